@@ -7,6 +7,7 @@ import { analyticsRoutes } from './analytics/routes.ts';
 import { auditRoutes } from './audit/routes.ts';
 import { bioPageRoutes } from './bio-pages/routes.ts';
 import { channelRoutes } from './channels/routes.ts';
+import { clickImportRoutes } from './click-imports/routes.ts';
 import { clickRoutes } from './clicks/routes.ts';
 import { connectionRoutes } from './connections/routes.ts';
 import { consoleRoutes } from './console/routes.ts';
@@ -102,6 +103,7 @@ const RESOURCES: Routes[] = [
   folderRoutes,
   channelRoutes,
   clickRoutes,
+  clickImportRoutes,
   liveClickRoutes,
   analyticsRoutes,
   savedViewRoutes,

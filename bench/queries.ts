@@ -67,6 +67,7 @@ const everything = (workspaceId: string): ClickFilter => ({
   conditions: [],
   orphans: 'exclude',
   hasDeletedLinks: false,
+  imported: true,
 });
 
 async function streamTimes(client: ClickHouseClient): Promise<void> {

@@ -20,6 +20,7 @@ const NOTHING: PendingWork = {
   fulfilments: false,
   maturedCommissions: false,
   clockCorrections: false,
+  clickImports: false,
   webhookDeliveries: false,
 };
 

@@ -33,7 +33,7 @@ import type { Decode } from './lane/prepare.ts';
 import { createQuiet, type Quiet } from './lane/quiet.ts';
 import { createWorkerMetrics } from './metrics.ts';
 import { startReferralJobs } from './referrals/jobs.ts';
-import { keepRolledUp } from './rollups/keep-rolled-up.ts';
+import { keepRolledUp, rollUpImports } from './rollups/keep-rolled-up.ts';
 import { startWebhooks, type WebhookOptions } from './webhooks/webhooks.ts';
 
 /** The consumer that stores events. Its lanes advance the watermark. */
@@ -92,6 +92,7 @@ const PRUNE_EVERY_MS = 60_000;
 const IDLE_POLL_MS = 1_000;
 const RETAIN_EVERY_MS = 3_600_000;
 const ROLL_UP_EVERY_MS = 600_000;
+const ROLL_UP_IMPORTS_EVERY_MS = 5_000;
 const LOOK_FOR_DAMAGE_EVERY_MS = 60_000;
 
 /** Builds and starts the tier: the store's lanes, webhooks, attribution, referrals and housekeeping. */
@@ -201,6 +202,13 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
     startJob({ ...shared, name: 'prune', everyMs: PRUNE_EVERY_MS, work: () => pruneOld(shared) }),
     startJob({ ...shared, name: 'retention', everyMs: RETAIN_EVERY_MS, work: () => removeExpired(shared) }),
     startJob({ ...shared, name: 'rollups', everyMs: ROLL_UP_EVERY_MS, work: () => keepRolledUp(shared) }),
+    startJob({
+      ...shared,
+      name: 'rollups_of_imports',
+      everyMs: ROLL_UP_IMPORTS_EVERY_MS,
+      isShared: true,
+      work: async () => (await waits('clickImports')) && rollUpImports(shared),
+    }),
     startJob({
       ...shared,
       name: 'damage',

@@ -62,6 +62,7 @@ export const ACCESS_OPERATIONS: Readonly<Record<string, Audited>> = {
   'domains.verify': { action: 'domain.verify', target: 'domain' },
   'domains.delete': { action: 'domain.delete', target: 'domain', record: ['links'] },
   'clicks.export': { action: 'clicks.export', target: 'workspace', record: ['format'] },
+  'clicks.undoImport': { action: 'clicks.undo_import', target: 'click_import' },
   'coupons.create': { action: 'coupon.create', target: 'coupon', record: ['code'] },
   'coupons.createPromotionCode': { action: 'coupon.create_promotion_code', target: 'coupon' },
   'coupons.delete': { action: 'coupon.delete', target: 'coupon' },

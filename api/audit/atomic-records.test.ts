@@ -195,6 +195,7 @@ const WITHOUT_ENTRY = {
   'a visitor of a shared dashboard types its password': ['shared.unlock'],
   'what they create is listed with its time': [
     'bioPages.create',
+    'clicks.import',
     'folders.create',
     'links.create',
     'links.createBulk',

@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { invoice, stripeEvent } from '../../core/connections/stripe/fixtures/events.ts';
 import { linkIdentity } from '../../sql/console/provider-identities.ts';
+import { beginClickImport } from '../../sql/event-log/click-imports.ts';
 import { createPartner } from '../../sql/workspaces/partners.ts';
 import { ago, stripeShop } from '../../test/connections/rig.ts';
 import { merchant, PAID_AT_ONCE } from '../../test/referrals/support.ts';
@@ -323,6 +325,11 @@ const CALLS: Record<string, () => Promise<Run>> = {
   'webhooks.rotateSecret': async () => {
     const id = await webhook();
     return () => shop.post(`/webhooks/${id}/rotate-secret`);
+  },
+  'clicks.undoImport': async () => {
+    const id = randomUUID();
+    await beginClickImport(api.stores.pool, { id, workspaceId: shop.workspace.id, source: 'csv' });
+    return () => shop.delete(`/clicks/imports/${id}`);
   },
   'audit.list': async () => () => shop.get('/audit-log?format=ndjson'),
 };

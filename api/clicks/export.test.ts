@@ -53,7 +53,15 @@ describe('an export has the same clicks, columns and order as the stream', () =>
     const { body, type, name } = await exported(WINDOW);
     const rows: Record<string, string>[] = parse(body, { columns: true });
     expect(rows).toEqual(
-      clicks.map((click) => ({ ...click, is_bot: String(click.is_bot), asn: String(click.asn) })),
+      clicks.map((click) => ({
+        ...click,
+        ...Object.fromEntries(
+          ['is_bot', 'imported', 'asn', 'count'].map((name) => [
+            name,
+            String(click[name as keyof typeof click]),
+          ]),
+        ),
+      })),
     );
     expect(Object.keys(rows[0] ?? {})).toEqual(Object.keys(clicks[0] ?? {}));
     expect(type).toMatch(/^text\/csv/);

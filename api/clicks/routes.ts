@@ -131,6 +131,7 @@ export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
         conditions,
         orphans: query.orphans,
         hasDeletedLinks: true,
+        imported: true,
       };
       const file = await exportClicks(deps.clickhouse, filter, query.format, gone.signal);
       return reply

@@ -67,6 +67,8 @@ export function filterOf(
     conditions,
     orphans: request.orphans,
     hasDeletedLinks,
+    // A poller misses nothing before its `since`, and gets nothing that was made before it.
+    imported: request.since === undefined,
   };
 }
 

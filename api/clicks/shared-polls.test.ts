@@ -112,6 +112,7 @@ test('while ClickHouse is down, every waiting poll and the next one get its erro
         conditions: [],
         orphans: 'exclude',
         hasDeletedLinks: false,
+        imported: false,
       },
       10,
     ).catch(() => 'failed');

@@ -16,6 +16,7 @@ const KEY = `0a1b2c3d_${'5e6f7a8b'.repeat(6)}`;
  */
 export const EXAMPLE_VALUES: Record<string, unknown> = {
   // Ids
+  import_id: '019aabf4-3c00-7000-8000-00000000000b',
   link_id: '019aabf4-3c00-7000-8000-000000000002',
   destination_id: '019aabf4-3c00-7000-8000-000000000003',
   folder_id: '019aabf4-3c00-7000-8000-000000000004',
@@ -28,6 +29,26 @@ export const EXAMPLE_VALUES: Record<string, unknown> = {
   tracked_link_id: '019aabf4-3c00-7000-8000-000000000002',
   workspace_id: '019aabf4-3c00-7000-8000-00000000000a',
   external_id: 'post-481',
+
+  // Imports of clicks
+  'ClickImport.source': 'shlink',
+  'ClickImport.orders': 0,
+  'ClickImport.clicks': 99_871,
+  'ClickImport.first_ts': '2022-03-01T10:00:00.000000Z',
+  'ClickImport.last_ts': '2026-10-31T09:12:45.000000Z',
+  'ClickImport.undone_at': null,
+  'ClickImportResult.read': 2,
+  'ClickImportResult.created': 1,
+  'ClickImportResult.clicks': 1,
+  'ClickImportResult.skipped': 0,
+  'ClickImportResult.failed': 1,
+  'ClickImportResult.unknown_columns': ['mood'],
+  'ClickImportError.line': 3,
+  'ClickImportError.link': 'go.example.com/gone',
+  'ClickImportError.field': null,
+  'ClickImportError.message': 'names a link that the workspace does not have',
+  'ClickImportUndone.clicks': 99_871,
+
   external_user_id: 'user_42',
   new_user_external_user_id: 'user_77',
   referee_external_user_id: 'user_77',

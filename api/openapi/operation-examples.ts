@@ -28,6 +28,9 @@ const AUTUMN = {
 
 /** Request bodies by operation id, where the required fields alone show too little. */
 export const REQUEST_EXAMPLES: Record<string, unknown> = {
+  'clicks.import': `ts,short_url,country,referer,user_agent,count
+2025-03-01T10:00:00Z,https://go.example.com/autumn-sale,DE,https://t.co/x,Mozilla/5.0,1
+`,
   'analytics.query': {
     metrics: ['clicks', 'visitors', 'leads', 'conversions', 'revenue'],
     dimensions: ['utm_campaign'],

@@ -16,6 +16,7 @@ import { createProgressBar } from '../import/progress-bar.ts';
 import { openTextFile, readText } from '../import/text-file.ts';
 import { CommandFailed, printResult, table } from '../output.ts';
 import { withStores } from '../stores.ts';
+import { clickImportCommands } from './import-clicks.ts';
 import { referralImportCommand } from './import-referrals.ts';
 import { namedWorkspace } from './workspace.ts';
 
@@ -31,10 +32,11 @@ type Options = {
   unproven: UnprovenPolicy;
 };
 
-/** `hoplog import links` and `hoplog import referrals`. */
+/** `hoplog import links`, `referrals`, `clicks` and `undo`. */
 export function importCommands(program: Command): void {
   const imports = program.command('import').description('import exports of other systems');
   referralImportCommand(imports);
+  clickImportCommands(imports);
   imports
     .command('links')
     .description(

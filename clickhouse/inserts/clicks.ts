@@ -7,8 +7,10 @@ import { lowCardinalityColumn, type SharedColumns, sharedColumns } from './low-c
 import {
   boolColumn,
   enum8Column,
+  type NativeColumn,
   nativeBlock,
   timeColumn,
+  uint32Column,
   uint64Column,
   uuidColumn,
 } from './native-columns.ts';
@@ -22,8 +24,29 @@ export type ClickRow = {
   sequence: bigint;
 };
 
+/** A click of an import. */
+export type ImportedClickRow = ClickRow & {
+  /** Clicks that it stands for. */
+  count: number;
+};
+
 /** Returns the rows as one block of table `clicks`. */
 export function clickBlock(rows: readonly ClickRow[]): Uint8Array[] {
+  return nativeBlock(clickColumns(rows), rows.length);
+}
+
+/** Returns the rows of an import as one block of table `clicks`. @param importId 16 bytes */
+export function importedClickBlock(rows: readonly ImportedClickRow[], importId: Uint8Array): Uint8Array[] {
+  const id = uuidColumn('import_id', rows.length);
+  const extra = uint32Column('extra_clicks', rows.length);
+  rows.forEach(({ count }, row) => {
+    id.put(row, importId);
+    extra.put(row, count - 1);
+  });
+  return nativeBlock([...clickColumns(rows), id, extra], rows.length);
+}
+
+function clickColumns(rows: readonly ClickRow[]): NativeColumn[] {
   const size = rows.length;
   const workspace = uuidColumn('workspace_id', size);
   const ts = timeColumn('ts', size);
@@ -50,7 +73,7 @@ export function clickBlock(rows: readonly ClickRow[]): Uint8Array[] {
     row += 1;
   }
   const own = [workspace, ts, link, visitor, sequence, channel, language, trigger, isBot];
-  return nativeBlock([...own, ...shared.flatMap(({ columns }) => columns.columns)], size);
+  return [...own, ...shared.flatMap(({ columns }) => columns.columns)];
 }
 
 const SHARED_PARTS: readonly SharedPart[] = ['referer', 'place', 'agent', 'labels', 'ad'];

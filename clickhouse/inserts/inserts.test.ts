@@ -115,6 +115,8 @@ describe('blocks', () => {
         rule_id: 'de-only',
         variant_id: 'b',
         asn: row?.enriched.place.asn,
+        import_id: '00000000-0000-0000-0000-000000000000',
+        extra_clicks: 0,
       })),
     );
   });

@@ -7,6 +7,9 @@
 -- (workspace_id, ts) is a total order. The click's id derives from ts and is not stored. Unknown text is empty; an
 -- empty domain is the deployment's own; region is ISO 3166-2, language a primary subtag, asn 0 when unknown.
 -- is_orphan: a visit of a domain that led to no link. It is in no report unless a query names it; link_id has 16 bytes.
+-- import_id: of a click that was imported (api/click-imports); zero: it was made here. Such a click has the ordinal 999, and
+-- its `sequence` is a hash of the row of the file. extra_clicks: how many clicks beside itself the row stands for, where the
+-- source has only counts.
 CREATE TABLE IF NOT EXISTS {{database}}.clicks {{on_cluster}} (
   workspace_id UUID,
   ts           DateTime64(9, 'UTC') CODEC(DoubleDelta, ZSTD(1)),
@@ -41,7 +44,11 @@ CREATE TABLE IF NOT EXISTS {{database}}.clicks {{on_cluster}} (
   rule_id      LowCardinality(String) CODEC(ZSTD(1)),
   variant_id   LowCardinality(String) CODEC(ZSTD(1)),
   asn          UInt32 CODEC(ZSTD(1)),
+  import_id    UUID CODEC(ZSTD(1)),
+  extra_clicks UInt32 CODEC(ZSTD(1)),
   is_orphan    Bool MATERIALIZED link_id = toUUID('00000000-0000-0000-0000-000000000000') CODEC(ZSTD(1)),
+  imported     Bool MATERIALIZED import_id != toUUID('00000000-0000-0000-0000-000000000000') CODEC(ZSTD(1)),
+  count        UInt32 ALIAS toUInt32(extra_clicks + 1),
   INDEX by_link link_id TYPE bloom_filter(0.01) GRANULARITY 1,
   INDEX by_visitor visitor_id TYPE bloom_filter(0.01) GRANULARITY 1
 )

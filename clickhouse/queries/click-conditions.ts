@@ -33,6 +33,12 @@ const NO_LINK = "toUUID('00000000-0000-0000-0000-000000000000')";
 /** A click of a person on a link. */
 export const IS_COUNTED = 'NOT is_bot AND NOT is_orphan';
 
+/** How many clicks some rows of `clicks` stand for: an imported row may be a count of its source. */
+export const CLICKS = 'count() + sum(extra_clicks)';
+
+/** The clicks that were made here: an imported one is as old as its source says, and would come between those that a poller has. */
+export const IS_OWN = 'NOT imported';
+
 /** Returns the condition on visits that led to no link as SQL that begins with `AND`, or is empty. */
 export const orphansSql = (orphans: Orphans) =>
   ({ exclude: 'AND NOT is_orphan', include: '', only: 'AND is_orphan' })[orphans];

@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '../client.ts';
 import { coverOf, generationsOf } from '../rollups/cover.ts';
 import { rolledUpPeriods } from '../rollups/periods.ts';
+import { CLICKS } from './click-conditions.ts';
 import { runQuery } from './run-query.ts';
 import { inSpans } from './visible-clicks.ts';
 
@@ -31,7 +32,7 @@ export async function clicksOnLinks(
             WHERE workspace_id = {workspace:UUID} AND generation IN {generations:Array(UInt64)}
               AND link_id IN {links:Array(UUID)} GROUP BY link_id
             UNION ALL
-            SELECT link_id, count() AS clicks FROM clicks
+            SELECT link_id, ${CLICKS} AS clicks FROM clicks
             WHERE workspace_id = {workspace:UUID} AND link_id IN {links:Array(UUID)} AND NOT is_bot
               AND ${outside.sql} GROUP BY link_id)
           GROUP BY link_id`,

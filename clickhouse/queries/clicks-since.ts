@@ -1,6 +1,6 @@
 import type { ShownClick } from '../../core/clicks/click-record.ts';
 import type { ClickHouseClient } from '../client.ts';
-import { type Condition, conditionsSql, type Orphans, orphansSql } from './click-conditions.ts';
+import { type Condition, conditionsSql, IS_OWN, type Orphans, orphansSql } from './click-conditions.ts';
 import { runQuery } from './run-query.ts';
 import { SHOWN_COLUMNS, type ShownClickRow, toShownClick } from './shown-clicks.ts';
 import { NOT_DELETED } from './visible-clicks.ts';
@@ -25,7 +25,7 @@ export type ClicksSince = {
 const STREAMS = 1_000n;
 
 /**
- * Returns the visible clicks that were not given before, oldest first. The clicks of a stream become visible in the order of
+ * Returns the visible clicks that were not given before, oldest first, without imported ones. The clicks of a stream become visible in the order of
  * their times, so one time of each stream says which were given.
  */
 export async function clicksSince(
@@ -35,6 +35,7 @@ export async function clicksSince(
 ): Promise<ShownClick[]> {
   const conditions = [
     'workspace_id = {workspace:UUID}',
+    IS_OWN,
     "ts >= fromUnixTimestamp64Nano({since:Int64}, 'UTC')",
     ...(given.length > 0 ? [NOT_GIVEN] : []),
     ...(linkIds ? ['link_id IN {links:Array(UUID)}'] : []),
@@ -68,7 +69,7 @@ export async function newestOfStreams(
 ): Promise<bigint[]> {
   const rows = await runQuery<{ newest: string }>(client, {
     sql: `SELECT max(toUnixTimestamp64Nano(ts)) AS newest FROM clicks
-          WHERE workspace_id = {workspace:UUID} AND ts >= fromUnixTimestamp64Nano({since:Int64}, 'UTC')
+          WHERE workspace_id = {workspace:UUID} AND ts >= fromUnixTimestamp64Nano({since:Int64}, 'UTC') AND ${IS_OWN}
           GROUP BY toUnixTimestamp64Nano(ts) % 1000`,
     params: { workspace: workspaceId, since },
     seconds: 20,

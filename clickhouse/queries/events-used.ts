@@ -1,10 +1,10 @@
 import type { ClickHouseClient } from '../client.ts';
-import { IS_COUNTED } from './click-conditions.ts';
+import { IS_COUNTED, IS_OWN } from './click-conditions.ts';
 import { runQuery } from './run-query.ts';
 
 /**
  * Returns how many events of the workspace count toward its plan in `[from, to)`: clicks of people on links, identifies, and each
- * order once, however often it was reported.
+ * order once, however often it was reported. What was imported counts for none.
  */
 export async function countEvents(
   clickhouse: ClickHouseClient,
@@ -19,7 +19,7 @@ export async function countEvents(
            fromUnixTimestamp64Milli({to:Int64}) AS until
       SELECT sum(events) AS events FROM (
         SELECT count() AS events FROM clicks
-        WHERE workspace_id = workspace AND ts >= since AND ts < until AND ${IS_COUNTED}
+        WHERE workspace_id = workspace AND ts >= since AND ts < until AND ${IS_COUNTED} AND ${IS_OWN}
         UNION ALL
         SELECT count() FROM identifies FINAL WHERE workspace_id = workspace AND ts >= since AND ts < until
         UNION ALL

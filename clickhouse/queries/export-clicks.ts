@@ -26,8 +26,8 @@ const SECONDS = 3_600;
 
 /**
  * Streams the clicks of a filter as ClickHouse writes them, newest first, with the columns of a Click in the API. A reader that
- * pauses pauses the query. In Parquet `ts` is a timestamp of microseconds in UTC, `is_bot` a boolean and `asn` an INT64, everything else text; `link_id` is null
- * for a visit that led to no link, an empty cell in CSV.
+ * pauses pauses the query. In Parquet `ts` is a timestamp of microseconds in UTC, `imported` and `is_bot` are booleans, `asn` and `count`
+ * INT64, everything else text; `link_id` is null for a visit that led to no link, an empty cell in CSV.
  * In CSV, text is safe to open in a spreadsheet.
  *
  * Destroying the stream ends the query. An error in mid-stream is the stream's error.
@@ -82,7 +82,8 @@ async function exportWindow(
   const columns = CLICK_NAMES.map((column) => {
     if (format === 'csv' && clickField(column).isForeign) return textCell(column);
     // Older versions of Spark and Athena refuse unsigned integers.
-    if (format === 'parquet' && column === 'asn') return 'toInt64(asn) AS asn';
+    if (format === 'parquet' && clickField(column).type === 'number')
+      return `toInt64(${column}) AS ${column}`;
     if (column === 'link_id') return `if(is_orphan, NULL, toString(link_id)) AS link_id`;
     return AS_TEXT.includes(column) ? `toString(${column}) AS ${column}` : column;
   });

@@ -1,6 +1,6 @@
 import { clampToStored, NANOS_PER_DAY, nowNanos } from '../../core/time/timestamps.ts';
 import type { ClickHouseClient } from '../client.ts';
-import { type Condition, conditionsSql, type Orphans, orphansSql } from './click-conditions.ts';
+import { type Condition, conditionsSql, IS_OWN, type Orphans, orphansSql } from './click-conditions.ts';
 import { type ClickText, SHOWN_AS_TEXT, toClickText } from './click-text.ts';
 import { runQueryLines } from './run-query.ts';
 import { SHOWN_COLUMNS } from './shown-clicks.ts';
@@ -23,6 +23,8 @@ export type ClickFilter = {
   orphans: Orphans;
   /** Whether the workspace has deleted links, whose clicks are left out. */
   hasDeletedLinks: boolean;
+  /** Whether imported clicks are included. */
+  imported: boolean;
 };
 
 /** How far a page is looked for before everything is searched: a page without a bound opens every part of the table. */
@@ -118,6 +120,7 @@ export function clickConditions(filter: ClickFilter): {
     params.links = filter.linkIds;
   }
   if (!filter.bots) conditions.push('NOT is_bot');
+  if (!filter.imported) conditions.push(IS_OWN);
   const own = conditionsSql(filter.conditions);
   const sql = `${conditions.join(' AND ')} ${orphansSql(filter.orphans)} ${own.sql}`;
   return {

@@ -2,6 +2,7 @@ import { formatDay } from '../../core/time/timestamps.ts';
 import type { ClickHouseClient } from '../client.ts';
 import { coverOf, generationsOf } from '../rollups/cover.ts';
 import { rolledUpPeriods } from '../rollups/periods.ts';
+import { CLICKS } from './click-conditions.ts';
 import { runQuery } from './run-query.ts';
 import { inSpans, type Span } from './visible-clicks.ts';
 
@@ -22,7 +23,7 @@ export async function clicksByReferralLink(
             WHERE workspace_id = {workspace:UUID} AND generation IN {generations:Array(UInt64)}
               AND channel = 'referral' GROUP BY link_id
             UNION ALL
-            SELECT link_id, count() AS clicks FROM clicks
+            SELECT link_id, ${CLICKS} AS clicks FROM clicks
             WHERE workspace_id = {workspace:UUID} AND channel = 'referral' AND NOT is_bot
               AND ${outside.sql} GROUP BY link_id)
           GROUP BY link_id`,

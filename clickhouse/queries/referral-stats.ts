@@ -2,6 +2,7 @@ import { formatDay } from '../../core/time/timestamps.ts';
 import type { ClickHouseClient } from '../client.ts';
 import { coverOf, generationsOf } from '../rollups/cover.ts';
 import { rolledUpPeriods } from '../rollups/periods.ts';
+import { CLICKS } from './click-conditions.ts';
 import { runQuery } from './run-query.ts';
 import { inSpans, type Span } from './visible-clicks.ts';
 
@@ -25,7 +26,7 @@ export async function clicksByDay(
             WHERE workspace_id = {workspace:UUID} AND generation IN {generations:Array(UInt64)}
               AND link_id IN {links:Array(UUID)} GROUP BY day
             UNION ALL
-            SELECT toDate(ts, 'UTC') AS day, count() AS clicks FROM clicks
+            SELECT toDate(ts, 'UTC') AS day, ${CLICKS} AS clicks FROM clicks
             WHERE workspace_id = {workspace:UUID} AND link_id IN {links:Array(UUID)} AND NOT is_bot
               AND ${outside.sql} GROUP BY day)
           GROUP BY day`,

@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '../client.ts';
+import { CLICKS } from '../queries/click-conditions.ts';
 import { IN_SPAN, inSpans } from '../queries/visible-clicks.ts';
 import type { Cover } from '../rollups/cover.ts';
 import {
@@ -34,7 +35,7 @@ const CHOSEN = 'AND link_id IN {chosen:Array(UUID)}';
 export function exactClicks(clicks: ReportedClicks): ClicksBy {
   const params = reportParams(clicks);
   return (key, visitors, links) => ({
-    sql: `(SELECT ${key}, count() AS clicks,
+    sql: `(SELECT ${key}, ${CLICKS} AS clicks,
              ${visitors === 'visitors' ? 'uniqExact(visitor_id)' : 'toUInt64(0)'} AS visitors
            FROM clicks WHERE ${reportCondition(clicks)} AND ${IN_SPAN} ${links ? CHOSEN : ''}
            GROUP BY ${key})`,
@@ -71,7 +72,7 @@ export function estimatedClicks(
           SELECT ${key}, clicks AS found, ${rolledState} AS state
           FROM ${rolledUpRows(client, clicks, ofCover, key, links)}
           UNION ALL
-          SELECT ${key}, count(), ${state} FROM clicks WHERE ${condition} AND ${rest.sql} GROUP BY ${key})
+          SELECT ${key}, ${CLICKS}, ${state} FROM clicks WHERE ${condition} AND ${rest.sql} GROUP BY ${key})
         GROUP BY ${key})`,
       params: withLinks,
     };

@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '../client.ts';
-import { IS_COUNTED } from '../queries/click-conditions.ts';
+import { CLICKS, IS_COUNTED } from '../queries/click-conditions.ts';
 import { PROGRESS_HEADERS, runQuery } from '../queries/run-query.ts';
 import { FILL_CLICKS_BY_VISITOR } from './clicks-by-visitor.ts';
 import { commitPeriod, ON_DAY, type RolledUpPeriod, rolledUpPeriods } from './periods.ts';
@@ -80,7 +80,7 @@ async function clicksByDay(client: ClickHouseClient, closed: string): Promise<Ma
   const rows = await runQuery<{ day: string; people: string; with_bots: string; fingerprint: string }>(
     client,
     {
-      sql: `SELECT toDate(ts) AS day, countIf(${IS_COUNTED}) AS people, count() AS with_bots,
+      sql: `SELECT toDate(ts) AS day, countIf(${IS_COUNTED}) + sumIf(extra_clicks, ${IS_COUNTED}) AS people, count() AS with_bots,
             toString(groupBitXor(intHash64(toUnixTimestamp64Nano(ts)))) AS fingerprint
           FROM clicks WHERE ts < toDateTime64({closed:Date}, 9, 'UTC') GROUP BY day ORDER BY day`,
       params: { closed },
@@ -115,7 +115,7 @@ type PeriodParams = { generation: bigint; start: string };
 /** Fills a period and returns its clicks, without bots and visits of no link. */
 type Fill = (client: ClickHouseClient, params: PeriodParams) => Promise<number>;
 
-const ROLL_UP_DAY = `SELECT workspace_id, {generation:UInt64}, {start:Date}, link_id, channel, count(),
+const ROLL_UP_DAY = `SELECT workspace_id, {generation:UInt64}, {start:Date}, link_id, channel, ${CLICKS},
     uniqCombined64State(17)(visitor_id)
   FROM clicks WHERE ${IS_COUNTED} AND ${ON_DAY}
   GROUP BY workspace_id, link_id, channel`;

@@ -2,7 +2,7 @@ import type { EnrichedClick } from '../enrich/enrich.ts';
 import { clickId } from '../ids.ts';
 import { formatInstant } from '../time/timestamps.ts';
 import { CLICK_NAMES, type ClickFieldName, type ClickRecord, clickField } from './field-names.ts';
-import type { CLICK_FIELDS } from './fields.ts';
+import type { CLICK_FIELDS, SharedPart } from './fields.ts';
 
 /** The fields whose `at` names nothing that an enriched click has. */
 type Missing = {
@@ -14,9 +14,15 @@ type Missing = {
 }[ClickFieldName];
 true satisfies [Missing] extends [never] ? true : Missing;
 
-const READERS = CLICK_NAMES.flatMap((name) => {
-  const { at } = clickField(name);
-  return at ? [{ name, part: at[0], property: at[1] }] : [];
+type Reader = { name: ClickFieldName } & (
+  | { own: number | boolean }
+  | { part: SharedPart | 'click'; property: string }
+);
+
+const READERS = CLICK_NAMES.flatMap((name): Reader[] => {
+  const { at, own } = clickField(name);
+  if (at) return [{ name, part: at[0], property: at[1] }];
+  return own === undefined ? [] : [{ name, own }];
 });
 
 /** What the API shows of a click, as the API names it, without its id and time. */
@@ -37,9 +43,13 @@ export function shownFields(
 ): Omit<ShownClick, 'tsNanos'> {
   const { link_id, visitor_id } = ids;
   const record: Record<string, unknown> = { link_id, visitor_id };
-  for (const { name, part, property } of READERS) {
-    const of: object = part === 'click' ? enriched : enriched[part];
-    record[name] = of[property as keyof typeof of];
+  for (const reader of READERS) {
+    if ('own' in reader) {
+      record[reader.name] = reader.own;
+      continue;
+    }
+    const of: object = reader.part === 'click' ? enriched : enriched[reader.part];
+    record[reader.name] = of[reader.property as keyof typeof of];
   }
   return record as Omit<ShownClick, 'tsNanos'>;
 }

@@ -20,8 +20,10 @@ export type ClickField = {
   readonly description?: string;
   /** In the API reference. */
   readonly example?: string | number | boolean;
-  /** Where an enriched click has it: a part, and the part's property. Left out: it is one of the click's ids. */
+  /** Where an enriched click has it: a part, and the part's property. Left out: it is one of the click's ids, or `own`. */
   readonly at?: readonly [SharedPart | 'click', string];
+  /** What every click has that was made here; left out: it depends on the click. */
+  readonly own?: number | boolean;
   /** Its name as a dimension of reports; left out: it is none. */
   readonly dimension?: string;
   /** Its name in the console's filters; left out: it is not in the list. */
@@ -271,6 +273,20 @@ export const CLICK_FIELDS = {
     example: 3320,
     description: 'Number of the visitor’s autonomous system. 0 if unknown.',
     dimension: 'asn',
+  },
+  imported: {
+    type: 'boolean',
+    own: false,
+    example: false,
+    description: 'Whether it was imported from another service.',
+  },
+  count: {
+    type: 'number',
+    own: 1,
+    example: 1,
+    description:
+      'Clicks that it stands for: 1, or more where an imported source has only counts. Its visitors are then unknown.',
+    isNoDetail: true,
   },
   is_bot: { type: 'boolean', at: ['click', 'isBot'], example: false, isNoDetail: true },
 } as const satisfies Record<string, ClickField>;

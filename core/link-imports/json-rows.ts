@@ -19,16 +19,20 @@ const DESTINATIONS: ReadonlySet<string> = new Set([
   'destination',
 ]);
 
+type IsRow = (values: Record<string, unknown>) => boolean;
+
 /**
  * Yields the rows of a JSON export, read piece by piece: the objects in an array, be it the document or inside a
  * wrapper such as `{ "links": [...], "pagination": {...} }`. Consecutive documents, as from the pages of an API, are
  * read one after the other. An object that wraps nothing is a row itself: a single link, or a line of JSON lines.
+ *
+ * @param isRow whether an object is a row, and not a wrapper; by default whether it has a link's destination
  */
-export async function* jsonRows(text: AsyncIterable<string>): AsyncGenerator<ReadRow> {
-  const scanner = createScanner();
+export async function* jsonRows(text: AsyncIterable<string>, isRow: IsRow = isLink): AsyncGenerator<ReadRow> {
+  const scanner = createScanner(isRow);
   for await (const chunk of text) {
     for (const found of scanner.scan(chunk)) {
-      yield* rowsOf(found);
+      yield* rowsOf(found, isRow);
     }
     if (scanner.pending() > WAIT_LIMIT) break;
   }
@@ -45,35 +49,35 @@ export async function* jsonRows(text: AsyncIterable<string>): AsyncGenerator<Rea
 type Found = { line: number; kind: 'row' | 'document'; json: string } | { line: number; kind: 'stray' };
 
 /** YOURLS wraps its links in an object: `{ "links": { "link_1": {...}, "link_2": {...} } }`. */
-function* rowsOf(found: Found): Generator<ReadRow> {
+function* rowsOf(found: Found, isRow: IsRow): Generator<ReadRow> {
   if (found.kind === 'document') {
-    for (const links of wrappedLinks(found.json)) {
-      for (const values of links) yield sourceRow('json', found.line, values);
+    for (const rows of wrappedRows(found.json, isRow)) {
+      for (const values of rows) yield sourceRow('json', found.line, values);
       return;
     }
   }
-  const row = rowOf(found);
+  const row = rowOf(found, isRow);
   if (row) yield row;
 }
 
-function wrappedLinks(json: string): Record<string, unknown>[][] {
+function wrappedRows(json: string, isRow: IsRow): Record<string, unknown>[][] {
   let values: unknown;
   try {
     values = parsedJson(json, null);
   } catch {
     return []; // read again as a row, which tells what is wrong
   }
-  if (!isObject(values) || isLink(values)) return [];
+  if (!isObject(values) || isRow(values)) return [];
   return Object.values(values)
     .filter(isObject)
     .map((inner) => Object.values(inner).filter(isObject))
-    .filter((links) => links.length > 0 && links.every(isLink));
+    .filter((rows) => rows.length > 0 && rows.every(isRow));
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function rowOf(found: Found): ReadRow | null {
+function rowOf(found: Found, isRow: IsRow): ReadRow | null {
   const { line } = found;
   if (found.kind === 'stray') {
     const problem = new RowProblem(
@@ -89,7 +93,7 @@ function rowOf(found: Found): ReadRow | null {
       throw new RowProblem(null, `must have at most ${MOST_FIELDS} fields`);
     }
     // The last page of an API wraps nothing. The formats reject anything else.
-    if (found.kind === 'document' && !isLink(values) && holdsEmptyList(values)) return null;
+    if (found.kind === 'document' && !isRow(values) && holdsEmptyList(values)) return null;
     return sourceRow('json', line, values);
   } catch (error) {
     if (error instanceof RowProblem) return { line, problem: error };
@@ -107,15 +111,15 @@ function holdsEmptyList(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.values(value).some(holdsEmptyList);
 }
 
-function beginsLink(json: string): boolean {
+function beginsRow(json: string, isRow: IsRow): boolean {
   try {
-    return isLink(JSON.parse(json) as Record<string, unknown>);
+    return isRow(JSON.parse(json) as Record<string, unknown>);
   } catch {
     return false;
   }
 }
 
-function createScanner() {
+function createScanner(isRow: IsRow) {
   /** The containers around the current position: `[` and `{`. */
   const open: string[] = [];
   /** How many of them are outside the current object; null: there is none. */
@@ -159,7 +163,7 @@ function createScanner() {
         } else if (character === '{' && isDocument && inList) {
           isDocument = false;
           const before = partial + chunk.slice(start, at);
-          if (!beginsLink(before + closed(open))) {
+          if (!beginsRow(before + closed(open), isRow)) {
             partial = '';
             begin(at);
           }

@@ -28,6 +28,7 @@ const NOTHING = {
   fulfilments: false,
   maturedCommissions: false,
   clockCorrections: false,
+  clickImports: false,
   webhookDeliveries: false,
 };
 

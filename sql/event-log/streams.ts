@@ -23,6 +23,8 @@ export type RegisteredStream = Required<NewStream>;
 
 /** Number of ordinals. A stream's ordinal is the last three digits of the nanoseconds of its events. */
 export const ORDINALS = 1000;
+/** The ordinal of imported clicks. No stream has it, so an imported click never has the time of another one. */
+export const IMPORTED_ORDINAL = ORDINALS - 1;
 /** Longest wait for the table lock, in milliseconds: workers queue behind the registration. */
 const LOCK_WAIT_MS = 250;
 /** Pause between attempts, in milliseconds: the table is free for workers. */
@@ -83,15 +85,15 @@ async function register(
     is_taken: boolean;
     not_before: number;
   }>(
-    `SELECT (SELECT min(candidate) FROM generate_series(0, $1::int - 1) AS candidate
+    `SELECT (SELECT min(candidate) FROM generate_series(0, $1::int - 2) AS candidate
              WHERE NOT EXISTS (SELECT 1 FROM ingest_streams WHERE ordinal = candidate)) AS lowest,
             EXISTS (SELECT 1 FROM ingest_streams WHERE ordinal = $2) AS is_taken,
             coalesce((SELECT min(visible_before) FROM ingest_streams WHERE state = 'active'),
                      (SELECT max(visible_before) FROM ingest_streams), 0)::bigint AS not_before`,
-    [ORDINALS, former],
+    [ORDINALS, former === IMPORTED_ORDINAL ? null : former],
   );
   const ordinal = (rows[0]?.is_taken ? null : former) ?? rows[0]?.lowest ?? null;
-  if (ordinal === null) throw new Error(`stream ${name}: all ${ORDINALS} ordinals are in use`);
+  if (ordinal === null) throw new Error(`stream ${name}: all ${IMPORTED_ORDINAL} ordinals are in use`);
   const notBefore = rows[0]?.not_before ?? 0;
   await client.query(
     'INSERT INTO ingest_streams (stream_id, ordinal, name, visible_before) VALUES ($1, $2, $3, $4)',

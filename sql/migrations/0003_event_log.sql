@@ -12,6 +12,27 @@ CREATE TABLE ingest_streams (
   created_at     timestamptz NOT NULL DEFAULT now()
 );
 
+-- Imports of clicks (api/click-imports). Their rows in ClickHouse have `import_id`. A row is here before its first click is
+-- stored; the counts are of what was stored since.
+CREATE TABLE click_imports (
+  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  id           uuid NOT NULL,             -- a caller may choose it
+  source       text NOT NULL,             -- shlink, yourls, kutt, plausible, matomo, csv
+  rows         bigint NOT NULL DEFAULT 0, -- rows of ClickHouse
+  clicks       bigint NOT NULL DEFAULT 0, -- clicks that they stand for
+  orders       bigint NOT NULL DEFAULT 0,
+  first_ts     bigint,                    -- microseconds, of the oldest click
+  last_ts      bigint,                    -- microseconds, of the newest click
+  created_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
+  updated_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
+  undone_at    timestamptz,               -- its clicks are removed
+  -- Until the roll-ups have what has changed: set before the clicks change, and newer than a pass that did not see them.
+  roll_up_due  timestamptz,
+  PRIMARY KEY (workspace_id, id)
+);
+CREATE INDEX click_imports_workspace ON click_imports (workspace_id, created_at DESC);
+CREATE INDEX click_imports_due ON click_imports (roll_up_due) WHERE roll_up_due IS NOT NULL;
+
 -- Events of a stream whose clock was ahead and was set back: they happened `shift` earlier than their time says.
 -- Times are microseconds. A worker corrects them slice by slice in time, so that a slice and its corrected copies
 -- never overlap. Everything before corrected_to is done. is_copied: the next slice has its copies, and its originals

@@ -85,6 +85,20 @@ export const REPORT_ATTEMPTS: Attempts = {
     { path: '/clicks/export?format=csv&days=365', status: 200 },
     { path: `/clicks/export?format=ndjson&days=365&link_id=${victim.link}`, status: 200 },
   ],
+  'GET /api/v1/clicks/imports': () => [{ path: '/clicks/imports', status: 200 }],
+  'POST /api/v1/clicks/import': (victim) => [
+    { path: '/clicks/import', body: { ts: '2025-01-01', slug: 'victims-slug' }, status: 200 },
+    { path: `/clicks/import?link=${victim.link}`, body: { ts: '2025-01-01' }, status: 400 },
+    { path: `/clicks/import?domain=${victim.domainName}`, body: { ts: '2025-01-01' }, status: 400 },
+    {
+      path: `/clicks/import?import_id=${victim.clickImport}`,
+      body: { ts: '2025-01-01', slug: 'x' },
+      status: 200,
+    },
+  ],
+  'DELETE /api/v1/clicks/imports/{id}': (victim) => [
+    { path: `/clicks/imports/${victim.clickImport}`, status: 404 },
+  ],
   'GET /api/v1/clicks/live': (victim) => [
     { path: `/clicks/live?seconds=1&since=${YESTERDAY}`, status: 200 },
     { path: `/clicks/live?seconds=1&since=${YESTERDAY}&link_ids=${victim.link}&bots=include`, status: 200 },

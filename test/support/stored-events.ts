@@ -31,7 +31,8 @@ export type GivenClick = {
 };
 
 const unknownValue = (name: ClickFieldName): string | number | boolean => {
-  const { type, values = [''] } = clickField(name);
+  const { type, values = [''], own } = clickField(name);
+  if (own !== undefined) return own;
   if (type === 'text') return values[0] ?? '';
   return type === 'number' ? 0 : type === 'boolean' ? false : '';
 };

@@ -1,5 +1,6 @@
 import { insertEvent } from '../../sql/connections/events.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
+import { beginClickImport } from '../../sql/event-log/click-imports.ts';
 import { merchant } from '../referrals/support.ts';
 import type { TestApi, TestWorkspace } from './api.ts';
 import { makeDomain } from './domains.ts';
@@ -8,6 +9,7 @@ import { plantMember } from './member-attempts.ts';
 /** The other workspace's data, by name. Each value differs from everything that the caller has or sends. */
 export type Victim = {
   link: string;
+  clickImport: string;
   destination: string;
   folder: string;
   domain: string;
@@ -88,6 +90,12 @@ export async function plantVictim(api: TestApi, owner: TestWorkspace): Promise<V
     amount_minor: 100,
     currency: 'usd',
   });
+  const clickImport = crypto.randomUUID();
+  await beginClickImport(api.stores.pool, {
+    id: clickImport,
+    workspaceId: owner.workspace.id,
+    source: 'csv',
+  });
   const pixelTest = await owner.post<{ id: string }>('/pixel/tests', { url: 'https://victim.example/' });
   const savedView = await owner.post<{ id: string }>('/saved-views', {
     name: SECRET_NAME,
@@ -104,6 +112,7 @@ export async function plantVictim(api: TestApi, owner: TestWorkspace): Promise<V
   return {
     domain: domain.id,
     domainName,
+    clickImport,
     savedView: savedView.body.id,
     pixelTest: pixelTest.body.id,
     dashboard: dashboard.body.id,

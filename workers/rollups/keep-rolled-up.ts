@@ -3,6 +3,7 @@ import { rollUp } from '../../clickhouse/rollups/roll-up.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import { withJobLease } from '../../sql/database/job-leases.ts';
 import type { Pool } from '../../sql/database/pool.ts';
+import { rolledUp, rollUpDue } from '../../sql/event-log/click-imports.ts';
 import { watermark } from '../../sql/event-log/streams.ts';
 
 export type RollUpDependencies = { pool: Pool; clickhouse: ClickHouseClient; log: Logger };
@@ -14,7 +15,23 @@ export type RollUpDependencies = { pool: Pool; clickhouse: ClickHouseClient; log
  * @returns false: the next run follows on schedule
  */
 export async function keepRolledUp(dependencies: RollUpDependencies): Promise<boolean> {
-  const { pool, clickhouse, log } = dependencies;
+  await rollUpClosed(dependencies);
+  return false;
+}
+
+/**
+ * Rolls up the days that imports of clicks have changed, or imports that were undone.
+ *
+ * @returns false: the next run follows on schedule
+ */
+export async function rollUpImports(dependencies: RollUpDependencies): Promise<boolean> {
+  const due = await rollUpDue(dependencies.pool);
+  if (due !== null && (await rollUpClosed(dependencies))) await rolledUp(dependencies.pool, due);
+  return false;
+}
+
+/** @returns false where another process is rolling up, or no day has ended */
+async function rollUpClosed({ pool, clickhouse, log }: RollUpDependencies): Promise<boolean> {
   const micros = await watermark(pool);
   if (micros === null) return false;
   const closed = new Date(micros / 1_000).toISOString().slice(0, 10);
@@ -22,5 +39,5 @@ export async function keepRolledUp(dependencies: RollUpDependencies): Promise<bo
   if (outcome !== null && outcome.made.length > 0) {
     log.info({ closed, made: outcome.made.length, newest: outcome.made.at(-1) }, 'rolled up clicks');
   }
-  return false;
+  return outcome !== null;
 }

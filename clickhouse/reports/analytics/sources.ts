@@ -1,4 +1,10 @@
-import { type Condition, conditionsSql, orphansSql, type Sql } from '../../queries/click-conditions.ts';
+import {
+  CLICKS,
+  type Condition,
+  conditionsSql,
+  orphansSql,
+  type Sql,
+} from '../../queries/click-conditions.ts';
 import { IN_SPAN, inSpans, NOT_DELETED } from '../../queries/visible-clicks.ts';
 import { type Cover, coverOf, generationsOf, spanOf } from '../../rollups/cover.ts';
 import { COUNTED_SHARES } from '../counted-shares.ts';
@@ -45,9 +51,9 @@ export function clicksSource(counted: Counted, counting: Counting, withWhole: bo
   const withVisitors = counted.metrics.includes('visitors');
   if (counting.kind !== 'rolled up') {
     const distinct = counting.kind === 'exact' ? 'uniqExact' : 'uniqCombined64(17)';
-    const visitors = withVisitors ? `least(${distinct}(visitor_id), count())` : 'toUInt64(0)';
+    const visitors = withVisitors ? `least(${distinct}(visitor_id), ${CLICKS})` : 'toUInt64(0)';
     return {
-      sql: `SELECT ${whole} AS whole, ${keys.selected} count() AS c, ${visitors} AS v, 0. AS l, 0. AS o, toInt64(0) AS r
+      sql: `SELECT ${whole} AS whole, ${keys.selected} ${CLICKS} AS c, ${visitors} AS v, 0. AS l, 0. AS o, toInt64(0) AS r
         FROM ${from('clicks', `${condition} AND ${IN_SPAN}`, keys)} ${groupBy}`,
       params,
     };
@@ -69,7 +75,7 @@ export function clicksSource(counted: Counted, counting: Counting, withWhole: bo
       FROM (
         SELECT ${keys.selected} clicks AS found, ${rolledState} AS state FROM ${rolledUp} AS rolled ${keys.joins}
         UNION ALL
-        SELECT ${keys.selected} count() AS found, ${state} AS state
+        SELECT ${keys.selected} ${CLICKS} AS found, ${state} AS state
         FROM ${from('clicks', `${condition} AND ${rest.sql}`, keys)} ${byKeys})
       ${groupBy}`,
     params: { ...params, ...rest.params, generations: generationsOf(counting.cover) },

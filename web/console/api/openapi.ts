@@ -35,6 +35,15 @@ export interface paths {
   "/api/v1/clicks/export": {
     get: operations["clicks.export"];
   };
+  "/api/v1/clicks/import": {
+    post: operations["clicks.import"];
+  };
+  "/api/v1/clicks/imports": {
+    get: operations["clicks.listImports"];
+  };
+  "/api/v1/clicks/imports/{id}": {
+    delete: operations["clicks.undoImport"];
+  };
   "/api/v1/clicks/live": {
     get: operations["clicks.stream"];
   };
@@ -776,11 +785,13 @@ export interface components {
       channel: string;
       city: string;
       continent: string;
+      count: number;
       country: string;
       device: string;
       domain: string;
       /** Format: uuid */
       id: string;
+      imported: boolean;
       is_bot: boolean;
       language: string;
       /** Format: uuid */
@@ -815,6 +826,47 @@ export interface components {
       id: string;
       /** @constant */
       type: "click.created";
+    };
+    ClickImport: {
+      clicks: number;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      first_ts: string | null;
+      /** Format: uuid */
+      id: string;
+      /** Format: date-time */
+      last_ts: string | null;
+      orders: number;
+      source: string;
+      /** Format: date-time */
+      undone_at: string | null;
+    };
+    ClickImportError: {
+      field: string | null;
+      line: number;
+      link: string | null;
+      message: string;
+    };
+    ClickImportList: {
+      imports: components["schemas"]["ClickImport"][];
+    };
+    ClickImportResult: {
+      clicks: number;
+      created: number;
+      dry_run: boolean;
+      errors: components["schemas"]["ClickImportError"][];
+      failed: number;
+      /** Format: uuid */
+      import_id: string | null;
+      read: number;
+      skipped: number;
+      unknown_columns: string[];
+    };
+    ClickImportUndone: {
+      clicks: number;
+      /** Format: uuid */
+      import_id: string;
     };
     ClicksPage: {
       clicks: components["schemas"]["Click"][];
@@ -1791,6 +1843,7 @@ export interface components {
       country?: string;
       device?: string;
       domain?: string;
+      imported?: boolean;
       language?: string;
       /** Format: uuid */
       link_id?: string;
@@ -1892,11 +1945,13 @@ export interface components {
       channel: string;
       city: string;
       continent: string;
+      count: number;
       country: string;
       device: string;
       domain: string;
       /** Format: uuid */
       id: string;
+      imported: boolean;
       is_bot: boolean;
       language: string;
       /** Format: uuid */
@@ -3799,6 +3854,62 @@ export interface operations {
           "application/vnd.apache.parquet": string;
           "application/x-ndjson": string;
           "text/csv": string;
+        };
+      };
+    };
+  };
+  "clicks.import": {
+    parameters: {
+      query?: {
+        from?: "csv" | "shlink" | "yourls" | "kutt" | "plausible" | "matomo";
+        import_id?: string;
+        link?: string;
+        domain?: string;
+        dry_run?: boolean;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/x-ndjson": string;
+        "text/csv": string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["ClickImportResult"];
+        };
+      };
+    };
+  };
+  "clicks.listImports": {
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["ClickImportList"];
+        };
+      };
+    };
+  };
+  "clicks.undoImport": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["ClickImportUndone"];
         };
       };
     };

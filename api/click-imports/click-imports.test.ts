@@ -1,0 +1,283 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { silentLogger } from '../../core/tier/log.ts';
+import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { rollUpImports } from '../../workers/rollups/keep-rolled-up.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await testApi();
+});
+afterAll(() => api.close());
+
+type Link = { id: string; slug: string };
+type Imported = {
+  import_id: string;
+  read: number;
+  created: number;
+  clicks: number;
+  skipped: number;
+  failed: number;
+  unknown_columns: string[];
+  errors: { line: number; link: string | null; field: string | null; message: string }[];
+};
+
+async function addLink(workspace: TestWorkspace, slug: string, channel = 'newsletter'): Promise<Link> {
+  const { body } = await workspace.post<{ links: Link[] }>('/links', {
+    destination_url: 'https://shop.example/',
+    name: slug,
+    slug,
+    channel,
+  });
+  return body.links[0] as Link;
+}
+
+/** Sends a body as it is. */
+async function send<T = Imported>(
+  { secretKey }: TestWorkspace,
+  text: string | Buffer,
+  query = '',
+  type = 'text/csv',
+): Promise<{ status: number; body: T }> {
+  const response = await api.app.inject({
+    method: 'POST',
+    url: `/api/v1/clicks/import${query}`,
+    headers: { authorization: `Bearer ${secretKey}`, 'content-type': type },
+    payload: text,
+  });
+  return { status: response.statusCode, body: response.json<T>() };
+}
+
+describe('clicks that are imported', () => {
+  it('keep their time and what the row says of them', async () => {
+    const workspace = await api.addWorkspace();
+    const link = await addLink(workspace, 'keeps-time');
+    const { status, body } = await send(
+      workspace,
+      `ts,slug,country,city,region,user_agent,referer,visitor,utm_source\n` +
+        `2025-03-01T10:00:00Z,keeps-time,DE,Bonn,DE-NW,"Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.4 Mobile/15E148 Safari/604.1",https://t.co/x,anna,mail\n`,
+    );
+    expect({ status, ...body }).toMatchObject({ status: 200, read: 1, created: 1, clicks: 1, errors: [] });
+    const { body: page } = await workspace.get<{ clicks: Record<string, unknown>[] }>('/clicks');
+    expect(page.clicks).toEqual([
+      expect.objectContaining({
+        ts: '2025-03-01T10:00:00.000000Z',
+        link_id: link.id,
+        channel: 'newsletter',
+        country: 'DE',
+        continent: 'EU',
+        region: 'DE-NW',
+        city: 'Bonn',
+        device: 'mobile',
+        browser: 'Mobile Safari',
+        os: 'iOS',
+        referer: 'https://t.co/x',
+        referer_host: 't.co',
+        slug: 'keeps-time',
+        utm_source: 'mail',
+        imported: true,
+        count: 1,
+        is_bot: false,
+      }),
+    ]);
+  });
+
+  it('are in reports and the export, and in no poll, live click, or plan figure', async () => {
+    const workspace = await api.addWorkspace();
+    await addLink(workspace, 'in-reports');
+    const ts = new Date(Date.now() - 60_000).toISOString();
+    const { body } = await send(workspace, `ts,slug,visitor\n${ts},in-reports,anna\n${ts},in-reports,ben\n`);
+    expect(body).toMatchObject({ created: 2, clicks: 2 });
+    expect(await figures(workspace)).toEqual({ channels: 2, links: 2, query: 2, visitors: 2, exported: 2 });
+    const since = new Date(Date.now() - 3_600_000).toISOString();
+    const poll = await workspace.get<{ clicks: object[] }>(`/clicks?since=${since}`);
+    expect(poll.body.clicks).toEqual([]);
+    const me = await workspace.get<{ plan: { limits: { events: { used: number } } } }>('/me');
+    expect(me.body.plan.limits.events.used).toBe(0);
+  });
+
+  it('count once, however often a row is imported, and once for each equal row of a file', async () => {
+    const workspace = await api.addWorkspace();
+    await addLink(workspace, 'twice');
+    const text = `ts,slug,country\n${'2024-05-01 10:00:00,twice,DE\n'.repeat(3)}2024-05-01 10:00:00,twice,FR\n`;
+    const first = await send(workspace, text);
+    expect(first.body).toMatchObject({ read: 4, created: 4, clicks: 4, skipped: 0 });
+    const again = await send(workspace, text);
+    expect(again.body).toMatchObject({ read: 4, created: 0, clicks: 0, skipped: 4 });
+    const more = await send(workspace, `${text}2024-05-01 10:00:00,twice,DE\n`);
+    expect(more.body).toMatchObject({ read: 5, created: 1, skipped: 4 });
+    const { body } = await workspace.get<{ clicks: { id: string; ts: string }[] }>('/clicks');
+    expect(body.clicks.map(({ ts }) => ts).sort()).toEqual(
+      [0, 1, 2, 3, 4].map((micros) => `2024-05-01T10:00:00.00000${micros}Z`),
+    );
+    expect(new Set(body.clicks.map(({ id }) => id)).size).toBe(5);
+  });
+
+  it('may be counts of a source, whose visitors are unknown', async () => {
+    const workspace = await api.addWorkspace();
+    await addLink(workspace, 'counted');
+    const ts = new Date(Date.now() - 86_400_000).toISOString();
+    const { body } = await send(
+      workspace,
+      `ts,slug,country,count\n${ts},counted,DE,500\n${ts},counted,FR,0\n`,
+    );
+    expect(body).toMatchObject({ read: 2, created: 1, clicks: 500, skipped: 1 });
+    const found = await figures(workspace);
+    expect(found).toMatchObject({ channels: 500, links: 500, query: 500, exported: 1 });
+    expect(found.visitors).toBeLessThanOrEqual(500);
+    const { body: page } = await workspace.get<{ clicks: { count: number }[] }>('/clicks');
+    expect(page.clicks).toEqual([expect.objectContaining({ count: 500, imported: true })]);
+  });
+
+  it('are refused row by row, with line, link, field, and rule', async () => {
+    const workspace = await api.addWorkspace({ retention_months: 120 });
+    await addLink(workspace, 'good');
+    const year = new Date().getUTCFullYear();
+    const { body } = await send(
+      workspace,
+      [
+        'ts,short_url,channel,country,count,mood',
+        '2025-01-01T00:00:00Z,https://hop.example/good,,,,happy',
+        '2025-01-01T00:00:00Z,https://hop.example/none,,,,',
+        '2025-01-01T00:00:00Z,https://other.example/good,,,,',
+        'yesterday,good,,,,',
+        `${year + 1}-01-01T00:00:00Z,good,,,,`,
+        `${year - 21}-01-01T00:00:00Z,good,,,,`,
+        `${year - 12}-01-01T00:00:00Z,good,,,,`,
+        '2025-01-01T00:00:00Z,good,fax,,,',
+        '2025-01-01T00:00:00Z,good,,Atlantis,,',
+        '2025-01-01T00:00:00Z,good,,,-1,',
+        '2025-01-01T00:00:00Z,good',
+      ].join('\n'),
+    );
+    expect(body).toMatchObject({ read: 11, created: 1, failed: 10, unknown_columns: ['mood'] });
+    expect(body.errors.map(({ line, link, field }) => ({ line, link, field }))).toEqual([
+      { line: 5, link: null, field: 'ts' },
+      { line: 6, link: null, field: null },
+      { line: 7, link: null, field: null },
+      { line: 8, link: null, field: null },
+      { line: 9, link: null, field: 'channel' },
+      { line: 10, link: null, field: 'country' },
+      { line: 11, link: null, field: 'count' },
+      { line: 12, link: null, field: null },
+      { line: 3, link: 'hop.example/none', field: null },
+      { line: 4, link: 'other.example/good', field: null },
+    ]);
+  });
+
+  it('are not stored by a dry run, which says the same counts', async () => {
+    const workspace = await api.addWorkspace();
+    await addLink(workspace, 'dry');
+    const text = '{"ts":"2024-01-01T00:00:00Z","slug":"dry"}\n{"ts":"2024-01-01","slug":"wet"}\n';
+    const dry = await send(workspace, text, '?dry_run=true', 'application/x-ndjson');
+    expect(dry.body).toMatchObject({ import_id: null, read: 2, created: 1, clicks: 1, failed: 1 });
+    expect((await workspace.get<{ clicks: object[] }>('/clicks')).body.clicks).toEqual([]);
+    expect((await workspace.get<{ imports: object[] }>('/clicks/imports')).body.imports).toEqual([]);
+    const real = await send(workspace, text, '', 'application/x-ndjson');
+    const { import_id: _, ...counts } = real.body;
+    expect({ ...counts, dry_run: true, import_id: null }).toEqual(dry.body);
+  });
+});
+
+describe('an import of clicks', () => {
+  it('is undone as a whole, leaves nothing, and can be made again', async () => {
+    const workspace = await api.addWorkspace();
+    await addLink(workspace, 'undone');
+    const rows = (from: number, to: number) =>
+      `ts,slug,visitor\n${Array.from({ length: to - from }, (_, n) => `${dayBefore(n + 3)},undone,v${from + n}\n`).join('')}`;
+    const kept = await send(workspace, rows(0, 5));
+    const before = await figures(workspace);
+    const gone = await send(workspace, rows(100, 120));
+    expect((await figures(workspace)).channels).toBe(25);
+    await passWatermark();
+    expect(await rolledUp(workspace)).toBe(25);
+
+    const undone = await workspace.delete<{ clicks: number }>(`/clicks/imports/${gone.body.import_id}`);
+    expect(undone.body).toEqual({ import_id: gone.body.import_id, clicks: 20 });
+    expect(await figures(workspace)).toEqual(before);
+    expect(await rolledUp(workspace)).toBe(5);
+    const list = await workspace.get<{ imports: { id: string; undone_at: string | null }[] }>(
+      '/clicks/imports',
+    );
+    expect(list.body.imports.map(({ id, undone_at }) => ({ id, isUndone: undone_at !== null }))).toEqual([
+      { id: gone.body.import_id, isUndone: true },
+      { id: kept.body.import_id, isUndone: false },
+    ]);
+    const again = await send(workspace, rows(100, 120));
+    expect(again.body).toMatchObject({ created: 20, skipped: 0 });
+    expect((await figures(workspace)).channels).toBe(25);
+  });
+
+  it('belongs to its workspace', async () => {
+    const [workspace, other] = [await api.addWorkspace(), await api.addWorkspace()];
+    await addLink(workspace, 'ours');
+    await addLink(other, 'theirs');
+    const { body } = await send(workspace, 'ts,slug\n2024-01-01,ours\n');
+    expect((await other.delete(`/clicks/imports/${body.import_id}`)).status).toBe(404);
+    const same = await send(
+      other,
+      'ts,slug\n2024-01-01,theirs\n2024-01-02,ours\n',
+      `?import_id=${body.import_id}`,
+    );
+    expect(same.body).toMatchObject({ created: 1, failed: 1 });
+    await other.delete(`/clicks/imports/${body.import_id}`);
+    expect((await workspace.get<{ clicks: object[] }>('/clicks')).body.clicks).toHaveLength(1);
+    expect((await other.get<{ clicks: object[] }>('/clicks')).body.clicks).toEqual([]);
+  });
+
+  it('is refused as a whole when the body is of another source', async () => {
+    const workspace = await api.addWorkspace();
+    const refused = await send<{ error: { message: string } }>(
+      workspace,
+      'date,browser,browser_version,visitors\n2024-01-01,Safari,16,5\n',
+      '?from=plausible',
+    );
+    expect(refused.status).toBe(400);
+    expect(refused.body.error.message).toContain('imported_pages');
+    for (const text of ['', 'PK\0\0', ' \n ']) expect((await send(workspace, text)).status).toBe(400);
+    expect((await send(workspace, 'ts,slug\n', '?domain=nope.example')).status).toBe(400);
+  });
+});
+
+const dayBefore = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
+
+/** The clicks of the last year, by every report that has them. */
+async function figures(workspace: TestWorkspace) {
+  type Rows = { clicks: number; visitors: number }[];
+  const sum = (rows: Rows) => rows.reduce((all, { clicks }) => all + clicks, 0);
+  const channels = await workspace.get<{ channels: Rows }>('/channels?days=365');
+  const links = await workspace.get<{ links: Rows }>('/links?days=365');
+  const query = await workspace.post<{ totals: { clicks: number; visitors: number } }>('/analytics/query', {
+    metrics: ['clicks', 'visitors'],
+    dimensions: ['country'],
+    window: { days: 365 },
+  });
+  const file = await workspace.get<unknown>('/clicks/export?format=ndjson&days=365');
+  return {
+    channels: sum(channels.body.channels),
+    links: sum(links.body.links),
+    query: query.body.totals.clicks,
+    visitors: query.body.totals.visitors,
+    exported: file.text.split('\n').filter((line) => line !== '').length,
+  };
+}
+
+async function passWatermark(): Promise<void> {
+  await api.stores.pool.query(
+    `INSERT INTO ingest_streams (stream_id, ordinal, name, visible_before) VALUES (gen_random_uuid(), 0, 'test', $1)`,
+    [Date.now() * 1_000],
+  );
+}
+
+/** The clicks of a workspace in the roll-ups, after the pass that an import requests. */
+async function rolledUp({ workspace }: TestWorkspace): Promise<number> {
+  const { pool, clickhouse } = api.stores;
+  await rollUpImports({ pool, clickhouse, log: silentLogger() });
+  const result = await clickhouse.query({
+    query: `SELECT sum(clicks) AS clicks FROM clicks_rolled_up WHERE workspace_id = {workspace:UUID} AND generation IN
+      (SELECT generation FROM rolled_up_periods FINAL WHERE period = 'day')`,
+    query_params: { workspace: workspace.id },
+    format: 'JSONEachRow',
+  });
+  const [row] = await result.json<{ clicks: string }>();
+  return Number(row?.clicks);
+}

@@ -1,0 +1,235 @@
+import type { ClickHouseClient } from '../../clickhouse/client.ts';
+import { clickFileRows, type ReadClickRow } from '../../core/click-imports/click-file.ts';
+import type { ClickRow, LinkName } from '../../core/click-imports/click-row.ts';
+import {
+  CLICK_FORMATS,
+  type ClickSource,
+  isOfFormat,
+  WrongClickFile,
+} from '../../core/click-imports/formats/known.ts';
+import { FileColumns } from '../../core/click-imports/import-row.ts';
+import { createKeyTable } from '../../core/click-imports/key-table.ts';
+import { rowKey, visitorOfName } from '../../core/click-imports/row-key.ts';
+import { AppError } from '../../core/errors.ts';
+import { uuidv7 } from '../../core/ids.ts';
+import { RowProblem } from '../../core/link-imports/source-row.ts';
+import type { TextForm } from '../../core/link-imports/text-form.ts';
+import type { Slice } from '../../core/tier/time-slices.ts';
+import { dataFrom } from '../../core/time/retention.ts';
+import { withJobLease } from '../../sql/database/job-leases.ts';
+import type { Pool } from '../../sql/database/pool.ts';
+import { readSecrets } from '../../sql/database/secrets.ts';
+import { undoneImports } from '../../sql/event-log/click-imports.ts';
+import type { Workspace } from '../../sql/workspaces/workspaces.ts';
+import { createLinkFinder, type LinkDefaults, shownName } from './imported-links.ts';
+import { type ClickStore, createClickStore, type NewClick } from './store-clicks.ts';
+import { createStoredTimes } from './stored-times.ts';
+
+/** Rows of a file that are stored together. */
+const BATCH = 50_000;
+/** Most errors in a result. */
+const SHOWN_ERRORS = 1_000;
+/** Years that a click may be old. */
+const OLDEST_YEARS = 20;
+
+export type ClickImportError = { line: number; link: string | null; field: string | null; message: string };
+
+export type ClickImportResult = {
+  import_id: string;
+  dry_run: boolean;
+  /** Rows of the file, readable or not. */
+  read: number;
+  /** Rows of which clicks were stored. */
+  created: number;
+  /** The clicks that were stored. */
+  clicks: number;
+  /** Rows that are stored already, or that hold no click. */
+  skipped: number;
+  /** Rows with an error. */
+  failed: number;
+  /** Columns of which nothing was taken over. */
+  unknown_columns: string[];
+  /** The first thousand. */
+  errors: ClickImportError[];
+};
+
+export type ClickImportOptions = LinkDefaults & {
+  pool: Pool;
+  clickhouse: ClickHouseClient;
+  workspace: Pick<Workspace, 'id' | 'retention_months'>;
+  /** Origin of the deployment's short links. */
+  shortUrl: string;
+  source: ClickSource;
+  text: AsyncIterable<string>;
+  form: TextForm;
+  /** Left out: a new import. */
+  importId?: string | undefined;
+  dryRun?: boolean;
+  /** Between rows, where other work shares the process. */
+  slice?: Slice;
+  onProgress?(result: Readonly<ClickImportResult>): void;
+};
+
+/** A row of the file with its clicks. */
+type Pending = { line: number; rows: readonly ClickRow[] };
+
+/**
+ * Imports the clicks of a file, in batches. A row that is stored already is skipped, so an interrupted import can be run again: a
+ * row has the same key in each import, and keys that are stored are looked up before they are inserted. One import of a
+ * workspace runs at a time.
+ *
+ * @throws {WrongClickFile} when the file is not of its source; {AppError} `conflict` while another import runs; errors of
+ *   databases, with the earlier batches stored
+ */
+export async function importClicks(options: ClickImportOptions): Promise<ClickImportResult> {
+  const { pool, workspace, dryRun = false } = options;
+  if (dryRun) return run(options);
+  const result = await withJobLease(pool, `clickImport/${workspace.id}`, () => run(options));
+  if (result === null) {
+    throw new AppError('conflict', 'another import of clicks is under way in the workspace: try again later');
+  }
+  return result;
+}
+
+async function run(options: ClickImportOptions): Promise<ClickImportResult> {
+  const { pool, clickhouse, workspace, source, dryRun = false, importId = uuidv7() } = options;
+  const format = CLICK_FORMATS[source];
+  const columns = new FileColumns();
+  const { finder, link: standard } = await createLinkFinder(pool, workspace.id, options.shortUrl, options);
+  const times = createStoredTimes(clickhouse, workspace.id);
+  const { visitor: secret } = await readSecrets(pool);
+  const store: ClickStore = createClickStore({
+    pool,
+    clickhouse,
+    workspaceId: workspace.id,
+    importId,
+    source,
+    undone: await undoneImports(pool, workspace.id),
+    visitorOf: (name) => visitorOfName(secret, workspace.id, name),
+  });
+  const seen = createKeyTable();
+  const limits = limitsOf(workspace, Date.now());
+  const result: ClickImportResult = {
+    import_id: importId,
+    dry_run: dryRun,
+    read: 0,
+    created: 0,
+    clicks: 0,
+    skipped: 0,
+    failed: 0,
+    unknown_columns: [],
+    errors: [],
+  };
+
+  function fail(line: number, link: LinkName | null, problem: RowProblem): void {
+    result.failed += 1;
+    if (result.errors.length === SHOWN_ERRORS) return;
+    const { column: field, message } = problem;
+    result.errors.push({ line, link: shownName(link), field, message });
+  }
+
+  /** Returns the clicks of a row, or null after an error. */
+  function read(row: ReadClickRow): Pending | null {
+    const { line } = row;
+    if ('problem' in row) {
+      fail(line, null, row.problem);
+      return null;
+    }
+    try {
+      const rows = format.read(row);
+      for (const one of rows) requireTime(one.ts, limits);
+      return { line, rows };
+    } catch (error) {
+      if (!(error instanceof RowProblem)) throw error;
+      fail(line, null, error);
+      return null;
+    }
+  }
+
+  const nameOf = ({ link }: ClickRow) => link ?? standard;
+
+  async function flush(batch: Pending[]): Promise<void> {
+    const all = batch.flatMap(({ rows }) => rows);
+    await finder.prepare(all.flatMap((row) => nameOf(row) ?? []));
+    await times.prepare(all.map(({ ts }) => ts));
+    const fresh: NewClick[] = [];
+    for (const { line, rows } of batch) {
+      await options.slice?.();
+      const before = fresh.length;
+      let problem: string | null = null;
+      let isThere = rows.length === 0;
+      for (const row of rows) {
+        const name = nameOf(row);
+        const link = name === null ? 'names no link: give one for all rows with `link`' : finder.find(name);
+        if (typeof link === 'string') {
+          problem ??= link;
+          continue;
+        }
+        const key = keyOf(link.id, row);
+        if (times.has(row.ts, key.high, key.low)) {
+          isThere = true;
+          continue;
+        }
+        const ts = times.take(row.ts, key.high, key.low);
+        if (ts === null) problem = 'there are a million clicks of the same second';
+        else fresh.push({ row, link, key, ts });
+      }
+      if (fresh.length > before) result.created += 1;
+      else if (isThere || problem === null) result.skipped += 1;
+      else fail(line, nameOf(rows[0] as ClickRow), new RowProblem(null, problem));
+    }
+    if (!dryRun) await store(fresh);
+    for (const { row } of fresh) result.clicks += row.count;
+    options.onProgress?.(result);
+  }
+
+  /** Equal rows of a file are several clicks, unless the source names its rows. */
+  function keyOf(linkId: string, row: ClickRow) {
+    const key = rowKey(source, linkId, row, 0);
+    if (row.sourceId !== '') return key;
+    const before = seen.get(key.high, key.low) ?? 0;
+    seen.set(key.high, key.low, before + 1);
+    return before === 0 ? key : rowKey(source, linkId, row, before);
+  }
+
+  const rows = clickFileRows(options.text, options.form, columns, (keys) => isOfFormat(format, keys));
+  let batch: Pending[] = [];
+  for await (const row of rows) {
+    await options.slice?.();
+    if (result.read === 0 && !('problem' in row) && !isOfFormat(format, columns.names)) {
+      throw new WrongClickFile(`not an export of ${format.name}: ${format.hint}`);
+    }
+    result.read += 1;
+    const pending = read(row);
+    if (pending !== null) batch.push(pending);
+    if (batch.length === BATCH) {
+      await flush(batch);
+      batch = [];
+    }
+  }
+  if (result.read === 0 && columns.names.size > 0 && !isOfFormat(format, columns.names)) {
+    throw new WrongClickFile(`not an export of ${format.name}: ${format.hint}`);
+  }
+  await flush(batch);
+  result.unknown_columns = columns.unread();
+  return result;
+}
+
+/** Times in microseconds. */
+type Limits = { oldest: number; kept: number | null; newest: number };
+
+function limitsOf({ retention_months: months }: Pick<Workspace, 'retention_months'>, now: number): Limits {
+  const date = new Date(now);
+  return {
+    oldest: date.setUTCFullYear(date.getUTCFullYear() - OLDEST_YEARS) * 1_000,
+    kept: months === null ? null : dataFrom(months, now) * 1_000,
+    newest: now * 1_000,
+  };
+}
+
+/** @throws {RowProblem} for a time that a click can't have */
+function requireTime(ts: number, { oldest, kept, newest }: Limits): void {
+  if (ts > newest) throw new RowProblem(null, 'has a time in the future');
+  if (ts < oldest) throw new RowProblem(null, `has a time more than ${OLDEST_YEARS} years ago`);
+  if (kept !== null && ts < kept) throw new RowProblem(null, 'is older than the workspace keeps clicks');
+}

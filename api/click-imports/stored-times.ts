@@ -1,0 +1,110 @@
+import type { ClickHouseClient } from '../../clickhouse/client.ts';
+import { eachImportedKey } from '../../clickhouse/inserts/imported-keys.ts';
+import { createKeyTable, type KeyTable } from '../../core/click-imports/key-table.ts';
+
+/** The imported clicks of a month: by key, and the microseconds that they have. */
+type Month = {
+  keys: KeyTable;
+  used: Set<number>;
+  /** Where to look for a free microsecond next, by the time that many rows share. */
+  next: Map<number, number>;
+};
+
+/**
+ * Gives imported clicks their times. A time is unique in a workspace, and names its click; most sources have seconds. So a click
+ * gets the first free microsecond from its own time on, within its second.
+ */
+export type StoredTimes = {
+  /** Loads the months of these times, in microseconds. */
+  prepare(times: Iterable<number>): Promise<void>;
+  /** Returns whether the click of this key is stored. Its month must be loaded. */
+  has(ts: number, high: number, low: number): boolean;
+  /** Takes a time for a click, in microseconds; null: its second is full. */
+  take(ts: number, high: number, low: number): number | null;
+};
+
+const MICROS_PER_SECOND = 1_000_000;
+/** Clicks of loaded months above which the months that were not used last are dropped. */
+const REMEMBERED = 3_000_000;
+
+export function createStoredTimes(client: ClickHouseClient, workspaceId: string): StoredTimes {
+  /** By their start; the one that was used last is the last. */
+  const months = new Map<number, Month>();
+
+  async function load(start: number): Promise<void> {
+    const month: Month = { keys: createKeyTable(), used: new Set(), next: new Map() };
+    await eachImportedKey(
+      client,
+      workspaceId,
+      { from: start, to: monthAfter(start) },
+      ({ high, low, ts }) => {
+        month.keys.set(high, low, ts);
+        month.used.add(ts);
+      },
+    );
+    months.set(start, month);
+  }
+
+  function dropOld(wanted: ReadonlySet<number>): void {
+    let size = 0;
+    for (const { used } of months.values()) size += used.size;
+    for (const [start, { used }] of months) {
+      if (size <= REMEMBERED) return;
+      if (wanted.has(start)) continue;
+      months.delete(start);
+      size -= used.size;
+    }
+  }
+
+  function monthOf(ts: number): Month {
+    const month = months.get(monthStart(ts));
+    if (!month) throw new Error(`the month of ${ts} was not loaded`);
+    return month;
+  }
+
+  return {
+    async prepare(times) {
+      const wanted = new Set<number>();
+      for (const ts of times) wanted.add(monthStart(ts));
+      dropOld(wanted);
+      for (const start of wanted) {
+        const known = months.get(start);
+        months.delete(start);
+        if (known) months.set(start, known);
+        else await load(start);
+      }
+    },
+    has: (ts, high, low) => monthOf(ts).keys.get(high, low) !== undefined,
+    take(ts, high, low) {
+      const { keys, used, next } = monthOf(ts);
+      const second = ts - (ts % MICROS_PER_SECOND);
+      const end = second + MICROS_PER_SECOND;
+      let free = next.get(ts) ?? ts;
+      for (let tried = 0; used.has(free); tried++) {
+        if (tried === MICROS_PER_SECOND) return null;
+        free = free + 1 === end ? second : free + 1;
+      }
+      if (free !== ts) next.set(ts, free);
+      used.add(free);
+      keys.set(high, low, free);
+      return free;
+    },
+  };
+}
+
+/** The last month that was looked for: rows are mostly in order. */
+let last = { from: 0, to: 0 };
+
+/** Returns the start of the month (UTC) of a time after 1970, in microseconds. */
+export function monthStart(ts: number): number {
+  if (ts >= last.from && ts < last.to) return last.from;
+  const date = new Date(ts / 1_000);
+  const from = Date.UTC(date.getUTCFullYear(), date.getUTCMonth()) * 1_000;
+  last = { from, to: monthAfter(from) };
+  return from;
+}
+
+function monthAfter(start: number): number {
+  const date = new Date(start / 1_000);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1) * 1_000;
+}

@@ -1,0 +1,171 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Command, Option } from 'commander';
+import { type ClickImportResult, importClicks } from '../../api/click-imports/import-clicks.ts';
+import { undoImport } from '../../api/click-imports/undo-import.ts';
+import { CLICK_SOURCES, type ClickSource, WrongClickFile } from '../../core/click-imports/formats/known.ts';
+import { AppError } from '../../core/errors.ts';
+import type { Queryable } from '../../sql/database/pool.ts';
+import { workspacesOfImport } from '../../sql/event-log/click-imports.ts';
+import { createProgressBar } from '../import/progress-bar.ts';
+import { openTextFile, readText } from '../import/text-file.ts';
+import { CommandFailed, printResult, table } from '../output.ts';
+import { recordOperator } from '../record-operator.ts';
+import { withStores } from '../stores.ts';
+import { namedWorkspace } from './workspace.ts';
+
+/** Most errors in the text output; `--json` prints all. */
+const SHOWN_ERRORS = 20;
+/** How long to wait for another import of the workspace: one that was killed holds its place for 15 seconds. */
+const WAIT_MS = 60_000;
+const RETRY_MS = 1_000;
+
+type Options = {
+  workspace: string;
+  from: ClickSource;
+  link?: string;
+  domain?: string;
+  dryRun: boolean;
+};
+
+/** Adds `hoplog import clicks` and `hoplog import undo`. */
+export function clickImportCommands(imports: Command): void {
+  imports
+    .command('clicks')
+    .description(
+      'import clicks with their own time from another service; run it again to resume after an interruption',
+    )
+    .requiredOption('--workspace <id>', 'id or slug')
+    .addOption(
+      new Option('--from <service>', 'where the file is from; csv: the columns of POST /clicks/import')
+        .choices(CLICK_SOURCES)
+        .makeOptionMandatory(),
+    )
+    .option('--link <link>', 'link of rows that name none: id, slug, or short URL')
+    .option('--domain <domain>', 'domain of rows on a domain that the workspace does not have')
+    .option('--dry-run', 'say what would be done, and write nothing', false)
+    .argument('<file>', 'CSV or JSON')
+    .action(async (file: string, options: Options, command: Command) => {
+      const result = await run(file, options);
+      printResult(command, result, describe);
+      if (result.created + result.skipped === 0) {
+        throw new CommandFailed(`no click could be imported from ${file}`);
+      }
+    });
+  imports
+    .command('undo')
+    .description('take an import of clicks back')
+    .option('--workspace <id>', 'id or slug; left out: the workspace of the import')
+    .argument('<import>', 'import_id')
+    .action(async (importId: string, options: { workspace?: string }, command: Command) => {
+      const result = await undo(importId, options.workspace);
+      printResult(command, result, ({ clicks }) => `removed ${clicks} clicks`);
+    });
+}
+
+async function run(path: string, options: Options): Promise<ClickImportResult> {
+  const file = await openTextFile(path);
+  return withStores(async ({ pool, clickhouse, config }) => {
+    const workspace = await namedWorkspace(pool, options.workspace);
+    const progress = createProgressBar(file.size, '{created} created, {skipped} skipped, {failed} errors');
+    try {
+      return await alone(() =>
+        importClicks({
+          pool,
+          clickhouse,
+          workspace,
+          shortUrl: config.shortUrl,
+          source: options.from,
+          text: readText(file, (bytes) => progress.read(bytes)),
+          form: file.content,
+          dryRun: options.dryRun,
+          link: options.link,
+          domain: options.domain,
+          onProgress: ({ created, skipped, failed }) => progress.show({ created, skipped, failed }),
+        }),
+      );
+    } catch (error) {
+      throw inWords(error, path);
+    } finally {
+      progress.stop();
+    }
+  });
+}
+
+async function undo(importId: string, named: string | undefined) {
+  return withStores(async ({ pool, clickhouse }) => {
+    const workspaceId =
+      named === undefined
+        ? await workspaceOf(await workspacesOfImport(pool, importId), importId)
+        : (await namedWorkspace(pool, named)).id;
+    const record = (tx: Queryable) =>
+      recordOperator(tx, {
+        workspaceId,
+        action: 'clicks.undo_import',
+        target: { type: 'click_import', id: importId },
+      });
+    try {
+      return await alone(() => undoImport({ pool, clickhouse }, { workspaceId, importId }, record));
+    } catch (error) {
+      throw inWords(error, importId);
+    }
+  });
+}
+
+async function workspaceOf(found: readonly string[], importId: string): Promise<string> {
+  const [id, ...others] = found;
+  if (id === undefined) throw new CommandFailed(`there is no import ${importId}`);
+  if (others.length > 0)
+    throw new CommandFailed(`several workspaces have an import ${importId}: give --workspace`);
+  return id;
+}
+
+/** Runs work once no other import of the workspace is under way. */
+async function alone<T>(work: () => Promise<T>): Promise<T> {
+  for (let waited = 0; ; waited += RETRY_MS) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof AppError && error.code === 'conflict') || waited >= WAIT_MS) throw error;
+      await delay(RETRY_MS);
+    }
+  }
+}
+
+function inWords(error: unknown, what: string): unknown {
+  if (error instanceof WrongClickFile) return new CommandFailed(`${what} is ${error.message}`);
+  if (error instanceof AppError) return new CommandFailed(error.message);
+  return error;
+}
+
+function describe(result: ClickImportResult): string {
+  const {
+    dry_run,
+    import_id,
+    read,
+    created,
+    clicks,
+    skipped,
+    failed,
+    unknown_columns: unknown,
+    errors,
+  } = result;
+  const parts = [
+    ...(dry_run ? ['dry run: nothing was written'] : []),
+    table(
+      ['read', 'created', 'clicks', 'skipped', 'errors'],
+      [[read, created, clicks, skipped, failed].map(String)],
+    ),
+  ];
+  if (errors.length > 0) {
+    const some = errors.slice(0, SHOWN_ERRORS);
+    const list = table(
+      ['line', 'link', 'field', 'error'],
+      some.map(({ line, link, field, message }) => [String(line), link ?? '-', field ?? '-', message]),
+    );
+    const more = failed - some.length;
+    parts.push(`${list}${more > 0 ? `\n… and ${more} more; --json prints the first thousand` : ''}`);
+  }
+  if (unknown.length > 0) parts.push(`not taken over: ${unknown.join(', ')}`);
+  if (!dry_run && created > 0) parts.push(`to take it back: hoplog import undo ${import_id}`);
+  return parts.join('\n\n');
+}

@@ -1,0 +1,70 @@
+/** How a row names its link. */
+export type LinkName =
+  | { kind: 'id'; id: string }
+  /** `host` in lower-case ASCII; null: the row names none. */
+  | { kind: 'name'; host: string | null; slug: string };
+
+/** A click of another service, or a count of clicks. Unknown text is empty. */
+export type ClickRow = {
+  /** Microseconds since the epoch. */
+  ts: number;
+  /** Null: the row names none. */
+  link: LinkName | null;
+  /** ISO 3166-1 code. */
+  country: string;
+  /** ISO 3166-2 code, or a name. */
+  region: string;
+  city: string;
+  /** One of `DEVICES`. */
+  device: string;
+  browser: string;
+  os: string;
+  /** An address, or a host alone. */
+  referer: string;
+  userAgent: string;
+  /** What the source calls the visitor; empty: it is not known again. */
+  visitor: string;
+  /** One of `CHANNELS`; empty: the link's. */
+  channel: string;
+  language: string;
+  trigger: 'link' | 'qr';
+  utmSource: string;
+  utmMedium: string;
+  utmCampaign: string;
+  utmTerm: string;
+  utmContent: string;
+  /** Clicks that the row stands for. */
+  count: number;
+  /** Null: by the user agent. */
+  isBot: boolean | null;
+  /**
+   * What names the row in its source, for sources whose rows have an id or grow; empty: all of its fields do. A second
+   * row of the same name, link and time is the same one.
+   */
+  sourceId: string;
+};
+
+/** A click of which nothing is known. */
+export const NOTHING_KNOWN: Omit<ClickRow, 'ts'> = {
+  link: null,
+  country: '',
+  region: '',
+  city: '',
+  device: '',
+  browser: '',
+  os: '',
+  referer: '',
+  userAgent: '',
+  visitor: '',
+  channel: '',
+  language: '',
+  trigger: 'link',
+  utmSource: '',
+  utmMedium: '',
+  utmCampaign: '',
+  utmTerm: '',
+  utmContent: '',
+  count: 1,
+  isBot: null,
+  sourceId: '',
+};

@@ -1,0 +1,57 @@
+import { NOTHING_KNOWN } from '../click-row.ts';
+import type { ImportRow } from '../import-row.ts';
+import {
+  channelIn,
+  countOf,
+  countryIn,
+  deviceIn,
+  known,
+  linkById,
+  linkBySlug,
+  linkByUrl,
+  timeOf,
+} from '../values.ts';
+import type { ClickFormat } from './format.ts';
+
+/** Hoplog's own columns, as docs/click-history.md lists them. The export of clicks has them too. */
+export const csv: ClickFormat = {
+  name: 'CSV',
+  needs: [['ts']],
+  hint: 'it has no column `ts`, the time of each click',
+  read(row) {
+    const count = countOf(row, 'count');
+    if (count === 0) return [];
+    const bot = row.text('isbot').toLowerCase();
+    return [
+      {
+        ...NOTHING_KNOWN,
+        ts: timeOf(row, 'ts'),
+        link: linkOf(row),
+        country: countryIn(row, 'country'),
+        region: known(row.short('region')),
+        city: known(row.short('city')),
+        device: deviceIn(row.short('device')),
+        browser: known(row.short('browser')),
+        os: known(row.short('os')),
+        referer: known(row.text('referer', 'referrer')),
+        userAgent: row.text('useragent'),
+        visitor: row.text('visitor', 'visitorid'),
+        channel: channelIn(row, 'channel'),
+        language: row.short('language'),
+        trigger: row.text('trigger') === 'qr' ? 'qr' : 'link',
+        utmSource: row.short('utmsource'),
+        utmMedium: row.short('utmmedium'),
+        utmCampaign: row.short('utmcampaign'),
+        utmTerm: row.short('utmterm'),
+        utmContent: row.short('utmcontent'),
+        count: count ?? 1,
+        isBot: bot === '' ? null : ['true', '1', 'yes'].includes(bot),
+      },
+    ];
+  },
+};
+
+function linkOf(row: ImportRow) {
+  const [byId, url, slug] = [linkById(row, 'linkid'), row.text('shorturl'), row.text('slug')];
+  return byId ?? linkByUrl(url) ?? linkBySlug(slug, row.text('domain'));
+}

@@ -1,0 +1,30 @@
+import { csv } from './csv.ts';
+import type { ClickFormat } from './format.ts';
+import { kutt } from './kutt.ts';
+import { matomo } from './matomo.ts';
+import { plausible } from './plausible.ts';
+import { shlink } from './shlink.ts';
+import { yourls } from './yourls.ts';
+
+/** Where clicks are imported from. */
+export const CLICK_SOURCES = ['csv', 'shlink', 'yourls', 'kutt', 'plausible', 'matomo'] as const;
+export type ClickSource = (typeof CLICK_SOURCES)[number];
+
+export const CLICK_FORMATS: Readonly<Record<ClickSource, ClickFormat>> = {
+  csv,
+  shlink,
+  yourls,
+  kutt,
+  plausible,
+  matomo,
+};
+
+/** A file that is not of its source. */
+export class WrongClickFile extends Error {
+  override name = 'WrongClickFile';
+}
+
+/** Returns whether a row, or the columns of a file, are of a format. */
+export function isOfFormat({ needs }: ClickFormat, keys: { has(key: string): boolean }): boolean {
+  return needs.every((some) => some.some((key) => keys.has(key)));
+}

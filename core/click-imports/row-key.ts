@@ -1,0 +1,62 @@
+import { createHash, createHmac } from 'node:crypto';
+import type { ClickRow } from './click-row.ts';
+
+/** What names an imported click: 64 bits in two halves, and 16 bytes for the visitor of a click that names none. */
+export type RowKey = { high: number; low: number; visitor: Buffer };
+
+/**
+ * Returns what names a click of a source. The same row of the same source has the same key in every import.
+ *
+ * @param occurrence how many equal rows are before it in the file: equal rows of one file are several clicks
+ */
+export function rowKey(source: string, linkId: string, row: ClickRow, occurrence: number): RowKey {
+  const { sourceId } = row;
+  const what = sourceId === '' ? allOf(row) : `id ${sourceId}`;
+  const text = `${source}\0${linkId}\0${row.ts}\0${what}${occurrence === 0 ? '' : `\0${occurrence}`}`;
+  const digest = createHash('sha256').update(text).digest();
+  return {
+    high: digest.readUInt32BE(0),
+    low: digest.readUInt32BE(4),
+    visitor: asUuid(digest.subarray(8, 24)),
+  };
+}
+
+function allOf(row: ClickRow): string {
+  return [
+    row.country,
+    row.region,
+    row.city,
+    row.device,
+    row.browser,
+    row.os,
+    row.referer,
+    row.userAgent,
+    row.visitor,
+    row.channel,
+    row.language,
+    row.trigger,
+    row.utmSource,
+    row.utmMedium,
+    row.utmCampaign,
+    row.utmTerm,
+    row.utmContent,
+    row.count,
+    row.isBot,
+  ].join('\0');
+}
+
+/**
+ * Returns the id of a visitor by what the source calls it, 16 bytes. Keyed: a name may be an address, which must not be found by
+ * trying all of them.
+ */
+export function visitorOfName(secret: Buffer, workspaceId: string, name: string): Buffer {
+  return asUuid(createHmac('sha256', secret).update(`imported visitor\0${workspaceId}\0${name}`).digest());
+}
+
+/** Makes the first 16 bytes a UUID of version 8 (RFC 9562: values of one's own). */
+function asUuid(bytes: Buffer): Buffer {
+  const id = Buffer.from(bytes.subarray(0, 16));
+  id.writeUInt8((id.readUInt8(6) & 0x0f) | 0x80, 6);
+  id.writeUInt8((id.readUInt8(8) & 0x3f) | 0x80, 8);
+  return id;
+}

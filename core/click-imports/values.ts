@@ -1,0 +1,133 @@
+import { CHANNELS, filterChannel } from '../enrich/channels.ts';
+import { countriesIn } from '../enrich/continents.ts';
+import { DEVICES } from '../enrich/devices.ts';
+import { isUuid } from '../ids.ts';
+import { hostOfUrl } from '../link-imports/meaning/address.ts';
+import { timeIn } from '../link-imports/meaning/times.ts';
+import { slugOfUrl } from '../link-imports/values.ts';
+import { NANOS_PER_MICRO, parseInstant } from '../time/timestamps.ts';
+import type { LinkName } from './click-row.ts';
+import type { ImportRow } from './import-row.ts';
+
+/** Reads values as other services write them. */
+
+/** Most clicks of a row. */
+const COUNT_LIMIT = 4_000_000_000;
+
+/**
+ * Returns the time of a row in microseconds: ISO 8601, a database's time (UTC without an offset), or seconds or
+ * milliseconds since the epoch.
+ *
+ * @throws {RowProblem} when there is none
+ */
+export function timeOf(row: ImportRow, ...keys: string[]): number {
+  const text = row.text(...keys);
+  const nanos = parseInstant(text) ?? parseInstant(timeIn(text));
+  if (nanos === null) {
+    throw row.wrong('must be an ISO 8601 time such as 2025-03-01T10:00:00Z', ...keys);
+  }
+  return Number(nanos / NANOS_PER_MICRO);
+}
+
+/** Returns the link that a column names by its id. @throws {RowProblem} when it is no UUID */
+export function linkById(row: ImportRow, ...keys: string[]): LinkName | null {
+  const id = row.text(...keys).toLowerCase();
+  if (id === '') return null;
+  if (!isUuid(id)) throw row.wrong('must be the id of a link, a UUID', ...keys);
+  return { kind: 'id', id };
+}
+
+/** Returns the link that a short URL names, also without its scheme; null: the text is empty or has no path. */
+export function linkByUrl(text: string): LinkName | null {
+  const slug = slugOfUrl(text);
+  return slug === '' ? null : { kind: 'name', host: hostOfUrl(text), slug };
+}
+
+/** Returns the link that a slug names, and its domain where the row has one. */
+export function linkBySlug(slug: string, domain: string): LinkName | null {
+  if (slug.includes('://')) return linkByUrl(slug);
+  const name = slug.replaceAll(/^\/+|\/+$/g, '');
+  if (name === '') return null;
+  const host = domain === '' ? null : hostOfUrl(domain.includes('/') ? domain : `//${domain}`);
+  return { kind: 'name', host, slug: name };
+}
+
+/** @throws {RowProblem} for anything but a whole number from 0 */
+export function countOf(row: ImportRow, ...keys: string[]): number | null {
+  const text = row.text(...keys);
+  if (text === '') return null;
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 0 || count > COUNT_LIMIT) {
+    throw row.wrong(`must be a whole number from 0 to ${COUNT_LIMIT}`, ...keys);
+  }
+  return count;
+}
+
+let codes: ReadonlyMap<string, string> | undefined;
+
+/** Codes of countries by code and by English name, in lower case. */
+function countryCodes(): ReadonlyMap<string, string> {
+  const names = new Intl.DisplayNames('en', { type: 'region' });
+  return new Map(
+    countriesIn().flatMap((code) => [
+      [code.toLowerCase(), code],
+      [(names.of(code) ?? code).toLowerCase(), code],
+    ]),
+  );
+}
+
+const UNKNOWN = /^(?:|-|\?\?|null|\\n|unknown|n\/a|zz|xx|direct|\(none\)|none)$/i;
+
+/** Returns the code of a country by its code or English name; empty: unknown, or no country. */
+export function countryOf(text: string): string {
+  if (UNKNOWN.test(text)) return '';
+  codes ??= countryCodes();
+  return codes.get(text.toLowerCase()) ?? '';
+}
+
+/** @throws {RowProblem} for a text that is no country */
+export function countryIn(row: ImportRow, ...keys: string[]): string {
+  const text = row.text(...keys);
+  const country = countryOf(text);
+  if (country === '' && !UNKNOWN.test(text)) {
+    throw row.wrong('must be a two-letter code such as DE, or the English name of a country', ...keys);
+  }
+  return country;
+}
+
+/** What other services call devices. */
+const DEVICE_NAMES: Readonly<Record<string, string>> = {
+  laptop: 'desktop',
+  computer: 'desktop',
+  pc: 'desktop',
+  smartphone: 'mobile',
+  phone: 'mobile',
+  phablet: 'mobile',
+  'feature phone': 'mobile',
+  'mobile phone': 'mobile',
+  television: 'tv',
+  smarttv: 'tv',
+  'smart tv': 'tv',
+  gaming: 'console',
+  watch: 'wearable',
+};
+
+/** Returns the device that a text means; empty: unknown. */
+export function deviceIn(text: string): string {
+  const name = text.toLowerCase();
+  if (UNKNOWN.test(name)) return '';
+  const device = DEVICE_NAMES[name] ?? name;
+  return DEVICES.some((one) => one === device) ? device : 'other';
+}
+
+/** Returns the channel of a row; empty: the link's. @throws {RowProblem} for an unknown one */
+export function channelIn(row: ImportRow, ...keys: string[]): string {
+  const text = row.text(...keys);
+  if (text === '') return '';
+  const channel = filterChannel(text.toLowerCase());
+  if (channel === null) throw row.wrong(`must be one of ${CHANNELS.join(', ')}`, ...keys);
+  return channel;
+}
+
+/** Returns a text, or an empty one where the source says that nothing is known. */
+export const known = (text: string): string => (UNKNOWN.test(text) ? '' : text);

@@ -1,0 +1,115 @@
+import type { Queryable } from '../database/pool.ts';
+
+/** An import of clicks. */
+export type ClickImport = {
+  id: string;
+  source: string;
+  /** Rows of ClickHouse. */
+  rows: number;
+  /** Clicks that they stand for. */
+  clicks: number;
+  orders: number;
+  /** Microseconds; null: no click was stored. */
+  first_ts: number | null;
+  last_ts: number | null;
+  created_at: Date;
+  undone_at: Date | null;
+};
+
+const COLUMNS = `id, source, rows::float8 AS rows, clicks::float8 AS clicks, orders::float8 AS orders,
+  first_ts::float8 AS first_ts, last_ts::float8 AS last_ts, created_at, undone_at`;
+
+/** Most imports in a list. */
+const LISTED = 500;
+
+/** Returns the imports of a workspace, newest first. */
+export async function listClickImports(db: Queryable, workspaceId: string): Promise<ClickImport[]> {
+  const { rows } = await db.query<ClickImport>(
+    `SELECT ${COLUMNS} FROM click_imports WHERE workspace_id = $1 ORDER BY created_at DESC LIMIT ${LISTED}`,
+    [workspaceId],
+  );
+  return rows;
+}
+
+/** Returns an import of a workspace, or null. */
+export async function clickImport(
+  db: Queryable,
+  workspaceId: string,
+  id: string,
+): Promise<ClickImport | null> {
+  const { rows } = await db.query<ClickImport>(
+    `SELECT ${COLUMNS} FROM click_imports WHERE workspace_id = $1 AND id = $2`,
+    [workspaceId, id],
+  );
+  return rows[0] ?? null;
+}
+
+/** Returns the workspaces that have an import of this id, for operators. */
+export async function workspacesOfImport(db: Queryable, id: string): Promise<string[]> {
+  const { rows } = await db.query<{ workspace_id: string }>(
+    'SELECT workspace_id FROM click_imports WHERE id = $1',
+    [id],
+  );
+  return rows.map((row) => row.workspace_id);
+}
+
+/** Returns how often an import of the workspace was undone: what was removed may be imported again. */
+export async function undoneImports(db: Queryable, workspaceId: string): Promise<number> {
+  const { rows } = await db.query<{ undone: string }>(
+    'SELECT count(*) AS undone FROM click_imports WHERE workspace_id = $1 AND undone_at IS NOT NULL',
+    [workspaceId],
+  );
+  return Number(rows[0]?.undone ?? 0);
+}
+
+/** Creates an import, or continues it. Its clicks are about to be stored. */
+export async function beginClickImport(
+  db: Queryable,
+  given: { id: string; workspaceId: string; source: string },
+): Promise<void> {
+  await db.query(
+    `INSERT INTO click_imports (id, workspace_id, source, roll_up_due)
+     VALUES ($1, $2, $3, clock_timestamp())
+     ON CONFLICT (workspace_id, id) DO UPDATE SET roll_up_due = excluded.roll_up_due`,
+    [given.id, given.workspaceId, given.source],
+  );
+}
+
+/** Adds what was stored. @param stored times in microseconds */
+export async function addToClickImport(
+  db: Queryable,
+  { id, workspaceId }: { id: string; workspaceId: string },
+  stored: { rows: number; clicks: number; firstTs: number; lastTs: number },
+): Promise<void> {
+  await db.query(
+    `UPDATE click_imports SET rows = rows + $2, clicks = clicks + $3, first_ts = least(first_ts, $4),
+       last_ts = greatest(last_ts, $5), updated_at = clock_timestamp(), roll_up_due = clock_timestamp()
+     WHERE id = $1 AND workspace_id = $6`,
+    [id, stored.rows, stored.clicks, stored.firstTs, stored.lastTs, workspaceId],
+  );
+}
+
+/** Marks an import as undone. Its clicks are no longer in any response. */
+export async function undoClickImport(db: Queryable, workspaceId: string, id: string): Promise<void> {
+  await db.query(
+    `UPDATE click_imports SET undone_at = clock_timestamp(), roll_up_due = clock_timestamp()
+     WHERE workspace_id = $1 AND id = $2`,
+    [workspaceId, id],
+  );
+}
+
+/** An import that is under way changes clicks every other second: one pass of the roll-ups follows the last change. */
+export const IS_ROLL_UP_DUE = "roll_up_due < now() - interval '5 seconds'";
+
+/** Returns the newest change by an import that roll-ups may not have, by PostgreSQL's clock; null: there is none. */
+export async function rollUpDue(db: Queryable): Promise<string | null> {
+  const { rows } = await db.query<{ due: string | null }>(
+    'SELECT max(roll_up_due)::text AS due FROM click_imports WHERE roll_up_due IS NOT NULL',
+  );
+  return rows[0]?.due ?? null;
+}
+
+/** Notes that roll-ups have every change up to an instant of {@link rollUpDue}. */
+export async function rolledUp(db: Queryable, until: string): Promise<void> {
+  await db.query('UPDATE click_imports SET roll_up_due = NULL WHERE roll_up_due <= $1::timestamptz', [until]);
+}
