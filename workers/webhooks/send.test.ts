@@ -87,6 +87,34 @@ test('a malformed response with another status has that status, and no HTTP at a
   await expect(send()).rejects.toThrow();
 });
 
+const STATUS = 'HTTP/1.1 200 OK\r\n';
+test.each<[string, (socket: Socket) => void]>([
+  ['closes after its status line', (socket) => socket.end(STATUS)],
+  ['closes inside its headers', (socket) => socket.end(`${STATUS}Content-Le`)],
+  [
+    'resets inside its headers',
+    (socket) => socket.write(`${STATUS}X: 1\r\n`, () => setTimeout(() => socket.resetAndDestroy(), 50)),
+  ],
+])('a receiver that %s has responded', async (_, respond) => {
+  answers = [respond];
+  expect(await send()).toEqual({ status: 200, body: '', retryAfter: undefined });
+});
+
+test('a receiver that sends nothing after its status line has responded', async () => {
+  sender.close();
+  const resolve = () => Promise.reject(new Error('no names here'));
+  sender = createSender({ resolve, allowPrivate: true, responseMs: 300 });
+  answers = [answer('HTTP/1.1 503 Busy\r\n')];
+  expect(await send()).toMatchObject({ status: 503 });
+});
+
+test('a status line of 1xx, or half of one, is no response', async () => {
+  for (const text of ['HTTP/1.1 100 Continue\r\n\r\n', 'HTTP/1.1 20', '']) {
+    answers = [(socket) => socket.end(text)];
+    await expect(send()).rejects.toThrow();
+  }
+});
+
 test.each([
   ['gzip', gzipSync],
   ['deflate', deflateSync],

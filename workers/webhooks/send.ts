@@ -138,25 +138,23 @@ function exchange(
       clearTimeout(timer);
       signal.removeEventListener('abort', abort);
     };
-    const fail = (error: unknown) => {
+    /** A response counts by its status line, also when nothing else of it comes. */
+    const end = (error: unknown) => {
       settle();
-      reject(error);
+      const status = statusLine.status();
+      if (status === null) reject(error);
+      else resolve({ status, body: '', retryAfter: undefined });
     };
     const cutOff = (reason: unknown) => {
-      fail(reason);
+      end(reason);
       request.destroy();
     };
     const abort = () => cutOff(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
     const timer = setTimeout(() => cutOff(new TimeoutError(responseMs)), responseMs);
     const statusLine = watchStatusLine(request);
-    request.on('error', (error) => {
-      const status = isMalformed(error) ? statusLine.status() : null;
-      if (status === null) return fail(error);
-      settle();
-      resolve({ status, body: '', retryAfter: undefined });
-    });
-    request.once('close', () => fail(new Error('the connection was closed')));
+    request.on('error', end);
+    request.once('close', () => end(new Error('the connection was closed')));
     // A 101: without this listener Node closes the connection silently.
     request.once('upgrade', (response, socket) => {
       settle();
@@ -176,7 +174,7 @@ function exchange(
 /** Longest part of a response in which its status line is looked for. */
 const STATUS_LINE_BYTES = 64;
 
-/** Remembers the status line of a response, for one whose rest the parser refuses. */
+/** Remembers the status line of a response, for one whose rest is malformed or never comes. */
 function watchStatusLine(request: ClientRequest): { status(): number | null } {
   let start = Buffer.alloc(0);
   request.once('socket', (socket) => {
@@ -190,15 +188,11 @@ function watchStatusLine(request: ClientRequest): { status(): number | null } {
   });
   return {
     status() {
-      const [, digits] = /^HTTP\/1\.[01] (\d{3})(?: |\r|\n|$)/.exec(start.toString('latin1')) ?? [];
+      // A 1xx is not the response yet.
+      const [, digits] = /^HTTP\/1\.[01] ([2-9]\d\d)(?: |\r|\n|$)/.exec(start.toString('latin1')) ?? [];
       return digits === undefined ? null : Number(digits);
     },
   };
-}
-
-/** Returns whether the parser refused a response: malformed, or with more than 16 KiB of headers. */
-function isMalformed(error: Error): boolean {
-  return codeOf(error).startsWith('HPE_');
 }
 
 /**
