@@ -5,7 +5,7 @@ import { AppError } from '../core/errors.ts';
 import { loadEnvFile } from '../core/settings/env-file.ts';
 import { SettingsError } from '../core/settings/settings-error.ts';
 import { addCommands } from './commands/index.ts';
-import { CommandFailed } from './output.ts';
+import { CommandFailed, shown } from './output.ts';
 
 const USAGE = 2;
 const FAILURE = 1;
@@ -49,15 +49,17 @@ function withJson(command: Command): void {
 export function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE; // commander has printed the error
   const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`hoplog: ${message}\n`);
+  // Names that users gave stand in messages.
+  const write = (text: string) => process.stderr.write(`${text.split('\n').map(shown).join('\n')}\n`);
+  write(`hoplog: ${message}`);
   if (error instanceof AppError) {
-    for (const detail of error.details ?? []) process.stderr.write(`  ${detail.path}: ${detail.message}\n`);
+    for (const detail of error.details ?? []) write(`  ${detail.path}: ${detail.message}`);
   } else if (!(error instanceof CommandFailed || error instanceof SettingsError) && error instanceof Error) {
     for (let cause = error.cause; cause instanceof Error; cause = cause.cause) {
-      process.stderr.write(`  because: ${cause.message}\n`);
+      write(`  because: ${cause.message}`);
     }
     const advice = adviceOn(error);
-    if (advice !== null) process.stderr.write(`  ${advice.message} (${advice.page})\n`);
+    if (advice !== null) write(`  ${advice.message} (${advice.page})`);
   }
   return FAILURE;
 }

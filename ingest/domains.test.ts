@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { hashPassword, LINK_COST } from '../core/access/passwords.ts';
 import type { ClickEvent } from '../core/events/types.ts';
 import { bytesToUuid } from '../core/ids.ts';
 import { inTransaction } from '../sql/database/pool.ts';
@@ -94,6 +95,27 @@ test('a slug stands for another link on each domain, and a click has the domain 
     );
     expect(clicks.length).toBeGreaterThanOrEqual(4);
   }
+});
+
+test('cookies of a domain are secure where the visitor’s browser used https, whatever short links use', async () => {
+  const domain = await makeDomain(stores.pool, brand, 'tls.brand.example');
+  const password_hash = await hashPassword('open', LINK_COST);
+  await linkOn(domain.number, 'tls', '/tls');
+  await makeLink(stores.pool, brand, 'https://example.com/', {
+    domain_number: domain.number,
+    slug: 'kept',
+    password_hash,
+  });
+  await expectSoon('tls.brand.example', '/tls', '/tls');
+  const cookieOf = async (scheme: string, path: string, form?: Record<string, string>) => {
+    const { cookies } = await visitHost(whole.url, 'tls.brand.example', path, form, {
+      'x-forwarded-proto': scheme,
+    });
+    return cookies.map((cookie) => [cookie.slice(0, 5), cookie.includes('; Secure')]);
+  };
+  expect(await cookieOf('https', '/tls')).toEqual([['_vid=', true]]);
+  expect(await cookieOf('http', '/tls')).toEqual([['_vid=', false]]);
+  expect(await cookieOf('https', '/kept', { password: 'open' })).toContainEqual(['_pass', true]);
 });
 
 test('the name of a link on a domain leads nowhere on another host', async () => {

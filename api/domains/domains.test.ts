@@ -288,6 +288,9 @@ test('addresses and app files are validated, changed and cleared', async () => {
     ['expired_url', 'https://user@brand.example/'],
     ['assetlinks', [{ long: 'x'.repeat(131_072) }]],
     ['apple_app_site_association', 'text'],
+    // Each file in the other's field.
+    ['apple_app_site_association', files.assetlinks],
+    ['assetlinks', files.apple_app_site_association],
   ] as const) {
     const { status, body } = await shop.patch<ErrorBody>(`/domains/${domain.id}`, { [field]: value });
     expect([field, status, body.error.details?.[0]?.path]).toEqual([field, 400, field]);

@@ -17,14 +17,18 @@ export const DomainStatus = OneOf(DOMAIN_STATUSES, {
 
 const Address = (description: string) =>
   Nullable(Type.String({ format: 'uri', maxLength: DESTINATION_LIMIT, description }));
-/** As one schema with its types: with `anyOf`, errors would not say what is wrong. */
-const AppFile = (description: string) =>
+/**
+ * As one schema with its types: with `anyOf`, errors would not say what is wrong. Apple's file is an object, Android's a
+ * list: each in the other's field would open no app.
+ */
+const AppFile = (type: 'object' | 'array', description: string) =>
   Type.Unsafe<Json | null>({
-    type: ['object', 'array', 'null'],
-    additionalProperties: true,
-    items: {},
+    type: [type, 'null'],
+    ...(type === 'object' ? { additionalProperties: true } : { items: {} }),
     description: `${description} At most ${APP_FILE_LIMIT} bytes serialized.`,
   });
+const APPLE_FILE = AppFile('object', 'Served at `/.well-known/apple-app-site-association`.');
+const ANDROID_FILE = AppFile('array', 'A list of statements, served at `/.well-known/assetlinks.json`.');
 
 const SETTINGS = {
   root_url: Type.Optional(Address('Where `/` redirects.')),
@@ -32,8 +36,8 @@ const SETTINGS = {
   expired_url: Type.Optional(
     Address('Where expired and used-up links without an `expired_redirect_url` redirect.'),
   ),
-  apple_app_site_association: Type.Optional(AppFile('Served at `/.well-known/apple-app-site-association`.')),
-  assetlinks: Type.Optional(AppFile('Served at `/.well-known/assetlinks.json`.')),
+  apple_app_site_association: Type.Optional(APPLE_FILE),
+  assetlinks: Type.Optional(ANDROID_FILE),
 };
 
 export const DomainBody = Body(
@@ -73,8 +77,8 @@ export const DomainRecord = Type.Object(
     root_url: Nullable(Type.String()),
     not_found_url: Nullable(Type.String()),
     expired_url: Nullable(Type.String()),
-    apple_app_site_association: AppFile('Served at `/.well-known/apple-app-site-association`.'),
-    assetlinks: AppFile('Served at `/.well-known/assetlinks.json`.'),
+    apple_app_site_association: APPLE_FILE,
+    assetlinks: ANDROID_FILE,
     verification: Type.Object(
       {
         type: Type.Literal('TXT'),

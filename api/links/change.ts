@@ -29,7 +29,7 @@ import { decidedUrls } from './decided-urls.ts';
 import { type DomainChoice, domainChoice, redirectUrls, type WantedDomain } from './domain-choice.ts';
 import { keepToOwnDomain } from './own-domain.ts';
 import type { ChangeBody } from './schemas.ts';
-import { readOwnSettings, readSettings, withPasswordHash } from './settings.ts';
+import { checkTimes, readOwnSettings, readSettings, withPasswordHash } from './settings.ts';
 import { slugTaken } from './slug-choice.ts';
 import { checkSplit, restartedSplit } from './split.ts';
 
@@ -122,6 +122,13 @@ export async function changeLink(
     split_ends_at: change.split_ends_at === undefined ? link.split_ends_at : change.split_ends_at,
     split_goal: change.split_goal === undefined ? link.split_goal : change.split_goal,
   });
+  const { starts_at, expires_at } = change;
+  if (starts_at !== undefined || expires_at !== undefined) {
+    checkTimes({
+      starts_at: starts_at === undefined ? link.starts_at : starts_at,
+      expires_at: expires_at === undefined ? link.expires_at : expires_at,
+    });
+  }
   await refuseTaken(tx, link, change);
   if (change.external_id === null) await refuseSecondOnChannel(tx, link);
   await updateDestination(tx, workspaceId, link.destination_id, campaign);

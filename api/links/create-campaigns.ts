@@ -18,7 +18,7 @@ import type { Workspace } from '../../sql/workspaces/workspaces.ts';
 import type { CreateRequest, NewCampaign } from './create-request.ts';
 import { domainChoice, redirectUrls } from './domain-choice.ts';
 import { keepToOwnDomain } from './own-domain.ts';
-import type { OwnSettings } from './settings.ts';
+import { checkTimes, type OwnSettings } from './settings.ts';
 import { claimFresh, type Draft, slugDrafts } from './slug-choice.ts';
 import { checkSplit, withoutSplit } from './split.ts';
 
@@ -171,6 +171,7 @@ export function newLink(
   };
   checkSplit(settings);
   const { own } = request;
+  checkTimes({ starts_at: own.starts_at, expires_at: settings.expires_at });
   const inherited = ownUtm(siblings, own);
   return {
     ...settings,

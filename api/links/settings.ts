@@ -101,6 +101,18 @@ export function readOwnSettings(fields: SettingFields): OwnSettings {
   };
 }
 
+/**
+ * Requires that a link begins before it ends.
+ *
+ * @param link the settings as the link will have them
+ * @throws {AppError} `bad_request` that names the field
+ */
+export function checkTimes({ starts_at, expires_at }: Partial<Pick<Link, 'starts_at' | 'expires_at'>>): void {
+  if (!starts_at || !expires_at) return;
+  if (requireInstant('starts_at', starts_at) < requireInstant('expires_at', expires_at)) return;
+  throw badRequest('starts_at', 'must be before `expires_at`: the link would never lead anywhere');
+}
+
 /** Parses an instant within the years that every part of the service can store. */
 function readStorable(field: string, text: string): string {
   const nanos = requireInstant(field, text);

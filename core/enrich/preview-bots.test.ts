@@ -38,6 +38,10 @@ const MESSENGERS = {
   LINE: 'facebookexternalhit/1.1;line-poker/1.0',
   KakaoTalk: 'facebookexternalhit/1.1; kakaotalk-scrap/1.0; +https://devtalk.kakao.com/t/scrap/33984',
   Signal: 'WhatsApp/2',
+  Zulip: 'Mozilla/5.0 (compatible; ZulipURLPreview/9.0; +https://chat.example)',
+  Pleroma: 'Pleroma 2.9.1; https://social.example <admin@social.example>; Bot',
+  Akkoma: 'Akkoma 3.15.2; https://social.example <admin@social.example>; Bot',
+  XING: 'Mozilla/5.0 (compatible; XING-contenttabreceiver/2.0)',
   Bluesky: 'Mozilla/5.0 (compatible; Bluesky Cardyb/1.1; +mailto:support@bsky.app)',
 };
 

@@ -7,8 +7,10 @@ const PREVIEW_BOT = new RegExp(
   [
     'facebookexternalhit|Facebot|meta-external(?:hit|fetcher)',
     'Twitterbot|LinkedInBot|Slackbot|^WhatsApp|TelegramBot|Discordbot|redditbot|pinterest\\.com/bot|Mastodon/|Lemmy/',
-    'Bluesky(?!-domain)|Friendica|SummalyBot|OdklBot|vkShare|VKRobot|Linespider|^Viber|^Tumblr/|Quora-Bot|Xing Bot|GG PeekBot',
+    'Bluesky(?!-domain)|Friendica|SummalyBot|OdklBot|vkShare|VKRobot|Linespider|^Viber|^Tumblr/|Quora-Bot|Xing Bot|XING-contenttabreceiver|GG PeekBot',
     'Snap ?URL ?Preview|GroupMeBot|KeybaseBot|Synapse \\(bot|SteamChatURLLookup',
+    // The servers of Pleroma and Akkoma name their version first, and "Bot" last.
+    'ZulipURLPreview|^Pleroma |^Akkoma ',
     'SkypeUriPreview|MicrosoftPreview/|Yahoo Link Preview|FastmailUA',
     'Mattermost-Bot|Discourse Forum Onebox|DingTalkBot-LinkService|^Notion/|CodaBot|EvernoteRichLinkBot',
     'Mediumbot-MetaTagFetcher|FlipboardProxy|Iframely|Embedly|OpenGraph\\.io|EveryoneSocialBot|LoomlyBot',

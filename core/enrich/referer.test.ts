@@ -32,6 +32,9 @@ test('an origin is a host, or the package of an app', () => {
 test('a referer’s host is empty where there is none, or a name too long for one', () => {
   expect(refererHost('https://L.Instagram.com/x')).toBe('l.instagram.com');
   expect(refererHost('android-app://com.twitter.lite/')).toBe('com.twitter.lite');
+  expect(refererHost('https://[2001:db8::77]:444/a')).toBe('2001:db8::77');
+  expect(refererHost('https://[2001:DB8::77]')).toBe('2001:db8::77');
+  expect(refererHost('https://[2001:db8/a')).toBe('[2001');
   expect(refererHost('')).toBe('');
   expect(refererHost('about:blank')).toBe('');
   expect(refererHost(`https://${'a'.repeat(253)}/`)).toBe('a'.repeat(253));

@@ -41,8 +41,10 @@ export function refererOrigin(referer: string): RefererOrigin | null {
     if (code === 0x40) start = end + 1; // @
   }
   let name = referer.slice(start, end);
-  const port = name.indexOf(':');
+  // An IPv6 address has colons of its own, in brackets.
+  const port = name.indexOf(':', name.startsWith('[') ? name.indexOf(']') + 1 : 0);
   if (port >= 0) name = name.slice(0, port);
+  if (name.startsWith('[') && name.endsWith(']')) name = name.slice(1, -1);
   if (name.endsWith('.')) name = name.slice(0, -1);
   return name === '' ? null : { name: name.toLowerCase(), app };
 }

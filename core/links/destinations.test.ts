@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest';
 import { isLoopback } from '../addresses/loopback.ts';
 import { AppError } from '../errors.ts';
-import { DESTINATION_LIMIT, isOnDomain, registrableDomain, requireDestination } from './destinations.ts';
+import {
+  DESTINATION_LIMIT,
+  isOnDomain,
+  registrableDomain,
+  requireAppDestination,
+  requireDestination,
+} from './destinations.ts';
 
 const rules = { shortUrl: 'https://go.example' };
 const check = (text: string, shortUrl = rules.shortUrl) =>
@@ -67,6 +73,12 @@ test.each([
   'https://a%2e.example',
   'https://a。。example',
   'http://.localhost/',
+  'https://https://example.com',
+  'https://http://example.com/a',
+  'https://example',
+  'https://example./a',
+  'https://example.com/\u202egnp.exe',
+  'https://example.com/a\u2066b',
   `https://example.com/${'a'.repeat(DESTINATION_LIMIT)}`,
   `https://example.com/${'漢'.repeat(DESTINATION_LIMIT / 2)}`,
 ])('%s is rejected with a 400 that names the field', (text) => {
@@ -80,6 +92,33 @@ test('a loopback short-link origin is rejected under every loopback name, on its
   expect(() => check('http://localhost:8080/a', short)).toThrow(AppError);
   expect(() => check('http://[::1]:8080/a', short)).toThrow(AppError);
   expect(check('http://127.0.0.1:8081/a', short).port).toBe('8081');
+});
+
+test.each([
+  'geo:52.5,13.4',
+  'tel:+4930123456',
+  'mailto:a@example.com',
+  'sms:+4930123456',
+  'myapp://product/17',
+])('%s opens an app', (text) => {
+  expect(requireAppDestination('targeting.android', text, rules)).toBeInstanceOf(URL);
+  expect(() => check(text)).toThrow(AppError);
+});
+
+test.each([
+  'javascript:alert(1)',
+  'data:text/html,x',
+  'shop.example:8080',
+  'geo:',
+  'tel:+49 30',
+  'blob:x',
+  'ftp://a',
+])('%s opens no app', (text) => {
+  expect(() => requireAppDestination('targeting.android', text, rules)).toThrow(/^`targeting.android` /);
+});
+
+test('an import takes a link to a host of an intranet', () => {
+  expect(requireDestination('url', 'http://wiki/a', { ...rules, allowsHttp: true }).host).toBe('wiki');
 });
 
 test('hosts that merely look like loopback are not', () => {

@@ -2,7 +2,15 @@ import { getDomain } from 'tldts';
 import { isLoopback } from '../addresses/loopback.ts';
 import { badRequest } from '../errors.ts';
 import type { BlockedDomains } from './blocked-domains.ts';
-import { hasEmptyLabel, NO_EMPTY_LABEL, withoutTrailingDot } from './web-urls.ts';
+import {
+  hasBidiControl,
+  hasEmptyLabel,
+  hasTwoSchemes,
+  NO_BIDI_CONTROL,
+  NO_EMPTY_LABEL,
+  ONE_SCHEME,
+  withoutTrailingDot,
+} from './web-urls.ts';
 
 /** Longest destination, in characters as sent; also of targeting and expired destinations. */
 export const DESTINATION_LIMIT = 4_096;
@@ -37,6 +45,11 @@ export function requireDestination(path: string, text: string, rules: Destinatio
   const url = /^https?:\/\/[^/\\?#]/i.test(text) ? parse(text) : null;
   if (url === null) throw badRequest(path, NO_URL);
   if (hasEmptyLabel(url)) throw badRequest(path, NO_EMPTY_LABEL);
+  if (hasTwoSchemes(url)) throw badRequest(path, ONE_SCHEME);
+  // An import takes a link to a host of an intranet as it is.
+  if (!rules.allowsHttp && hasOneLabel(url)) {
+    throw badRequest(path, 'must name a whole host, such as shop.example');
+  }
   if (url.protocol !== 'https:' && !rules.allowsHttp && !isLoopback(url.hostname)) {
     throw badRequest(path, 'must begin with https:// (http:// is for loopback hosts only)');
   }
@@ -53,16 +66,20 @@ export function requireDestination(path: string, text: string, rules: Destinatio
 /** Schemes that a browser treats in a way of its own, which could run a script or read a file. */
 const NO_APP = new Set(['http', 'https', 'javascript', 'data', 'file', 'vbscript', 'blob', 'about', 'ftp']);
 const APP_SCHEME = /^([a-z][a-z0-9+.-]*):\/\/[^/\\?#]/i;
+/** Schemes without an authority that open an app. Others would take `shop.example:8080` for an address. */
+const BARE_SCHEME = /^(?:geo|tel|sms|smsto|mailto|facetime|facetime-audio|callto|skype):[^/\\?#]/i;
 
 /**
  * Validates a destination on devices that open apps: as {@link requireDestination}, or the address of an app such as
- * `myapp://product/17`.
+ * `myapp://product/17`, `geo:52.5,13.4`, or `tel:+4930123456`.
  *
  * @throws {AppError} `bad_request` that names the field
  */
 export function requireAppDestination(path: string, text: string, rules: DestinationRules): URL {
   const scheme = APP_SCHEME.exec(text)?.[1]?.toLowerCase();
-  if (scheme === undefined || NO_APP.has(scheme)) return requireDestination(path, text, rules);
+  if ((scheme === undefined || NO_APP.has(scheme)) && !BARE_SCHEME.test(text)) {
+    return requireDestination(path, text, rules);
+  }
   requireStorable(path, text);
   const url = parse(text);
   if (url === null) throw badRequest(path, 'must be a full URL that begins with https:// or an app scheme');
@@ -77,6 +94,12 @@ function requireStorable(path: string, text: string): void {
   // Of a text without a scheme, such as words, white space is not what is wrong.
   if (SPACE_OR_CONTROL.test(text) && SCHEME.test(text))
     throw badRequest(path, 'must not contain white space or control characters');
+  if (hasBidiControl(text)) throw badRequest(path, NO_BIDI_CONTROL);
+}
+
+/** Returns whether a host is one label that is no address: `https://example`, where an ending is missing. */
+function hasOneLabel({ hostname }: URL): boolean {
+  return !/[.[]/.test(withoutTrailingDot(hostname)) && !isLoopback(hostname);
 }
 
 /** A redirect sends it encoded, where a character may become nine. */

@@ -2,6 +2,19 @@
 import { badRequest } from '../errors.ts';
 
 const SPACE_OR_CONTROL = /[\s\p{Cc}]/u;
+const BIDI_CONTROL = /\p{Bidi_Control}/u;
+export const NO_BIDI_CONTROL = 'must not contain characters that change the direction of text';
+export const ONE_SCHEME = 'must have one scheme: https:// stands in it twice';
+
+/** Returns whether a text has a character that makes it read as another one: `U+202E` shows what follows backwards. */
+export function hasBidiControl(text: string): boolean {
+  return BIDI_CONTROL.test(text);
+}
+
+/** Returns whether a URL is one behind another scheme: `https://https://a.example`, whose host is `https`. */
+export function hasTwoSchemes({ hostname }: URL): boolean {
+  return hostname === 'https' || hostname === 'http';
+}
 
 export const NO_EMPTY_LABEL = 'must not have an empty label in its host';
 
@@ -22,10 +35,12 @@ function problem(text: string, limit: number): string | null {
   if (new TextEncoder().encode(text).length > limit) return `must be at most ${limit} bytes`;
   if (SPACE_OR_CONTROL.test(text) && /^[\s\p{Cc}]*[a-z][a-z0-9+.-]*:/iu.test(text))
     return 'must not contain white space or control characters';
+  if (hasBidiControl(text)) return NO_BIDI_CONTROL;
   // Without "//" the parser still accepts `https:example.com`.
   const url = /^https?:\/\/[^/\\?#]/i.test(text) ? URL.parse(text) : null;
   if (url === null) return 'must be a full URL that begins with https:// or http://';
   if (hasEmptyLabel(url)) return NO_EMPTY_LABEL;
+  if (hasTwoSchemes(url)) return ONE_SCHEME;
   if (url.username !== '' || url.password !== '') return 'must not contain credentials';
   // Non-ASCII characters grow when browsers percent-encode them.
   return url.href.length > limit ? `must be at most ${limit} characters when encoded` : null;

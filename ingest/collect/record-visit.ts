@@ -60,7 +60,7 @@ export function createRecordVisit(given: {
       return { id: report.visitorId, idText: bytesToUuid(report.visitorId) };
     }
     const isBot = agentKinds(browser.userAgent).bot;
-    return identify(visitorIds.forWorkspace(workspaceId), { ...browser, cookie: '' }, isBot);
+    return identify(visitorIds.forWorkspace(workspaceId), { ...browser, cookie: '', isHttps: null }, isBot);
   }
 
   return async (workspaceId, report, browser) => {

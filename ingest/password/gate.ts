@@ -9,8 +9,12 @@ export type PasswordGate = {
   mayPass(link: CompiledLink, cookieHeader: string): boolean;
   /** Whether the visitor has given the password before: the cookie outlives the time for which it opens the link. */
   wasLetIn(link: CompiledLink, cookieHeader: string): boolean;
-  /** Returns `Set-Cookie` after the correct password. */
-  cookieFor(link: CompiledLink): string;
+  /**
+   * Returns `Set-Cookie` after the correct password.
+   *
+   * @param isHttps whether the browser used https; null: as short links do
+   */
+  cookieFor(link: CompiledLink, isHttps: boolean | null): string;
 };
 
 const NAME = '_pass';
@@ -46,11 +50,11 @@ export function createPasswordGate(key: Uint8Array, secure: boolean): PasswordGa
       return expiry !== null && expiry * 1_000 > Date.now();
     },
     wasLetIn: (link, cookieHeader) => expiryIn(link, cookieHeader) !== null,
-    cookieFor(link) {
+    cookieFor(link, isHttps) {
       const expires = String(Math.floor(Date.now() / 1_000) + OPENS_SECONDS);
       const value = `${expires}.${sign(link, expires).toString('base64url')}`;
       // Slugs need no escape. The path spares other links the cookie; the signature protects them.
-      return `${NAME}=${value}; Path=/${link.slug}; Max-Age=${MAX_AGE_SECONDS}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
+      return `${NAME}=${value}; Path=/${link.slug}; Max-Age=${MAX_AGE_SECONDS}; HttpOnly; SameSite=Lax${(isHttps ?? secure) ? '; Secure' : ''}`;
     },
   };
 }

@@ -107,7 +107,7 @@ export function createPasswordHandler(given: {
     if (outcome === 'wrong') {
       return respondWith(exchange, 'wrong_password', '401 Unauthorized', pages.wrongPassword(visit.referer));
     }
-    if (!exchange.over) linkPolicy.pass(link, visit, exchange, gate.cookieFor(link));
+    if (!exchange.over) linkPolicy.pass(link, visit, exchange, gate.cookieFor(link, visit.isHttps));
   }
 
   return (res, req) => {

@@ -57,6 +57,11 @@ describe('a redirect without a query', () => {
   });
 });
 
+test('an address that an app dials or looks up gets no parameters', () => {
+  for (const address of ['tel:+4930123456', 'geo:52.5,13.4?q=Berlin', 'mailto:a@example.com'])
+    expect(buildRedirectUrl(address, UTM, 'a=1', VID)).toBe(address);
+});
+
 describe('the visitor’s query', () => {
   const destination = new Destination('https://shop.example/?size=4#f', { utm_source: 'twitter' });
 

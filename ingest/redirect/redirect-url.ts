@@ -22,6 +22,9 @@ const ALL_ON: Switches = { forwardQuery: true, appendUtm: true, appendVisitor: t
 /** A query that a storage service has signed. Another parameter would make the signature wrong. */
 const SIGNED = /[?&](?:X-Amz-Signature|X-Goog-Signature|Signature|sig)=/i;
 
+/** A `tel:` or `geo:` address has no parameters: a phone would dial them. */
+const HIERARCHICAL = /^[a-z][a-z0-9+.-]*:\/\//i;
+
 /** Parameters that visitors must not set: they would claim another visitor or referrer. */
 const NEVER_FROM_VISITOR: ReadonlySet<string> = new Set([VISITOR_COOKIE, 'ref']);
 
@@ -76,9 +79,10 @@ export class Destination {
    * @throws {TypeError} when `destination` is not a URL
    */
   constructor(destination: string, parameters: LinkParameters, marks = NO_MARKS, switches = ALL_ON) {
-    const { forwardQuery } = switches;
+    const takesQuery = HIERARCHICAL.test(destination);
+    const forwardQuery = switches.forwardQuery && takesQuery;
     this.#forwardsQuery = forwardQuery;
-    const isSigned = !forwardQuery && SIGNED.test(destination);
+    const isSigned = !takesQuery || (!forwardQuery && SIGNED.test(destination));
     const appendUtm = switches.appendUtm && !isSigned;
     const appendVisitor = switches.appendVisitor && !isSigned;
     const href = withoutChange(forwardQuery || appendUtm || appendVisitor, destination);

@@ -25,6 +25,8 @@ export type Visit = {
   cookie: string;
   /** `Sec-GPC: 1` (Global Privacy Control). */
   gpc: boolean;
+  /** Whether the visitor's browser used https, as the proxy says; null: as short links do. Read on workspaces' domains. */
+  isHttps: boolean | null;
   /** `CLICK_FLAGS` that the request shows: head and prefetch. */
   flags: number;
   address: Uint8Array;
@@ -39,6 +41,7 @@ const REFERER = headerName('referer');
 const ACCEPT_LANGUAGE = headerName('accept-language');
 const COOKIE = headerName('cookie');
 const SEC_GPC = headerName('sec-gpc');
+const FORWARDED_PROTO = headerName('x-forwarded-proto');
 /** The standard header and its predecessors in browsers. */
 const PURPOSES = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'].map(headerName);
 
@@ -67,6 +70,7 @@ export function readVisit(
     acceptLanguage: req.getHeader(ACCEPT_LANGUAGE),
     cookie: req.getHeader(COOKIE),
     gpc: req.getHeader(SEC_GPC) === '1',
+    isHttps: host === null ? null : schemeOf(req),
     flags: (head ? CLICK_FLAGS.head : 0) | (isPrefetch(req) ? CLICK_FLAGS.prefetch : 0),
     address: clientAddress(req, res),
     startedAt,
@@ -94,6 +98,12 @@ export function readBrowser(
     gpc: req.getHeader(SEC_GPC) === '1',
     address: clientAddress(req, res),
   };
+}
+
+/** A client that names a scheme itself can only spoil its own cookie. */
+function schemeOf(req: HttpRequest): boolean | null {
+  const scheme = req.getHeader(FORWARDED_PROTO);
+  return scheme === '' ? null : /^https\b/i.test(scheme);
 }
 
 /** Returns where the slug ends in a path: before the second slash. */

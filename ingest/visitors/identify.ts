@@ -32,9 +32,9 @@ export type IdentifyVisitor = (
 ) => Identified;
 
 /** What tells visitors apart. */
-export type IdentifiableVisit = Pick<Visit, 'cookie' | 'gpc' | 'address' | 'userAgent'>;
+export type IdentifiableVisit = Pick<Visit, 'cookie' | 'gpc' | 'isHttps' | 'address' | 'userAgent'>;
 
-/** @param given.secure whether the short-link origin is https */
+/** @param given.secure whether the short-link origin is https; a request may say otherwise */
 export function createIdentifyVisitor(given: {
   policies: WorkspacePolicies;
   dailyVisitors: DailyVisitors;
@@ -44,8 +44,9 @@ export function createIdentifyVisitor(given: {
 
   /** @param fresh a new visitor's cookie; null when the visitor has one */
   function cookieHeader(visit: IdentifiableVisit, fresh: string | null): string | null {
-    if (visit.gpc) return hasVisitorCookie(visit.cookie) ? clearedVisitorCookie(secure) : null;
-    return fresh === null ? null : visitorCookie(fresh, secure);
+    const isSecure = visit.isHttps ?? secure;
+    if (visit.gpc) return hasVisitorCookie(visit.cookie) ? clearedVisitorCookie(isSecure) : null;
+    return fresh === null ? null : visitorCookie(fresh, isSecure);
   }
 
   function identifiedBy(

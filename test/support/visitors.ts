@@ -54,16 +54,19 @@ export function visitNew(url: string, init?: RequestInit): Promise<Answer> {
  * Visits an address of `host` on the server of `url`, which `fetch` can't: it sets `Host` itself.
  *
  * @param form fields of a form that is submitted there
+ * @param more headers
  */
 export function visitHost(
   url: string,
   host: string,
   path: string,
   form?: Record<string, string>,
+  more: Record<string, string> = {},
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const body = form && new URLSearchParams(form).toString();
     const headers = {
+      ...more,
       host,
       'user-agent': BROWSER,
       ...(body !== undefined && { 'content-type': 'application/x-www-form-urlencoded' }),
