@@ -12,7 +12,7 @@ import {
   qrAddress,
 } from '../../core/qr/layout.ts';
 import { logoUrl } from '../../core/qr/logo.ts';
-import { qrPng } from '../../core/qr/png.ts';
+import { placed, qrPng } from '../../core/qr/png.ts';
 import { type QrLook, qrSvg } from '../../core/qr/svg.ts';
 import { linkById } from '../../sql/links/links.ts';
 import { workspaceLogo } from '../../sql/workspaces/logos.ts';
@@ -41,7 +41,8 @@ const QrQuery = Type.Object({
     minimum: 0,
     maximum: MOST_MARGIN,
     default: QUIET_ZONE,
-    description: 'Width of the quiet zone in modules; scanners expect four.',
+    description:
+      'Width of the quiet zone in modules; scanners expect four. Modules of a PNG are whole pixels, and what is left of its size widens the quiet zone: `x-quiet-zone` says its width.',
   }),
   level: Type.Optional(
     OneOf(QR_LEVELS, {
@@ -79,7 +80,12 @@ export async function linkQrRoute(app: Api, { pool, config }: ApiDeps): Promise<
   app.get(
     '/links/:id/qr',
     {
-      config: { scope: 'secret', plan: 'paid', answers: { 200: QR_ANSWER } },
+      config: {
+        scope: 'secret',
+        plan: 'paid',
+        answers: { 200: QR_ANSWER },
+        responseHeaders: ['QuietZone'],
+      },
       schema: {
         tags: ['Links'],
         operationId: 'links.getQr',
@@ -100,7 +106,10 @@ export async function linkQrRoute(app: Api, { pool, config }: ApiDeps): Promise<
       const modules = qrModules(address, level);
       requireRoom(modules, look);
       reply.header('cache-control', 'no-store');
-      if (query.format === 'png') return reply.type('image/png').send(await qrPng(modules, look, logo));
+      if (query.format === 'png') {
+        reply.header('x-quiet-zone', placed(modules, look).start);
+        return reply.type('image/png').send(await qrPng(modules, look, logo));
+      }
       const svg = qrSvg(modules, look, `QR code that leads to ${address}`, logo && logoUrl(logo));
       // An image may not run or load anything where a browser opens it as a page.
       return reply

@@ -85,6 +85,16 @@ test('size, margin and colors are as asked for', async () => {
   expect(svg).toContain('fill="#ffeecc"');
 });
 
+test('a PNG says how wide its quiet zone is, which is what whole modules leave', async () => {
+  for (const size of [512, 777, 1_000]) {
+    const { body, headers } = await code(`?format=png&margin=0&size=${size}`);
+    let blank = 0;
+    while (pixelOf(body, blank, blank).join() === '255,255,255') blank++;
+    expect([size, headers['x-quiet-zone']]).toEqual([size, String(blank)]);
+  }
+  expect((await code('')).headers['x-quiet-zone']).toBeUndefined();
+});
+
 test('the workspace’s logo is in the middle once it is stored, and the code is still scanned', async () => {
   expect(await refused('?logo=1')).toEqual([400, 'logo']);
   const logo = logoUrl(plainPng(300, 300, ORANGE));

@@ -49,6 +49,11 @@ export const HEADERS = {
     schema: { type: 'integer', minimum: 1 },
     example: 2,
   },
+  QuietZone: {
+    description: 'Of a PNG: pixels between the code and each side of the image, at least.',
+    schema: { type: 'integer', minimum: 0 },
+    example: 48,
+  },
 } as const;
 
 /** The header's name on the wire, by its name in `components.headers`. */
@@ -62,6 +67,7 @@ const WIRE: Record<keyof typeof HEADERS, string> = {
   LeftOut: 'x-left-out',
   HeldBack: 'x-held-back',
   Rounded: 'x-rounded',
+  QuietZone: 'x-quiet-zone',
 };
 
 const WAIT = new Set(['429', '503']);

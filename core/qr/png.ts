@@ -6,6 +6,12 @@ import type { QrLook } from './svg.ts';
 /** Pixels of a square of the image. */
 type Square = { x: number; y: number; side: number };
 
+/** Returns where the code begins in a PNG, and the width of its modules, in pixels. */
+export function placed(modules: QrModules, { size, margin }: Pick<QrLook, 'size' | 'margin'>) {
+  const scale = Math.floor(size / (modules.length + 2 * margin));
+  return { scale, start: Math.floor((size - modules.length * scale) / 2) };
+}
+
 /**
  * Returns a code as PNG. Modules are whole pixels wide; what is left of the size widens the quiet zone.
  *
@@ -13,10 +19,9 @@ type Square = { x: number; y: number; side: number };
  * @param logo a PNG for the middle; null: none
  */
 export async function qrPng(modules: QrModules, look: QrLook, logo: Uint8Array | null): Promise<Buffer> {
-  const { size, margin, color, background } = look;
-  const scale = Math.floor(size / (modules.length + 2 * margin));
+  const { size, color, background } = look;
+  const { scale, start } = placed(modules, look);
   if (scale < 1) throw new RangeError(`a code of ${modules.length} modules needs more than ${size} pixels`);
-  const start = Math.floor((size - modules.length * scale) / 2);
   const image = new PNG({ width: size, height: size });
   fill(image, { x: 0, y: 0, side: size }, background);
   for (const [y, row] of modules.entries()) {
