@@ -14,6 +14,8 @@ import { VISITOR_IDS_LIMIT } from '../core/tracking/track-reports.ts';
  * clients knows `\\p{Cc}`.
  */
 export const ONE_LINE = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$';
+/** Pattern of a text that may have line breaks. */
+export const LINES = '^[^\\u0000-\\u0009\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]*$';
 
 /** Pattern of a secret or restricted key of Stripe: https://docs.stripe.com/keys */
 export const STRIPE_KEY = '^(rk|sk)_(live|test)_[A-Za-z0-9_]{1,240}$';
@@ -27,6 +29,7 @@ export const NO_DOTS = '^(?!\\.{1,2}$)';
 /** What is wrong with a text that does not match, by pattern. */
 export const PATTERN_MESSAGES: Readonly<Record<string, string>> = {
   [ONE_LINE]: 'must not contain control characters',
+  [LINES]: 'must not contain control characters other than line breaks',
   [NOT_BLANK]: 'must not be blank',
   [NO_DOTS]: 'must not be "." or "..": no path can hold them',
   [STRIPE_KEY]: 'must be a key of Stripe, such as rk_live_… or rk_test_…',

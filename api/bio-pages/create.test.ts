@@ -335,14 +335,20 @@ describe('limits', () => {
       'tel:+49-30-123456',
       'sms:+4915112345678?body=Hi',
       'TEL:112',
+      'mailto:ada@example.com,bob@example.com?subject=Hi',
+      'tel:+49 30 123456',
+      'mailto:ada@example.com, bob@example.com',
     ];
+    const stored = [...urls.slice(0, 5), 'tel:+4930123456', 'mailto:ada@example.com,bob@example.com'];
     const page = await makeBioPage(shop, 'contacts', {
       links: urls.map((link) => ({ label: 'Contact', url: link })),
     });
     expect(page.links.map((link) => [link.url, link.tracked_link_id, link.short_url])).toEqual(
-      urls.map((link) => [link, null, null]),
+      stored.map((link) => [link, null, null]),
     );
     for (const wrong of [
+      'mailto:ada@example.com,bob',
+      'tel: ',
       'tel:',
       'tel:nobody',
       'mailto:ada',

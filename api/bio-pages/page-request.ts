@@ -108,14 +108,14 @@ function readButtons(
         refuseBlocked(`${path}.url`, link.url);
         if (type !== 'link') return;
         if (link.url === undefined || link.url === null) throw badRequest(`${path}.url`, 'is required');
-        requireButtonUrl(`${path}.url`, link.url);
+        requireButtonUrl(`${path}.url`, storedUrl(link.url));
       },
     });
     return {
       id: link.id ?? freshId(sent),
       type,
       label,
-      url: type === 'link' ? (link.url ?? null) : null,
+      url: type === 'link' && link.url ? storedUrl(link.url) : null,
       emoji: link.emoji || null,
       image_url: link.image_url ?? null,
     };
@@ -124,10 +124,16 @@ function readButtons(
 
 /** Addresses that a phone opens in another app. Each has at least a number or a name. */
 const CONTACTS: Readonly<Record<string, RegExp>> = {
-  mailto: /^mailto:[^\s@?]+@[^\s@?]+(\?\S*)?$/i,
+  mailto: /^mailto:[^\s@?,]+@[^\s@?,]+(,[^\s@?,]+@[^\s@?,]+)*(\?\S*)?$/i,
   tel: /^tel:\+?[\d().\-*#]*\d[\d().\-*#]*([;,]\S*)?$/i,
   sms: /^sms:\+?[\d().-]*\d[\d().-]*([?;&,]\S*)?$/i,
 };
+
+/** Returns an address as it is stored: people write numbers and lists of addresses with blanks. */
+function storedUrl(url: string): string {
+  if (/^(tel|sms):[^?;&]*$/i.test(url)) return url.replaceAll(/[ \u00a0]/g, '');
+  return /^mailto:[^?]*$/i.test(url) ? url.replaceAll(/, +/g, ',') : url;
+}
 
 /** @throws {AppError} `bad_request` when it is neither a web URL nor an address of mail, telephone or message */
 function requireButtonUrl(path: string, url: string): void {

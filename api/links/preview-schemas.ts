@@ -2,9 +2,10 @@ import { Type } from 'typebox';
 import {
   PREVIEW_DESCRIPTION_LIMIT,
   PREVIEW_IMAGE_LIMIT,
+  PREVIEW_SIDE_LIMIT,
   PREVIEW_TITLE_LIMIT,
 } from '../../core/links/preview.ts';
-import { Body, Nullable, ONE_LINE } from '../schemas.ts';
+import { Body, LINES, Nullable, ONE_LINE } from '../schemas.ts';
 
 /** Schemas of the card that link-preview bots get. */
 
@@ -13,18 +14,28 @@ const PREVIEW = {
   description:
     'The card that bots of networks and messengers show. They get a page with Open Graph and card tags, and people the redirect. A missing text is the short address.',
 };
+const SIDE = { minimum: 1, maximum: PREVIEW_SIDE_LIMIT };
 const CARD = {
   title: Type.Optional(Type.String({ minLength: 1, maxLength: PREVIEW_TITLE_LIMIT, pattern: ONE_LINE })),
   description: Type.Optional(
-    Type.String({ minLength: 1, maxLength: PREVIEW_DESCRIPTION_LIMIT, pattern: ONE_LINE }),
+    Type.String({ minLength: 1, maxLength: PREVIEW_DESCRIPTION_LIMIT, pattern: LINES }),
   ),
   image_url: Type.Optional(
     Type.String({
       format: 'uri',
       maxLength: PREVIEW_IMAGE_LIMIT,
-      description: 'Begins with https://. Networks fetch it; at best a PNG or JPEG of 1200 × 630 pixels.',
+      description:
+        'Begins with https://, and is no SVG. Networks fetch it; at best a PNG or JPEG of 1200 × 630 pixels.',
     }),
   ),
+  image_width: Type.Optional(
+    Type.Integer({
+      ...SIDE,
+      description:
+        'Pixels, together with `image_height`. Without a size Facebook shows no image at the first share.',
+    }),
+  ),
+  image_height: Type.Optional(Type.Integer({ ...SIDE, description: 'Pixels, together with `image_width`.' })),
 };
 
 /** What a create and a change take alike. Null clears. */

@@ -177,12 +177,15 @@ const BULK = { title: 'BulkCreateLinks' };
 
 export const BulkBody = Body(
   // Rows are validated one by one: each row has its own result.
-  { links: Type.Array(Type.Unknown(), { maxItems: BULK_LIMIT }) },
+  { links: Type.Array(Type.Unknown(), { minItems: 1, maxItems: BULK_LIMIT }) },
   BULK,
 );
 
 /** {@link BulkBody} for the document, with typed rows. */
-export const BulkBodyShown = Body({ links: Type.Array(CreateBody, { maxItems: BULK_LIMIT }) }, BULK);
+export const BulkBodyShown = Body(
+  { links: Type.Array(CreateBody, { minItems: 1, maxItems: BULK_LIMIT }) },
+  BULK,
+);
 
 /** The record of a link, in every response that has one. */
 export const LinkRecord = Type.Object(

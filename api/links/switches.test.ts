@@ -46,6 +46,13 @@ const DEFAULTS = {
 };
 const CLEARED = Object.fromEntries(Object.keys(SWITCHED).map((name) => [name, null]));
 
+const IMAGE = { image_url: 'https://img.example/a.png' };
+
+test('a card has the size of its image, and one line of its description', async () => {
+  const preview = { ...IMAGE, image_width: 1_200, image_height: 630, description: 'Two\r\n  lines' };
+  expect((await made({ preview })).preview).toEqual({ ...preview, description: 'Two lines' });
+});
+
 test('a create and a change take each switch, and null restores the default', async () => {
   expect(await made({})).toMatchObject(DEFAULTS);
   const link = await made(SWITCHED);
@@ -76,7 +83,14 @@ test.each([
   [{ redirect_status: 303 }, 'redirect_status'],
   [{ redirect_status: '301' }, 'redirect_status'],
   [{ forward_query: 'no' }, 'forward_query'],
+  [{ preview: { title: ' ' } }, 'preview.title'],
+  [{ preview: { image_url: 'https://img.example/a.svg' } }, 'preview.image_url'],
+  [{ preview: { ...IMAGE, image_width: 1_200 } }, 'preview.image_height'],
+  [{ preview: { image_width: 1_200, image_height: 630 } }, 'preview.image_width'],
+  [{ preview: { ...IMAGE, image_width: 0, image_height: 630 } }, 'preview.image_width'],
   [{ starts_at: 'tomorrow' }, 'starts_at'],
+  [{ starts_at: '2027-01-02', expires_at: '2027-01-01T23:59:59Z' }, 'starts_at'],
+  [{ starts_at: '2027-01-01', expires_at: '2027-01-01T01:00:00+01:00' }, 'starts_at'],
   [{ starts_at: '1969-01-01' }, 'starts_at'],
   [{ utm_term: '' }, 'utm_term'],
   [{ archived: 1 }, 'archived'],

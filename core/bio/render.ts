@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isOnOrigin } from '../links/destinations.ts';
+import { isShownImage } from '../links/preview.ts';
 import { shortUrlOf } from '../links/short-urls.ts';
 import { escapeHtml } from '../text/html.ts';
 import { PLATFORM_ICONS, PLATFORM_NAMES } from './icons.ts';
@@ -78,7 +79,7 @@ function metaTags(
     ['og:title', name],
     ['og:description', description || null],
     ['og:url', url],
-    ['og:image', page.avatar_url],
+    ['og:image', page.avatar_url !== null && isShownImage(page.avatar_url) ? page.avatar_url : null],
   ];
   const names: [string, string | null][] = [
     ['description', description || null],
@@ -113,7 +114,7 @@ function socialLinks(links: SocialLink[]): string {
   if (links.length === 0) return '';
   const items = links.map(
     ({ platform, url }) =>
-      `<li><a href="${escapeHtml(url)}" rel="noopener me" aria-label="${PLATFORM_NAMES[platform]}">` +
+      `<li><a href="${escapeHtml(url)}" target="_top" rel="noopener me" aria-label="${PLATFORM_NAMES[platform]}">` +
       `<svg viewBox="0 0 16 16" aria-hidden="true"><path fill-rule="evenodd" d="${PLATFORM_ICONS[platform]}"/></svg></a></li>`,
   );
   return `<ul class="social">${items.join('')}</ul>`;
@@ -143,7 +144,7 @@ function link(button: PublicButton, { shortUrl }: Origins): string {
       ? `<span class="emoji" aria-hidden="true">${escapeHtml(firstCharacter(button.emoji))}</span>`
       : '';
   return (
-    `<a class="button${picture && ' pictured'}" href="${escapeHtml(leads)}" rel="noopener">${picture}` +
+    `<a class="button${picture && ' pictured'}" href="${escapeHtml(leads)}" target="_top" rel="noopener">${picture}` +
     `<span class="label" dir="auto">${escapeHtml(label)}</span></a>`
   );
 }

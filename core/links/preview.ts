@@ -3,12 +3,27 @@ import { badRequest } from '../errors.ts';
 import { requireWebUrl } from './web-urls.ts';
 
 /** What link-preview bots show of a link: its card. At least one field. */
-export type LinkPreview = { title?: string; description?: string; image_url?: string };
+export type LinkPreview = {
+  title?: string;
+  description?: string;
+  image_url?: string;
+  /** Pixels. Facebook shows no image at the first share without its size. */
+  image_width?: number;
+  image_height?: number;
+};
 
 /** Characters. Networks cut longer texts. */
 export const PREVIEW_TITLE_LIMIT = 200;
 export const PREVIEW_DESCRIPTION_LIMIT = 500;
 export const PREVIEW_IMAGE_LIMIT = 2_048;
+/** Pixels of a side. */
+export const PREVIEW_SIDE_LIMIT = 32_767;
+
+/** Returns whether networks show an image: over https, and no SVG. */
+export function isShownImage(url: string): boolean {
+  const { protocol, pathname } = new URL(url);
+  return protocol === 'https:' && !/\.svgz?$/i.test(pathname);
+}
 
 /**
  * Validates the preview of a link and returns it as stored.
@@ -18,16 +33,32 @@ export const PREVIEW_IMAGE_LIMIT = 2_048;
  * @throws {AppError} `bad_request` that names the field
  */
 export function readPreview(given: LinkPreview): LinkPreview | null {
-  const { title, description, image_url } = given;
+  const { title, description, image_url, image_width, image_height } = given;
+  for (const field of ['title', 'description'] as const) {
+    if (given[field]?.trim() === '') throw badRequest(`preview.${field}`, 'must not be blank');
+  }
   if (image_url !== undefined) {
     requireWebUrl('preview.image_url', image_url, PREVIEW_IMAGE_LIMIT);
     // Messengers load no image over http.
     if (!/^https:/i.test(image_url)) throw badRequest('preview.image_url', 'must begin with https://');
+    if (!isShownImage(image_url)) {
+      throw badRequest('preview.image_url', 'must be a PNG, JPEG, WebP, or GIF: no network shows an SVG');
+    }
+  }
+  const hasSize = image_width !== undefined && image_height !== undefined;
+  if (!hasSize && (image_width ?? image_height) !== undefined) {
+    const missing = image_width === undefined ? 'image_width' : 'image_height';
+    throw badRequest(`preview.${missing}`, 'is required with the other side of the image');
+  }
+  if (hasSize && image_url === undefined) {
+    throw badRequest('preview.image_width', 'is allowed only with an `image_url`');
   }
   const preview = {
     ...(title !== undefined && { title }),
-    ...(description !== undefined && { description }),
+    // A card has one paragraph.
+    ...(description !== undefined && { description: description.replaceAll(/\s*[\r\n]+\s*/g, ' ') }),
     ...(image_url !== undefined && { image_url }),
+    ...(hasSize && { image_width, image_height }),
   };
   return Object.keys(preview).length === 0 ? null : preview;
 }

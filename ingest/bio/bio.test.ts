@@ -48,6 +48,8 @@ describe('the public page', () => {
       expect(text).toContain(`href="${button.short_url}"`);
       expect(text).not.toContain(`href="${button.url}"`);
     }
+    // A page in a frame leads out of it.
+    expect(text.match(/<a /g)?.length).toBe(text.match(/<a [^>]*target="_top"/g)?.length);
     expect(text.indexOf('>Shop<')).toBeLessThan(text.indexOf('>Blog<'));
   });
 
@@ -121,6 +123,12 @@ describe('the public page', () => {
       expect(text).toContain(`<meta property="${property}" content="${content}">`);
     }
     expect(text).toContain('<link rel="canonical" href="https://bio.example/graph">');
+    // No network shows these.
+    for (const avatar_url of ['http://img.example/a.png', 'https://img.example/a.svg?x=1']) {
+      await makeBioPage(shop, `graph-${avatar_url.length}`, { avatar_url });
+      const other = await html(`graph-${avatar_url.length}`);
+      expect([other.includes('og:image'), other.includes(`src="${avatar_url}"`)]).toEqual([false, true]);
+    }
   });
 
   test('the footer credits the service unless the page hides it', async () => {

@@ -1,4 +1,4 @@
-import type { LinkPreview } from '../../core/links/preview.ts';
+import { isShownImage, type LinkPreview } from '../../core/links/preview.ts';
 import { escapeHtml } from '../../core/text/html.ts';
 import { LAYOUT, NOT_INDEXED, type Page, STYLE_SOURCE } from './layout.ts';
 
@@ -15,7 +15,9 @@ const CARD_DESCRIPTION_LIMIT = 200;
  */
 export function createPreviewPage(preview: LinkPreview, shortUrl: string, destination: string): Page {
   const address = shortUrl.slice(shortUrl.indexOf('//') + 2);
-  const { title = address, description = address, image_url: image } = preview;
+  const { title = address, description = address, image_width: width, image_height: height } = preview;
+  const image =
+    preview.image_url !== undefined && isShownImage(preview.image_url) ? preview.image_url : undefined;
   const tags = [
     property('og:type', 'website'),
     property('og:url', shortUrl),
@@ -29,6 +31,9 @@ export function createPreviewPage(preview: LinkPreview, shortUrl: string, destin
   if (image !== undefined) {
     const { href } = new URL(image);
     tags.push(property('og:image', href), property('og:image:alt', title));
+    if (width !== undefined && height !== undefined) {
+      tags.push(property('og:image:width', String(width)), property('og:image:height', String(height)));
+    }
     tags.push(named('twitter:image', href), named('twitter:image:alt', title));
   }
   const body =
@@ -57,11 +62,13 @@ function named(name: string, content: string): string {
   return `<meta name="${name}" content="${escapeHtml(content)}">`;
 }
 
-/** Returns a text of at most `limit` UTF-16 code units, with an ellipsis where it is cut; no character is split. */
+/** Returns a text of at most `limit` UTF-16 code units, with an ellipsis where it is cut; nothing that reads as one character is split. */
 function shortened(text: string, limit: number): string {
   if (text.length <= limit) return text;
-  return `${text
-    .slice(0, limit - 1)
-    .replace(/[\uD800-\uDBFF]$/, '')
-    .trimEnd()}…`;
+  let kept = '';
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    if (kept.length + segment.length >= limit) break;
+    kept += segment;
+  }
+  return `${kept.trimEnd()}…`;
 }

@@ -167,6 +167,24 @@ test.each([
   expect(page.tags.get('twitter:title')?.[0]?.isWellFormed()).toBe(true);
 });
 
+test('a card has the size of its image, and no image that networks do not show', async () => {
+  const { url } = await link({ preview: { ...CARD, image_width: 1_200, image_height: 630 } });
+  const { tags } = crawledPage((await shown(url)).body);
+  expect([tags.get('og:image:width'), tags.get('og:image:height')]).toEqual([['1200'], ['630']]);
+  const without = crawledPage((await shown((await link()).url)).body);
+  expect(without.tags.has('og:image:width')).toBe(false);
+  const svg = await link({ preview: { title: 'Drawn', image_url: 'https://img.example/a.SVG?x=1' } });
+  const drawn = crawledPage((await shown(svg.url)).body);
+  expect([drawn.tags.has('og:image'), drawn.tags.get('twitter:card')]).toEqual([false, ['summary']]);
+});
+
+test('a title is cut between what reads as characters', async () => {
+  const family = '👨‍👩‍👧‍👦';
+  const { url } = await link({ preview: { title: `${'t'.repeat(62)}${family}${'t'.repeat(20)}` } });
+  const { tags } = crawledPage((await shown(url)).body);
+  expect(tags.get('twitter:title')).toEqual([`${'t'.repeat(62)}…`]);
+});
+
 test('a card without image is the small one of X, and a missing text is the short address', async () => {
   const { url, slug } = await link({ preview: { title: 'Only a title' } });
   const { tags } = crawledPage((await shown(url)).body);

@@ -96,8 +96,10 @@ function bodyOf(row: SourceRow): CreateRow['body'] {
     const text = textIn(value, row);
     if (text === '') continue;
     const [, field, part] = PART.exec(column) ?? [];
-    if (field && part) body[field] = { ...(body[field] as object | undefined), [part]: text };
-    else body[column] = READERS[column]?.(text, column);
+    if (field && part) {
+      const value = /^image_(width|height)$/.test(part) ? asInteger(text, column) : text;
+      body[field] = { ...(body[field] as object | undefined), [part]: value };
+    } else body[column] = READERS[column]?.(text, column);
   }
   return body;
 }

@@ -259,6 +259,7 @@ test('a split shows its shares, is refused at its fields, and its results have i
 
 test('the card of a link is typed, drawn, and saved', async () => {
   const link = await makeLink({ name: 'Card', slug: 'carded' });
+  const image = plainPng(1_200, 627, [230, 110, 0, 255]);
   const page = await site.open(`/links/${link.id}/edit`, { role: 'operator' });
   await openSection(page, 'Social preview');
   await field(page, 'Card title').fill('Autumn sale');
@@ -267,7 +268,12 @@ test('the card of a link is typed, drawn, and saved', async () => {
   await press(page, 'Save');
   await expect.poll(() => field(page, 'Card image').getAttribute('aria-invalid'), PATIENCE).toBe('true');
   await expectGood(page, 'link-card-refused');
+  await page.route('https://shop.example/card.png', (route) =>
+    route.fulfill({ body: image, contentType: 'image/png' }),
+  );
   await field(page, 'Card image').fill('https://shop.example/card.png');
+  await field(page, 'Card image').press('Tab');
+  await page.getByRole('figure', { name: 'The card' }).getByText('1200 × 627').waitFor();
   await page
     .getByRole('figure', { name: 'The card' })
     .getByText('20% off everything until Sunday.')
@@ -279,8 +285,12 @@ test('the card of a link is typed, drawn, and saved', async () => {
     title: 'Autumn sale',
     description: '20% off everything until Sunday.',
     image_url: 'https://shop.example/card.png',
+    image_width: 1_200,
+    image_height: 627,
   };
   expect((await recordOf(link))?.preview).toEqual(card);
+  // Its size was read.
+  expect(page.watched.foreign.splice(0)).toEqual(['https://shop.example/card.png']);
   expectClean(page);
   await page.close();
 });

@@ -1060,10 +1060,8 @@ export interface components {
     CreateDomain: {
       apple_app_site_association?: {
         [key: string]: unknown;
-      } | unknown[] | null;
-      assetlinks?: {
-        [key: string]: unknown;
-      } | unknown[] | null;
+      } | null;
+      assetlinks?: unknown[] | null;
       domain: string;
       /** Format: uri */
       expired_url?: string | null;
@@ -1370,10 +1368,8 @@ export interface components {
     Domain: {
       apple_app_site_association: {
         [key: string]: unknown;
-      } | unknown[] | null;
-      assetlinks: {
-        [key: string]: unknown;
-      } | unknown[] | null;
+      } | null;
+      assetlinks: unknown[] | null;
       /** Format: date-time */
       created_at: string;
       domain: string;
@@ -2144,8 +2140,10 @@ export interface components {
     };
     LinkPreview: {
       description?: string;
+      image_height?: number;
       /** Format: uri */
       image_url?: string;
+      image_width?: number;
       title?: string;
     };
     LinkRecordsPage: {
@@ -3181,10 +3179,8 @@ export interface components {
     UpdateDomain: {
       apple_app_site_association?: {
         [key: string]: unknown;
-      } | unknown[] | null;
-      assetlinks?: {
-        [key: string]: unknown;
-      } | unknown[] | null;
+      } | null;
+      assetlinks?: unknown[] | null;
       /** Format: uri */
       expired_url?: string | null;
       is_default?: boolean;
@@ -5136,6 +5132,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "x-quiet-zone": components["headers"]["QuietZone"];
           "x-request-id": components["headers"]["RequestId"];
         };
         content: {

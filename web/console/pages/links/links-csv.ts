@@ -37,6 +37,8 @@ const COLUMNS: [name: string, cell: (row: Row) => string][] = [
   ['preview.title', ({ link }) => textCell(link.preview?.title ?? '')],
   ['preview.description', ({ link }) => textCell(link.preview?.description ?? '')],
   ['preview.image_url', ({ link }) => link.preview?.image_url ?? ''],
+  ['preview.image_width', ({ link }) => String(link.preview?.image_width ?? '')],
+  ['preview.image_height', ({ link }) => String(link.preview?.image_height ?? '')],
   ['targeting.ios', ({ link }) => link.targeting?.ios ?? ''],
   ['targeting.android', ({ link }) => link.targeting?.android ?? ''],
   ['targeting.mobile', ({ link }) => link.targeting?.mobile ?? ''],

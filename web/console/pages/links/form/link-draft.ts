@@ -3,7 +3,7 @@ import { type LinkRecord, PIXEL_PLATFORMS, type PixelPlatform } from '../../../a
 import { formatCount } from '../../../formats.ts';
 import { changedFields, isAlike } from '../../../parts/changed-fields.ts';
 import { cleanAddress, proposedName } from '../../../parts/clean-address.ts';
-import { NO_PREVIEW, type PreviewDraft } from '../preview/preview-draft.ts';
+import { NO_PREVIEW, type PreviewDraft, previewBody, previewDraftOf } from '../preview/preview-draft.ts';
 import { type RuleDraft, ruleDrafts, rulesBody } from '../rules/rule-drafts.ts';
 import { NO_SPLIT, type SplitDraft, splitBody, splitDraft } from '../split/split-drafts.ts';
 
@@ -131,7 +131,7 @@ export function draftOf(link: LinkRecord): LinkDraft {
     retargeting: { ...NO_PIXELS, ...link.retargeting },
     rules: ruleDrafts(link.rules),
     split: splitDraft(link),
-    preview: { ...NO_PREVIEW, ...link.preview },
+    preview: previewDraftOf(link.preview),
     external_id: link.external_id ?? '',
     metadata: link.metadata ? JSON.stringify(link.metadata, null, 2) : '',
   };
@@ -252,7 +252,7 @@ function sharedFields(draft: LinkDraft): Record<string, unknown> {
     retargeting: objectOrNull(draft.retargeting),
     rules: rulesBody(draft.rules),
     ...splitBody(draft.split),
-    preview: objectOrNull(draft.preview),
+    preview: previewBody(draft.preview),
     external_id: textOrNull(draft.external_id),
     metadata: metadataOf(draft.metadata),
   };
