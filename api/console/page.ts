@@ -1,5 +1,8 @@
 import type { ConsoleFiles } from './files.ts';
 
+/** The page of shared dashboards in the console's build. */
+export const SHARED_PAGE = '/shared';
+
 const assetPath = (name: string) => `/console/assets/${name}`;
 
 /**
@@ -19,6 +22,7 @@ export function consoleHtml(
   const modules = [...files.imports, ...(page?.imports ?? [])];
   const preloads = modules.map((name) => `<link rel="modulepreload" href="${assetPath(name)}">\n`);
   const fetches = reads.map((read) => `<link rel="preload" as="fetch" href="${read}" crossorigin>\n`);
+  const name = path === SHARED_PAGE ? 'This dashboard' : 'The console';
   const styles = files.styles.map((name) => `<link rel="stylesheet" href="${assetPath(name)}">\n`);
   return `<!doctype html>
 <html lang="en">
@@ -33,7 +37,7 @@ ${styles.join('')}${fetches.join('')}${preloads.join('')}<script type="module" n
 </head>
 <body>
 <div id="root"></div>
-<noscript><p>The console needs JavaScript.</p></noscript>
+<noscript><p>${name} needs JavaScript: turn it on in the settings of your browser.</p></noscript>
 </body>
 </html>
 `;

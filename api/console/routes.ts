@@ -3,10 +3,8 @@ import { sendAsset } from '../assets.ts';
 import type { Api, ApiDeps, FastifyReply } from '../dependencies.ts';
 import { findOpenDashboard } from '../shared-dashboards/access.ts';
 import { type ConsoleFiles, readConsoleFiles } from './files.ts';
-import { consoleHtml, consolePolicy } from './page.ts';
+import { consoleHtml, consolePolicy, SHARED_PAGE } from './page.ts';
 
-/** The page of shared dashboards in the console's build. */
-const SHARED_PAGE = '/shared';
 const FOREVER = 'public, max-age=31536000, immutable';
 
 /**

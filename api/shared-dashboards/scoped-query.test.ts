@@ -33,12 +33,24 @@ test('a filter with alternatives always holds when one of them does', () => {
 });
 
 test('folders and links are one more filter, the workspace is none', () => {
-  const filters: Filter[] = [tag('is', 'secret')];
+  const filters: Filter[] = [{ dimension: 'country', operator: 'is', values: ['DE'] }];
   const of = (type: 'folder' | 'links' | 'workspace') =>
     scopedQuery({ scope: { type, values: ['id'] }, show_revenue: true }, { ...QUERY, filters }).filters;
   expect(of('folder')).toEqual([{ dimension: 'folder', operator: 'is', values: ['id'] }, ...filters]);
   expect(of('links')).toEqual([{ dimension: 'link', operator: 'is', values: ['id'] }, ...filters]);
   expect(of('workspace')).toEqual(filters);
+});
+
+test.each(['folder', 'links'] as const)('a dashboard of %s has no tags', (type) => {
+  const scope = { type, values: ['id'] };
+  const [own] = scopedQuery({ scope, show_revenue: true }, QUERY).filters;
+  const within = (query: Partial<AnalyticsQuery>) =>
+    scopedQuery({ scope, show_revenue: true }, { ...QUERY, ...query }).filters;
+  expect(within({ filters: [tag('is', 'secret')] })).toEqual([own, NONE]);
+  expect(within({ filters: [tag('contains', 's')] })).toEqual([own, NONE]);
+  expect(within({ filters: [tag('is_not', 'secret')] })).toEqual([own]);
+  expect(within({ filters: [tag('is_empty')] })).toEqual([own]);
+  expect(within({ dimensions: ['tag', 'country'] })).toEqual([own, NONE]);
 });
 
 test('revenue is refused unless the dashboard shows it', () => {

@@ -14,7 +14,8 @@ const DIMENSION_OF = { tag: 'tag', folder: 'folder', links: 'link' } as const;
 const NO_TAG: Part = { dimension: 'tag', operator: 'is', values: ['\u0001'] };
 
 /**
- * Returns a visitor's query within the scope of a dashboard. Other tags of the links of a tag do not exist for it.
+ * Returns a visitor's query within the scope of a dashboard. Other tags of its links do not exist for it: a dashboard of
+ * links or folders has none at all.
  *
  * @throws {AppError} `bad_request` when it asks for revenue that the dashboard does not show
  */
@@ -26,9 +27,12 @@ export function scopedQuery(
   if (hidden !== -1)
     throw badRequest(`metrics.${hidden}`, 'must not be in money: this dashboard hides revenue');
   if (type === 'workspace') return query;
-  const own = type === 'tag' ? query.filters.flatMap((filter) => withinTags(filter, values)) : query.filters;
+  const tags = type === 'tag' ? values : [];
+  const own = query.filters.flatMap((filter) => withinTags(filter, tags));
+  const scope: Filter[] = [{ dimension: DIMENSION_OF[type], operator: 'is', values }];
+  if (tags.length === 0 && query.dimensions.includes('tag')) scope.push(NO_TAG);
   // All filters must hold, so none of the visitor's widens the scope.
-  return { ...query, filters: [{ dimension: DIMENSION_OF[type], operator: 'is', values }, ...own] };
+  return { ...query, filters: [...scope, ...own] };
 }
 
 /** The filter as if there were no other tags: none, if it always holds then. */
@@ -41,7 +45,7 @@ function withinTags(filter: Filter, tags: readonly string[]): Filter[] {
 function partWithin(part: Part, tags: readonly string[]): Part[] {
   const { dimension, operator, values = [] } = part;
   if (dimension !== 'tag' || operator === undefined) return [part];
-  if (operator === 'is_empty') return [NO_TAG];
+  if (operator === 'is_empty') return tags.length === 0 ? [] : [NO_TAG];
   const isExcluding = operator === 'is_not' || operator === 'contains_not';
   const how = operator === 'is' || operator === 'is_not' ? 'is' : 'contains';
   const meant = tags.filter((tag) => matches(tag, how, values.map(String)));

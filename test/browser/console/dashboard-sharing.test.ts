@@ -123,6 +123,8 @@ test('a shared dashboard shows its scope and nothing else, without a sign-in', a
   type Shared = { shared_dashboards: { id: string; url: string }[] };
   const [shared] = (await site.api<Shared>('/shared-dashboards')).shared_dashboards;
   const url = (shared?.url ?? '').replace(/^https?:\/\/[^/]+/, site.app);
+  // A visitor without JavaScript reads of a dashboard, not of a console.
+  expect(await (await fetch(url)).text()).toContain('<noscript><p>This dashboard needs JavaScript');
 
   const page = await site.open('/', { role: null });
   const response = await page.goto(url);
