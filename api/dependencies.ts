@@ -124,7 +124,14 @@ declare module 'fastify' {
     /** For the document: body and query where the validating schemas differ from what a client needs. */
     document?: { body?: TSchema; querystring?: TSchema };
     /** For the document: response headers of its own, by their names in `openapi/headers.ts`. */
-    responseHeaders?: readonly ('ExportId' | 'LedgerHead' | 'LeftOut' | 'HeldBack' | 'Rounded' | 'QuietZone')[];
+    responseHeaders?: readonly (
+      | 'ExportId'
+      | 'LedgerHead'
+      | 'LeftOut'
+      | 'HeldBack'
+      | 'Rounded'
+      | 'QuietZone'
+    )[];
     /** The route is for the console's browser only, and in the console's document. */
     console?: true;
   }
