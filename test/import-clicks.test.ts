@@ -1,0 +1,127 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ClickImportResult } from '../api/click-imports/import-clicks.ts';
+import { createWorkspace } from '../sql/workspaces/workspaces.ts';
+import { operator } from './support/hoplog.ts';
+import { makeLink } from './support/ingest.ts';
+import { PROGRAM_ENV, programArguments } from './support/program.ts';
+import { type TestStores, testStores } from './support/stores.ts';
+
+const VISITS = 100_000;
+/** Links that the visits are on. */
+const SLUGS = ['spring', 'summer', 'autumn'];
+
+let stores: TestStores;
+let cli: ReturnType<typeof operator>;
+let directory: string;
+
+beforeAll(async () => {
+  stores = await testStores();
+  await stores.createTables();
+  cli = operator(stores);
+  directory = mkdtempSync(join(tmpdir(), 'hoplog-clicks-'));
+});
+afterAll(async () => {
+  rmSync(directory, { recursive: true, force: true });
+  await stores.close();
+});
+
+async function workspaceWithLinks(): Promise<string> {
+  const { id } = await createWorkspace(stores.pool, { name: 'Moved', plan: 'unlimited' });
+  for (const slug of SLUGS)
+    await makeLink(stores.pool, id, 'https://shop.example/', { slug: `${slug}-${id.slice(-6)}` });
+  return id;
+}
+
+/** Writes visits as Shlink's API has them, page by page, newest first, over two years. */
+async function shlinkVisits(workspaceId: string): Promise<string> {
+  const path = join(directory, 'visits.json');
+  const file = createWriteStream(path);
+  const newest = Date.parse('2026-06-30T22:00:00Z');
+  for (let page = 0; page < VISITS / 1_000; page++) {
+    const data = Array.from({ length: 1_000 }, (_, index) => {
+      const n = page * 1_000 + index;
+      return {
+        referer: n % 3 === 0 ? 'https://news.example/a' : '',
+        // Three visits share a second, two of them in everything.
+        date: new Date(newest - Math.floor(n / 3) * 1_890_000).toISOString().replace('.000Z', '+00:00'),
+        userAgent: 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0',
+        visitLocation: {
+          cityName: 'Bonn',
+          countryCode: 'DE',
+          countryName: 'Germany',
+          regionName: 'North Rhine-Westphalia',
+        },
+        potentialBot: n % 50 === 0,
+        visitedUrl: `https://hop.example/${SLUGS[Math.floor(n / 3) % 3]}-${workspaceId.slice(-6)}`,
+      };
+    });
+    const pagination = {
+      currentPage: page + 1,
+      pagesCount: VISITS / 1_000,
+      itemsPerPage: 1_000,
+      totalItems: VISITS,
+    };
+    file.write(`${JSON.stringify({ visits: { data, pagination } })}\n`);
+  }
+  file.end();
+  await once(file, 'finish');
+  return path;
+}
+
+async function stored(workspaceId: string): Promise<{ clicks: number; ids: number }> {
+  const result = await stores.clickhouse.query({
+    query: `SELECT count() AS clicks, uniqExact(ts) AS ids FROM clicks WHERE workspace_id = {workspace:UUID} AND imported`,
+    query_params: { workspace: workspaceId },
+    format: 'JSONEachRow',
+  });
+  const [row] = await result.json<{ clicks: string; ids: string }>();
+  return { clicks: Number(row?.clicks), ids: Number(row?.ids) };
+}
+
+test('100,000 visits of Shlink arrive once each, though the command is killed in the middle, and leave with undo', async () => {
+  const workspaceId = await workspaceWithLinks();
+  const file = await shlinkVisits(workspaceId);
+  const args = ['import', 'clicks', '--workspace', workspaceId, '--from', 'shlink', file];
+
+  const child = spawn(process.execPath, [...programArguments('hoplog'), ...args], {
+    env: { ...PROGRAM_ENV, HOME: process.env.HOME, ...cli.env },
+    stdio: 'ignore',
+  });
+  await expect.poll(async () => (await stored(workspaceId)).clicks, { timeout: 60_000 }).toBeGreaterThan(0);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  const before = (await stored(workspaceId)).clicks;
+
+  const second = await cli.json<ClickImportResult>(...args);
+  expect(second).toMatchObject({ read: VISITS, failed: 0, errors: [] });
+  expect(second.created + second.skipped).toBe(VISITS);
+  expect(second.skipped).toBeGreaterThanOrEqual(before);
+  expect(await stored(workspaceId)).toEqual({ clicks: VISITS, ids: VISITS });
+
+  const third = await cli.json<ClickImportResult>(...args);
+  expect(third).toMatchObject({ read: VISITS, created: 0, skipped: VISITS });
+
+  const { rows } = await stores.pool.query<{ id: string }>(
+    'SELECT id FROM click_imports WHERE workspace_id = $1',
+    [workspaceId],
+  );
+  for (const { id } of rows) await cli.json('import', 'undo', id);
+  expect(await stored(workspaceId)).toEqual({ clicks: 0, ids: 0 });
+}, 240_000);
+
+test('a file of another service, and an import that is not there, are errors in words', async () => {
+  const workspaceId = await workspaceWithLinks();
+  const path = join(directory, 'other.csv');
+  writeFileSync(path, 'a,b\n1,2\n');
+  await cli.refused(
+    1,
+    /not an export of YOURLS: it has no `click_time` with `shorturl`/,
+    ...['import', 'clicks', '--workspace', workspaceId, '--from', 'yourls', path],
+  );
+  await cli.refused(1, /there is no import/, 'import', 'undo', workspaceId);
+});
