@@ -5,6 +5,7 @@ import { type ApiDocument, endpointsOf, errorPath, errorsOf, operationPath } fro
 import { html } from './html.ts';
 import { asText, type Renderer } from './markdown.ts';
 import type { Page } from './page.ts';
+import { BASE_URL } from './samples.ts';
 
 /** An error of more operations than this belongs to all of them: its page does not list them. */
 const LISTED_AT_MOST = 60;
@@ -97,7 +98,7 @@ const exampleOf = (code: ErrorCode) => ({
     code,
     message: code === 'bad_request' ? '`limit` must be an integer from 1 to 500' : ERROR_HELP[code].when,
     request_id: '019aabf4-3c00-7000-8000-000000000001',
-    doc_url: errorPath(code),
+    doc_url: `${BASE_URL}${errorPath(code)}`,
     ...(code === 'bad_request' && {
       details: [{ path: 'limit', message: 'must be an integer from 1 to 500' }],
     }),
