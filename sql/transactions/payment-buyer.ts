@@ -83,12 +83,28 @@ export async function buyerOfPayment(
     if (buyer) return buyer;
   }
   const earlier = await buyerOfEarlier(tx, payment, paidAt);
-  if (earlier) return { ...found, user: earlier.user, by: 'earlier', couponId: earlier.couponId };
-  for (const one of emails) {
-    const user = await userOfOrder(tx, workspace.id, { email: one, visitorId: null });
-    if (user !== null) return { ...found, user, by: 'email' };
+  if (earlier) {
+    const { user, couponId } = earlier;
+    // Where a coupon alone brought the buyer, an email names the user: under two ids the person would be a duplicate.
+    const isUser = user !== null && (await signupOfUser(tx, workspace.id, user)) !== null;
+    const own = couponId === null || isUser ? null : await userOfEmails(tx, workspace.id, emails);
+    return { ...found, user: own ?? user, by: 'earlier', couponId };
   }
+  const user = await userOfEmails(tx, workspace.id, emails);
+  if (user !== null) return { ...found, user, by: 'email' };
   return { ...found, user: named, by: null };
+}
+
+async function userOfEmails(
+  tx: Queryable,
+  workspaceId: string,
+  emails: readonly string[],
+): Promise<string | null> {
+  for (const email of emails) {
+    const user = await userOfOrder(tx, workspaceId, { email, visitorId: null });
+    if (user !== null) return user;
+  }
+  return null;
 }
 
 /** Records that a referrer referred the buyer, as a server's report of the signup. A referrer that a server named stays. */

@@ -122,6 +122,22 @@ describe.each(EMAILS)('the next invoice, with %s,', (_, email) => {
   });
 });
 
+test('a renewal of a coupon’s order is its owner’s, also under the email of a user with another referrer', async () => {
+  await shop.enroll('r2');
+  await shop.shop.post('/coupons', { code: 'R2SAVES', external_user_id: 'r2' });
+  const code = stripeObject('promotion_code', { id: 'promo_1', code: 'R2SAVES' });
+  await shop.tell(
+    stripeEvent('promotion_code.created', code, ago(90)),
+    paid('in_1', 10_000, { discounts: [{ promotion_code: 'promo_1' }] }),
+    renewal('in_2', { customer_email: 'n@mail.example' }),
+  );
+  const { purchases } = await shop.ledger();
+  expect(purchases.map(({ referrer, earned }) => [referrer, earned])).toEqual([
+    ['r2', 2_000],
+    ['r2', 2_000],
+  ]);
+});
+
 test('an earlier purchase that is told of later names the buyer too', async () => {
   await shop.tell(renewal('in_2'), paid('in_1', 10_000, { customer_email: 'n@mail.example' }));
   expect(await balance()).toBe(40);

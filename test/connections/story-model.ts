@@ -1,44 +1,87 @@
+import type { Provider } from '../../core/connections/providers.ts';
+
 /**
  * What the stories of one customer must come to, written from the contract alone: one payment is one purchase, a customer
- * whom anything has named is the same buyer in later payments, the first paid invoice is the first sale, and only what is
- * still refunded counts. Amounts are cents; the referrer earns 20 percent.
+ * whom anything has named is the same buyer in later payments, a coupon's order is its owner's unless metadata or a tie name
+ * a buyer, the first paid invoice is the first sale, and only what is still refunded counts. Amounts are cents; a referrer
+ * earns 20 percent.
  */
 
-/** One invoice of the customer's subscription, in the order of their times. */
+/** One payment of the customer, in the order of their times. */
 export type StoryPayment = {
   amount: number;
   /** The email that the payment has: the user's, another, or none. */
   email: 'own' | 'other' | 'none';
   /** Whether its metadata names the user. */
   isNamed: boolean;
-  /** What tells that invoice and payment intent are one; `never`: only the invoice is told of. */
+  /** Whether it uses the coupon of another referrer. */
+  hasCoupon: boolean;
+  /** What tells that invoice and payment intent of Stripe are one; `never`: only the invoice is told of. */
   joined: 'invoice' | 'invoice_payment' | 'checkout' | 'never';
   /** States of its refunds by time: the sum so far, or that the last refund failed. */
   refunds: (number | 'failed')[];
+  dispute: 'none' | 'open' | 'won' | 'lost';
   /** A refund by hand of the same amount as the first sum, which is the same refund. */
   isToldByHand: boolean;
 };
 
 export type Story = {
+  provider: Provider;
   /** What names the customer apart from payments. */
   tie: 'event' | 'import' | 'none';
   isFirstSaleOnly: boolean;
+  /** A free first invoice of the subscription, before the payments. */
+  hasTrial: boolean;
   payments: StoryPayment[];
   /** Number of events after which the connection is deleted and made again; null: never. */
   remadeAfter: number | null;
 };
 
-export type Expected = { amount: number; refunded: number; user: string | null; earned: number };
+/** `referrer`: who referred the buyer, `r`; or the coupon's owner, `r2`; null: no one is known. */
+export type Expected = { amount: number; refunded: number; referrer: 'r' | 'r2' | null; earned: number };
+
+/** What a provider's events can tell at all. */
+export const CAN: Record<
+  Provider,
+  { tie: boolean; coupon: boolean; dispute: boolean; trial: boolean; renewal: boolean }
+> = {
+  stripe: { tie: true, coupon: true, dispute: true, trial: true, renewal: true },
+  paddle: { tie: true, coupon: true, dispute: true, trial: true, renewal: true },
+  lemonsqueezy: { tie: false, coupon: false, dispute: false, trial: false, renewal: true },
+  polar: { tie: true, coupon: true, dispute: false, trial: true, renewal: true },
+  // A later order of a coupon's customer is no renewal, so that the coupon's owner has no part in it.
+  shopify: { tie: false, coupon: false, dispute: false, trial: false, renewal: false },
+};
 
 /** Returns the purchases of a story, in the order of their times. */
-export function expectedOf({ tie, isFirstSaleOnly, payments }: Story): Expected[] {
-  let isKnown = tie !== 'none';
-  return payments.map(({ amount, email, isNamed, refunds }, index) => {
-    isKnown ||= isNamed || email === 'own';
-    const refunded = stillRefunded(refunds);
-    const earns = isKnown && !(isFirstSaleOnly && index > 0);
-    return { amount, refunded, user: isKnown ? 'n' : null, earned: earns ? (amount - refunded) / 5 : 0 };
+export function expectedOf({ provider, tie, isFirstSaleOnly, payments }: Story): Expected[] {
+  // The metadata of Stripe is of the payment; that of the others is told of the customer too.
+  const isTied = tie !== 'none' || (provider !== 'stripe' && payments.some(({ isNamed }) => isNamed));
+  // Paddle tells the email of a customer, not of a payment.
+  const emailOf = (one: StoryPayment) => (provider === 'paddle' ? payments[0] : one)?.email;
+  let earlier: Expected['referrer'] = null;
+  let hasEarned = false;
+  return payments.map((one, index) => {
+    const isNamed = one.isNamed || isTied;
+    const known = isNamed ? 'r' : one.hasCoupon ? 'r2' : (earlier ?? (emailOf(one) === 'own' ? 'r' : null));
+    const refunded = refundedOf(one);
+    const isFirst = CAN[provider].renewal ? index === 0 : !hasEarned;
+    const earns = known !== null && (!isFirstSaleOnly || isFirst);
+    hasEarned ||= earns;
+    earlier = known ?? earlier;
+    return {
+      amount: one.amount,
+      refunded,
+      referrer: known,
+      earned: earns ? (one.amount - refunded) / 5 : 0,
+    };
   });
+}
+
+/** What is refunded or withdrawn of a payment in the end. */
+function refundedOf({ amount, refunds, dispute }: StoryPayment): number {
+  const withdrawn = dispute === 'open' || dispute === 'lost' ? amount : 0;
+  return Math.min(amount, stillRefunded(refunds) + withdrawn);
 }
 
 /** The newest sum, less the last refund where that failed. */
