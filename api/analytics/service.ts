@@ -4,6 +4,7 @@ import {
   figuresOfRows,
   NOTHING,
   type Order,
+  rowsAhead,
 } from '../../clickhouse/reports/index.ts';
 import { timeUnitOf } from '../../core/analytics/dimensions.ts';
 import { badRequest } from '../../core/errors.ts';
@@ -175,8 +176,8 @@ async function figuresAtOnce(
   const known = rowsKnownAhead(grouping);
   if (known) return { ...(await figuresOfRows(clickhouse, counted, known)), isWhole: true };
   if (grouping.keys.some(({ kind }) => kind === 'bucket')) return null;
-  const found = await analyticsRows(clickhouse, counted, { order, limit: ROWS_AHEAD, offset: 0 });
-  return { ...found, isWhole: found.totalRows <= ROWS_AHEAD };
+  const found = await rowsAhead(clickhouse, counted, { order, limit: ROWS_AHEAD, offset: 0 });
+  return found && { ...found, isWhole: found.totalRows <= ROWS_AHEAD };
 }
 
 /** Returns the figures of the compared window for each row, a bucket's in the bucket beside it. */

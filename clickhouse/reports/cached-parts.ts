@@ -83,7 +83,11 @@ const otherLinks = (condition?: string) =>
  * Returns the periods of a cover by link as a subquery, of some links: `link_id, clicks, visitors` (a state). Needs
  * {@link CoverParams}, the parameter `chosen` and {@link ONE_MOMENT}.
  */
-export function cachedLinks(client: ClickHouseClient, params: CoverParams, chosen: string[]): string {
+export function cachedLinks(
+  client: ClickHouseClient,
+  params: CoverParams,
+  chosen: readonly string[],
+): string {
   const fill = `INSERT INTO cached_report_parts (workspace_id, part, link_id, clicks, visitors)
     SELECT {workspace:UUID}, concat('links/', {cover:String}), link_id, sum(clicks),
       uniqCombined64MergeState(17)(visitors)

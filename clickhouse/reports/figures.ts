@@ -20,10 +20,6 @@ export type FigureRow = {
   revenue: string;
 };
 
-/** The columns of a {@link FigureRow} over rows that hold figures of clicks or of orders. */
-export const SUMMED_FIGURES = `sum(clicks) AS clicks, sum(visitors) AS visitors, sum(leads) AS leads,
-  sum(conversions) AS conversions, sum(revenue) AS revenue`;
-
 /** Thirds add up to 0.9999999999999999 in binary: a billionth of an order is noise. */
 export const CONVERSION_DIGITS = 9;
 
@@ -33,13 +29,14 @@ export function byRevenueThenClicks(a: Figures, b: Figures): number {
   return b.clicks - a.clicks;
 }
 
-/** Parses a row of figures. */
-export function toFigures(row: FigureRow): Figures {
+/** Parses a row of figures. A figure that was not asked for is 0. */
+export function toFigures(row: Partial<FigureRow>): Figures {
+  const { clicks = 0, visitors = 0, leads = 0, conversions = 0, revenue = 0 } = row;
   return {
-    clicks: Number(row.clicks),
-    visitors: Number(row.visitors),
-    leads: Number(row.leads.toFixed(CONVERSION_DIGITS)),
-    conversions: Number(row.conversions.toFixed(CONVERSION_DIGITS)),
-    revenueMinor: BigInt(row.revenue),
+    clicks: Number(clicks),
+    visitors: Number(visitors),
+    leads: Number(leads.toFixed(CONVERSION_DIGITS)),
+    conversions: Number(conversions.toFixed(CONVERSION_DIGITS)),
+    revenueMinor: BigInt(revenue),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Reports: figures of a workspace in a window. Each runs through `report()`, which decides how the window is counted and reads
- * what is cached (`report.ts`).
+ * Reports: figures of a workspace in a window. Each is a query of `analytics/query.ts`, which decides how the window is counted
+ * (`window-plan.ts`) and reads what is cached (`cached-parts.ts`).
  */
 
 export type { Condition } from '../queries/click-conditions.ts';
@@ -10,15 +10,24 @@ export {
   type AnalyticsRow,
   analyticsRows,
   type Counted,
+  countedIn,
   figuresOfRows,
   NOTHING,
   type Order,
   type RatedFigures,
+  rowsAhead,
 } from './analytics/query.ts';
 export { type ChannelFigures, channelsReport, channelsWithValues } from './channels.ts';
 export { byRevenueThenClicks, type Figures } from './figures.ts';
 export { lifetimeValues } from './lifetime-values.ts';
-export { type ChooseShown, type LinkChoice, type LinkFigures, linksReport } from './links.ts';
-export { LINK_FIGURES, type LinkFigure, linksByFigure } from './links-by-figure.ts';
+export {
+  type ChooseShown,
+  LINK_FIGURES,
+  type LinkChoice,
+  type LinkFigure,
+  type LinkFigures,
+  linksByFigure,
+  linksReport,
+  visitorsOfLinks,
+} from './links.ts';
 export { EXACT_CLICKS, type ReportWindow } from './request.ts';
-export { visitorsOfLinks } from './visitors-of-links.ts';

@@ -1,9 +1,14 @@
 import type { ClickHouseClient } from '../client.ts';
-import { runQuery } from '../queries/run-query.ts';
-import { ONE_MOMENT } from './cached-parts.ts';
-import type { ClicksBy } from './clicks-by.ts';
-import { type FigureRow, type Figures, SUMMED_FIGURES, toFigures } from './figures.ts';
-import { type ReportWindow, report } from './report.ts';
+import {
+  type AnalyticsRow,
+  countedIn,
+  figuresOfRows,
+  MOST_REVENUE_FIRST,
+  NOTHING,
+  pageOfRows,
+} from './analytics/query.ts';
+import type { Figures } from './figures.ts';
+import type { ReportWindow } from './request.ts';
 
 export type LinkFigures = Figures & { linkId: string };
 
@@ -12,6 +17,13 @@ export type LinkChoice = { kind: 'top'; limit: number; offset: number } | { kind
 
 /** Chooses which links of a report are shown, before their visitors are counted. The report may call it twice. */
 export type ChooseShown = (links: LinkFigures[]) => Promise<LinkFigures[]>;
+
+const BY_LINK = [{ kind: 'link' }] as const;
+const of = (ids: string[]) => [{ kind: 'links', ids, isInside: true }] as const;
+const ofLink = ({ keys: [linkId = ''], figures }: AnalyticsRow): LinkFigures => {
+  const { conversionRate: _, revenuePerClick: __, ...own } = figures;
+  return { linkId, ...own };
+};
 
 /**
  * Returns clicks, visitors, conversions and revenue of links with a click or an order in the window, by revenue, then clicks,
@@ -26,45 +38,52 @@ export async function linksReport(
   choice: LinkChoice,
   shown: ChooseShown = async (links) => links,
 ): Promise<LinkFigures[]> {
-  const { kind, ...params } = choice;
   if (choice.kind === 'ids' && choice.ids.length === 0) return [];
-  const ofLinks = { condition: kind === 'ids' ? 'AND link_id IN {ids:Array(UUID)}' : '', params };
-  return report(client, window, ofLinks, async ({ isExact, clicksBy, condition, shares }) => {
-    const clicks = clicksBy('link_id', isExact ? 'visitors' : 'no visitors');
-    const rows = await runQuery<FigureRow & { link_id: string }>(client, {
-      sql: `
-      SELECT link_id, ${SUMMED_FIGURES} FROM (
-        SELECT link_id, clicks, visitors, 0. AS leads, 0. AS conversions, 0 AS revenue FROM ${clicks.sql}
-        UNION ALL
-        SELECT link_id, 0, 0, sum(lead), sum(share), sum(amount_minor) FROM ${shares}
-        WHERE channel != '' ${condition} GROUP BY link_id)
-      GROUP BY link_id ORDER BY revenue DESC, clicks DESC, toString(link_id) DESC
-      ${kind === 'top' ? 'LIMIT {limit:UInt32} OFFSET {offset:UInt32}' : ''}`,
-      params: clicks.params,
-      seconds: 60,
-      settings: ONE_MOMENT,
-    });
-    const links = await shown(rows.map((row) => ({ linkId: row.link_id, ...toFigures(row) })));
-    return isExact ? links : withVisitors(client, clicksBy, links);
-  });
+  const { limit, offset } = choice.kind === 'top' ? choice : { limit: choice.ids.length, offset: 0 };
+  const counted = countedIn(window, BY_LINK, choice.kind === 'ids' ? { conditions: of(choice.ids) } : {});
+  const order = [...MOST_REVENUE_FIRST, { by: 0, isDescending: true }];
+  const rows = await pageOfRows(client, counted, { order, limit, offset }, async (all) =>
+    (await shown(all.map(ofLink))).map(({ linkId, ...figures }) => ({
+      keys: [linkId],
+      figures: { ...NOTHING, ...figures },
+    })),
+  );
+  return rows.map(ofLink);
 }
 
-/** Visitors of many clicks cost far more to count than the clicks: they are counted for the links in the response only. */
-async function withVisitors(
+/** What links can be sorted by. Revenue is in minor units. */
+export const LINK_FIGURES = ['clicks', 'visitors', 'conversions', 'revenue'] as const;
+export type LinkFigure = (typeof LINK_FIGURES)[number];
+
+/**
+ * Returns one figure of every link with activity in the window, largest first. Links that PostgreSQL no longer has are in it.
+ *
+ * @param limit most links
+ */
+export async function linksByFigure(
   client: ClickHouseClient,
-  clicksBy: ClicksBy,
-  links: LinkFigures[],
-): Promise<LinkFigures[]> {
-  if (links.length === 0) return [];
-  const ids = links.map((link) => link.linkId);
-  const { sql, params } = clicksBy('link_id', 'visitors', ids);
-  const rows = await runQuery<{ link_id: string; visitors: string }>(client, {
-    sql: `SELECT link_id, visitors FROM ${sql}`,
-    params,
-    seconds: 60,
-    settings: ONE_MOMENT,
-  });
-  const visitors = new Map(rows.map((row) => [row.link_id, Number(row.visitors)]));
-  // A click may arrive between the two queries.
-  return links.map((link) => ({ ...link, visitors: Math.min(visitors.get(link.linkId) ?? 0, link.clicks) }));
+  window: ReportWindow,
+  figure: LinkFigure,
+  limit: number,
+): Promise<{ linkId: string; value: number }[]> {
+  const order = [
+    { by: figure, isDescending: true },
+    { by: 0, isDescending: true },
+  ];
+  const counted = countedIn(window, BY_LINK, { metrics: [figure] });
+  const rows = await pageOfRows(client, counted, { order, limit, offset: 0 });
+  return rows.map(({ keys: [linkId = ''], figures }) => ({
+    linkId,
+    value: figure === 'revenue' ? Number(figures.revenueMinor) : figures[figure],
+  }));
+}
+
+/** Returns how many different visitors clicked any of these links in the window, counted as in the report of links. */
+export async function visitorsOfLinks(
+  client: ClickHouseClient,
+  window: ReportWindow,
+  links: string[],
+): Promise<number> {
+  const counted = countedIn(window, [], { metrics: ['visitors'], conditions: of(links) });
+  return (await figuresOfRows(client, counted, [])).totals.visitors;
 }

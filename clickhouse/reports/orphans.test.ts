@@ -12,8 +12,7 @@ import { visitorJourney } from '../queries/visitor-journey.ts';
 import { rolledUpPeriods } from '../rollups/periods.ts';
 import { rollUp } from '../rollups/roll-up.ts';
 import { channelsReport } from './channels.ts';
-import { linksReport } from './links.ts';
-import { linksByFigure } from './links-by-figure.ts';
+import { linksByFigure, linksReport } from './links.ts';
 
 /** Visits of a domain that led to no link are in no report, whether it reads clicks or roll-ups. */
 

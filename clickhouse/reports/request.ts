@@ -25,9 +25,6 @@ export type ReportedClicks = Required<ReportWindow> & {
   params: Record<string, unknown>;
 };
 
-/** A report of all links. */
-export const ALL_LINKS: Pick<ReportedClicks, 'condition' | 'params'> = { condition: '', params: {} };
-
 /** The parameters of a report: `workspace`, `from`, `to`, and its condition's own. */
 export const reportParams = ({ workspaceId, span, params }: ReportedClicks) => ({
   workspace: workspaceId,

@@ -11,8 +11,7 @@ import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { runQuery } from '../queries/run-query.ts';
 import type { Span } from '../queries/visible-clicks.ts';
 import { channelsReport } from '../reports/channels.ts';
-import { type LinkChoice, linksReport } from '../reports/links.ts';
-import { visitorsOfLinks } from '../reports/visitors-of-links.ts';
+import { type LinkChoice, linksReport, visitorsOfLinks } from '../reports/links.ts';
 import { rolledUpPeriods } from './periods.ts';
 import { rollUp } from './roll-up.ts';
 

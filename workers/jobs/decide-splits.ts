@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
-import { analyticsRows } from '../../clickhouse/reports/index.ts';
+import { analyticsRows, countedIn } from '../../clickhouse/reports/index.ts';
 import { type VariantResult, winnerOf } from '../../core/links/rules/winner.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import type { Pool } from '../../sql/database/pool.ts';
@@ -46,27 +46,19 @@ async function resultsOf(
   hasDeleted: boolean,
 ): Promise<VariantResult[]> {
   const ids = split.map((variant) => variant.id);
-  const { rows } = await analyticsRows(
-    clickhouse,
-    {
-      window: {
-        workspaceId: workspace_id,
-        span: { from: BigInt(created_at) * NANOS_PER_MILLI, to: BigInt(ends_at) * NANOS_PER_MILLI },
-        hasDeleted,
-      },
-      metrics: ['clicks', split_goal],
-      keys: [{ kind: 'text', dimension: 'variant' }],
-      starts: [],
-      timeZone: 'UTC',
-      conditions: [
-        { kind: 'link', operator: 'is', values: [id] },
-        { kind: 'text', dimension: 'variant', operator: 'is', values: ids },
-      ],
-      bots: 'exclude',
-      orphans: 'exclude',
-    },
-    { order: [], limit: ids.length, offset: 0 },
-  );
+  const window = {
+    workspaceId: workspace_id,
+    span: { from: BigInt(created_at) * NANOS_PER_MILLI, to: BigInt(ends_at) * NANOS_PER_MILLI },
+    hasDeleted,
+  };
+  const counted = countedIn(window, [{ kind: 'text', dimension: 'variant' }], {
+    metrics: ['clicks', split_goal],
+    conditions: [
+      { kind: 'link', operator: 'is', values: [id] },
+      { kind: 'text', dimension: 'variant', operator: 'is', values: ids },
+    ],
+  });
+  const { rows } = await analyticsRows(clickhouse, counted, { order: [], limit: ids.length, offset: 0 });
   const byId = new Map(rows.map(({ keys, figures }) => [keys[0], figures]));
   return ids.map((variant) => {
     const figures = byId.get(variant);

@@ -1,22 +1,15 @@
 import type { Metric } from '../../../core/analytics/dimensions.ts';
-import { MINOR_RATE_DIGITS, RATE_DIGITS } from '../../../core/analytics/rates.ts';
 import type { ClickHouseClient } from '../../client.ts';
 import { type Condition, conditionsSql, type Sql } from '../../queries/click-conditions.ts';
 import { runQuery } from '../../queries/run-query.ts';
 import { NOT_DELETED } from '../../queries/visible-clicks.ts';
 import { ONE_MOMENT } from '../cached-parts.ts';
-import { CONVERSION_DIGITS, type Figures, toFigures } from '../figures.ts';
+import { type FigureRow, type Figures, toFigures } from '../figures.ts';
 import { EXACT_CLICKS, type ReportWindow } from '../request.ts';
 import { planWindow } from '../window-plan.ts';
+import { type Grouped, groupedRows, type Options, pageOf, sqlOf } from './grouped-rows.ts';
 import type { Key } from './keys.ts';
-import {
-  type Counting,
-  canBeRolledUp,
-  clicksSource,
-  coverOfBuckets,
-  needs,
-  sharesSource,
-} from './sources.ts';
+import { type Counting, canBeRolledUp, coverOfBuckets, needs } from './sources.ts';
 
 /** Which clicks, leads and orders of a workspace are counted, and by what. */
 export type Counted = {
@@ -32,8 +25,34 @@ export type Counted = {
   orphans: 'exclude' | 'include' | 'only';
 };
 
+const FIGURES: readonly Metric[] = ['clicks', 'visitors', 'leads', 'conversions', 'revenue'];
+
+/** Returns what a report counts: the clicks of people on links in a window, by keys. */
+export function countedIn(
+  window: ReportWindow,
+  keys: readonly Key[],
+  only: Partial<Pick<Counted, 'metrics' | 'conditions'>> = {},
+): Counted {
+  const population = { bots: 'exclude', orphans: 'exclude' } as const;
+  return {
+    window,
+    metrics: FIGURES,
+    keys,
+    starts: [],
+    timeZone: 'UTC',
+    conditions: [],
+    ...population,
+    ...only,
+  };
+}
+
 /** What rows are sorted by: a metric of the query, or one of its keys by its position. */
 export type Order = { by: Metric | number; isDescending: boolean };
+
+export const MOST_REVENUE_FIRST: readonly Order[] = [
+  { by: 'revenue', isDescending: true },
+  { by: 'clicks', isDescending: true },
+];
 
 export type Page = { order: readonly Order[]; limit: number; offset: number };
 
@@ -57,55 +76,59 @@ export const NOTHING: RatedFigures = {
   revenuePerClick: null,
 };
 
-type Row = {
-  whole: number;
-  clicks: string;
-  visitors: string;
-  leads: number;
-  conversions: number;
-  revenue: string;
-  conversion_rate: number | null;
-  revenue_per_click: number | null;
-  found: string;
-} & Record<`k${number}`, string | number>;
+/** A page without the row of all, and without the number of rows. */
+export const ALONE = { whole: false, number: false };
+
+/** Chooses which rows of a page are shown, before their visitors are counted. It may be called twice. */
+export type ChooseShown = (rows: AnalyticsRow[]) => Promise<AnalyticsRow[]>;
 
 /**
- * Returns the figures of a workspace's window by keys, and in all. Roll-ups answer large windows by channel, link and whole UTC
- * days or months; everything else is counted click by click. With a key of buckets and none of a clock, every bucket of every
- * other value has a row.
+ * Returns the figures of a workspace's window by keys, and in all. A window with few clicks is counted click by click, visitors
+ * exactly. Roll-ups, and what is cached of them (`cached-parts.ts`), answer large windows by channel, link and whole UTC days or
+ * months. With a key of buckets and none of a clock, every bucket of every other value has a row.
  */
-export async function analyticsRows(
+export function analyticsRows(
   client: ClickHouseClient,
   counted: Counted,
   page: Page,
 ): Promise<AnalyticsFigures> {
-  const hasSeparateWhole = page.offset > 0 || countsTwice(counted);
-  const withWhole = counted.keys.length === 0 || !hasSeparateWhole;
-  const [rows, whole] = await Promise.all([
-    counted.keys.length === 0
-      ? []
-      : run(client, counted, withWhole, (grouped) => pageOf(counted, grouped, page, withWhole)),
-    withWhole && counted.keys.length > 0
-      ? []
-      : run(client, { ...counted, keys: [], starts: [] }, true, sqlOf),
-  ]);
-  const total = [...whole, ...rows].find((row) => row.whole === 1);
-  const found = rows.filter((row) => row.whole === 0);
-  const inAll = Number(rows[0]?.found ?? 0) - (withWhole && rows.some((row) => row.whole === 1) ? 1 : 0);
-  return {
-    totals: total ? ratedFigures(total) : NOTHING,
-    rows: found.map((row) => rowOf(counted, row)),
-    totalRows: counted.keys.length === 0 ? 0 : await rowsInAll(inAll),
-  };
+  return planned(client, counted, (queries) => wholePage(queries, counted, page));
+}
 
-  /** A page beyond the last row has none that says how many there are. */
-  async function rowsInAll(inAll: number): Promise<number> {
-    if (rows.length > 0 || page.offset === 0) return Math.max(0, inAll);
-    const [first] = await run(client, counted, false, (grouped) =>
-      pageOf(counted, grouped, { ...page, offset: 0, limit: 1 }, false),
-    );
-    return Number(first?.found ?? 0);
-  }
+/** Returns {@link analyticsRows}, or null where visitors are counted for the rows of the page only: many rows would take long. */
+export function rowsAhead(
+  client: ClickHouseClient,
+  counted: Counted,
+  page: Page,
+): Promise<AnalyticsFigures | null> {
+  return planned(client, counted, async (queries) =>
+    queries.countsVisitorsLater(page) ? null : wholePage(queries, counted, page),
+  );
+}
+
+async function wholePage(queries: Queries, counted: Counted, page: Page): Promise<AnalyticsFigures> {
+  if (counted.keys.length === 0) return { totals: await queries.totals(), rows: [], totalRows: 0 };
+  const withWhole = page.offset === 0 && !countsTwice(counted) && !queries.countsVisitorsLater(page);
+  const [{ rows, totals, found }, separate] = await Promise.all([
+    queries.page(page, { whole: withWhole, number: true }),
+    withWhole ? null : queries.totals(),
+  ]);
+  // A page beyond the last row has none that says how many there are.
+  const isBeyond = rows.length === 0 && page.offset > 0;
+  const all = isBeyond
+    ? await queries.page({ ...page, offset: 0, limit: 1 }, { whole: false, number: true })
+    : { found };
+  return { totals: separate ?? totals, rows, totalRows: all.found };
+}
+
+/** Returns a page of the rows of {@link analyticsRows} alone. @param shown leaves rows out; by default none */
+export async function pageOfRows(
+  client: ClickHouseClient,
+  counted: Counted,
+  page: Page,
+  shown?: ChooseShown,
+): Promise<AnalyticsRow[]> {
+  return planned(client, counted, async (queries) => (await queries.page(page, ALONE, shown)).rows);
 }
 
 /** Returns the figures of some rows of a query, and in all. @param only the keys of each of the rows */
@@ -114,68 +137,29 @@ export async function figuresOfRows(
   counted: Counted,
   only: readonly (readonly string[])[],
 ): Promise<Omit<AnalyticsFigures, 'totalRows'>> {
-  const params = Object.fromEntries(
-    counted.keys.map((_, n) => [`only_${n}`, only.map((keys) => keys[n] ?? '')]),
-  );
-  const hasRows = counted.keys.length > 0 && only.length > 0;
-  const withWhole = hasRows && !countsTwice(counted);
-  const [rows, whole] = await Promise.all([
-    hasRows
-      ? run(client, counted, withWhole, (grouped) => ({
-          sql: `SELECT * FROM (${sqlOf(grouped).sql}) WHERE whole = 1 OR ${isOneOf(counted.keys.length)}`,
-          params: { ...grouped.params, ...params },
-        }))
-      : [],
-    withWhole ? [] : run(client, { ...counted, keys: [], starts: [] }, true, sqlOf),
-  ]);
-  const total = [...whole, ...rows].find((row) => row.whole === 1);
-  return {
-    totals: total ? ratedFigures(total) : NOTHING,
-    rows: rows.filter((row) => row.whole === 0).map((row) => rowOf(counted, row)),
-  };
+  return planned(client, counted, async (queries) => {
+    if (counted.keys.length === 0 || only.length === 0) return { totals: await queries.totals(), rows: [] };
+    const withWhole = !countsTwice(counted) && !queries.readsLinksAlone;
+    const [{ rows, totals }, separate] = await Promise.all([
+      queries.only(only, withWhole),
+      withWhole ? null : queries.totals(),
+    ]);
+    return { totals: separate ?? totals, rows };
+  });
 }
 
 /** Whether a click may be in several rows: of a link with several values. It is once in all. */
 const countsTwice = ({ keys }: Counted): boolean => keys.some(({ kind }) => kind === 'mapped');
 
-function isOneOf(keys: number): string {
-  const names = Array.from({ length: keys }, (_, n) => n);
-  if (keys === 1) return 'toString(k0) IN (SELECT arrayJoin({only_0:Array(String)}))';
-  return `(${names.map((n) => `toString(k${n})`).join(', ')}) IN (SELECT arrayJoin(arrayZip(
-    ${names.map((n) => `{only_${n}:Array(String)}`).join(', ')})))`;
-}
-
-const rowOf = ({ keys }: Counted, row: Row): AnalyticsRow => ({
-  keys: keys.map((_, n) => String(row[`k${n}`] ?? '')),
-  figures: ratedFigures(row),
-});
-
-const ratedFigures = (row: Row): RatedFigures => ({
-  ...toFigures(row),
-  conversionRate: row.conversion_rate,
-  revenuePerClick: row.revenue_per_click,
-});
-
-/** The columns and the source of a query of the rows by key: `whole`, the keys, and the figures by their names. */
-type Grouped = { columns: string; source: string; params: Record<string, unknown> };
-
-const sqlOf = ({ columns, source, params }: Grouped): Sql => ({ sql: `SELECT ${columns} ${source}`, params });
-
-/** Runs a query over the grouped rows. */
-async function run(
+/** Plans a window once and runs queries over it. @param run it is called again when the roll-ups changed meanwhile */
+export function planned<T>(
   client: ClickHouseClient,
   counted: Counted,
-  withWhole: boolean,
-  over: (grouped: Grouped) => Sql,
-): Promise<Row[]> {
-  const ask = async (counting: Counting) => {
-    const { sql, params } = over(groupedRows(counted, counting, withWhole));
-    return runQuery<Row>(client, { sql, params, seconds: 60, settings: ONE_MOMENT });
-  };
-  if (!needs(counted).clicks) return ask({ kind: 'exact' });
-  const isRolledUp = canBeRolledUp(counted);
+  run: (queries: Queries) => Promise<T>,
+): Promise<T> {
+  if (!needs(counted).clicks) return run(queriesOf(client, counted, () => ({ kind: 'exact' })));
   const { window } = counted;
-  const own = isRolledUp ? conditionsSql(counted.conditions) : { sql: '', params: {} };
+  const own = canBeRolledUp(counted) ? conditionsSql(counted.conditions) : { sql: '', params: {} };
   const clicks = {
     exactUpTo: EXACT_CLICKS,
     ...window,
@@ -183,92 +167,111 @@ async function run(
     params: own.params,
   };
   return planWindow(client, clicks, (cover, periods) => {
-    if (cover === null) return ask({ kind: 'exact' });
-    const usable = isRolledUp ? coverOfBuckets(counted, cover, periods) : null;
-    return ask(usable === null ? { kind: 'estimated' } : { kind: 'rolled up', cover: usable });
+    const countingOf = (some: Counted): Counting => {
+      if (cover === null) return { kind: 'exact' };
+      const usable = canBeRolledUp(some) ? coverOfBuckets(some, cover, periods) : null;
+      return usable === null ? { kind: 'estimated' } : { kind: 'rolled up', cover: usable };
+    };
+    return run(queriesOf(client, counted, countingOf));
   });
 }
 
-function groupedRows(counted: Counted, counting: Counting, withWhole: boolean): Grouped {
-  const { clicks, orders, leads } = needs(counted);
-  const sources = [
-    ...(clicks ? [clicksSource(counted, counting, withWhole)] : []),
-    ...(orders || leads ? [sharesSource(counted, withWhole)] : []),
-    ...(isSeries(counted) ? [EMPTY_BUCKETS] : []),
-  ];
-  const names = counted.keys.map((_, n) => `k${n}`);
-  const keys = names.map((name) => `${name}, `).join('');
-  const union =
-    sources.length === 0 ? noRows(counted.keys) : sources.map(({ sql }) => sql).join(' UNION ALL ');
+type Row = { whole: number; found?: string } & Partial<
+  FigureRow & { conversion_rate: number | null; revenue_per_click: number | null }
+> &
+  Record<`k${number}`, string | number>;
+/** Rows by key, the figures of all rows (zeros where they were not asked for), and the number of rows there are. */
+type Found = { rows: AnalyticsRow[]; totals: RatedFigures; found: number };
+
+type Queries = ReturnType<typeof queriesOf>;
+
+/** The queries of a planned window. */
+function queriesOf(client: ClickHouseClient, counted: Counted, countingOf: (some: Counted) => Counting) {
+  const { keys, metrics } = counted;
+  /** Roll-ups have a state of visitors for each link and period: those of a few links are read alone. */
+  const readsLinksAlone =
+    keys.length === 1 && keys[0]?.kind === 'link' && countingOf(counted).kind === 'rolled up';
+
+  async function ask(some: Counted, how: Options, over: (grouped: Grouped) => Sql): Promise<Found> {
+    const { sql, params } = over(groupedRows(client, some, countingOf(some), how));
+    const rows = await runQuery<Row>(client, { sql, params, seconds: 60, settings: ONE_MOMENT });
+    const whole = rows.find((row) => row.whole === 1);
+    return {
+      rows: rows
+        .filter((row) => row.whole === 0)
+        .map((row) => ({
+          keys: some.keys.map((_, n) => String(row[`k${n}`] ?? '')),
+          figures: ratedFigures(row),
+        })),
+      totals: whole ? ratedFigures(whole) : NOTHING,
+      found: Math.max(0, Number(rows[0]?.found ?? 0) - (whole ? 1 : 0)),
+    };
+  }
+  const ofLinks = (some: Counted, links: string[]) => ask(some, { withWhole: false, links }, sqlOf);
+  const countsVisitorsLater = ({ order }: Page) =>
+    readsLinksAlone && metrics.includes('visitors') && !order.some(({ by }) => by === 'visitors');
+
+  async function page(
+    given: Page,
+    with_: { whole: boolean; number: boolean },
+    shown: ChooseShown = async (rows) => rows,
+  ): Promise<Found> {
+    const isLater = countsVisitorsLater(given);
+    const others = new Set(metrics.map((metric) => (metric === 'visitors' ? 'clicks' : metric)));
+    const some = isLater ? { ...counted, metrics: [...others] } : counted;
+    const found = await ask(some, { withWhole: with_.whole }, (grouped) =>
+      pageOf(some, grouped, given, with_),
+    );
+    const rows = await shown(found.rows);
+    return { ...found, rows: isLater ? await withVisitors(rows) : rows };
+  }
+
+  /** Visitors of many clicks cost far more to count than the clicks: they are counted for the links in the response only. */
+  async function withVisitors(rows: AnalyticsRow[]): Promise<AnalyticsRow[]> {
+    if (rows.length === 0) return [];
+    const links = rows.map((row) => row.keys[0] ?? '');
+    const found = await ofLinks({ ...counted, metrics: ['visitors'] }, links);
+    const visitors = new Map(found.rows.map((row) => [row.keys[0], row.figures.visitors]));
+    // A click may arrive between the two queries.
+    return rows.map(({ keys: own, figures }) => ({
+      keys: own,
+      figures: { ...figures, visitors: Math.min(visitors.get(own[0]) ?? 0, figures.clicks) },
+    }));
+  }
+
   return {
-    columns: `whole, ${keys} sum(c) AS clicks, sum(v) AS visitors, round(sum(l), ${CONVERSION_DIGITS}) AS leads,
-      round(sum(o), ${CONVERSION_DIGITS}) AS conversions, sum(r) AS revenue, ${RATES}`,
-    source: `FROM (${union}) GROUP BY whole${names.map((name) => `, ${name}`).join('')}`,
-    params: Object.assign({ starts: counted.starts }, ...sources.map(({ params }) => params)),
+    /** Whether the window has more clicks than are counted exactly. */
+    isLarge: countingOf(counted).kind !== 'exact',
+    readsLinksAlone,
+    countsVisitorsLater,
+    page,
+    async totals(): Promise<RatedFigures> {
+      return (await ask({ ...counted, keys: [], starts: [] }, { withWhole: true }, sqlOf)).totals;
+    },
+    async only(rows: readonly (readonly string[])[], withWhole: boolean): Promise<Found> {
+      if (readsLinksAlone)
+        return ofLinks(
+          counted,
+          rows.map(([link = '']) => link),
+        );
+      const params = Object.fromEntries(keys.map((_, n) => [`only_${n}`, rows.map((row) => row[n] ?? '')]));
+      return ask(counted, { withWhole }, (grouped) => ({
+        sql: `SELECT * FROM (${sqlOf(grouped).sql}) WHERE whole = 1 OR ${isOneOf(keys.length)}`,
+        params: { ...grouped.params, ...params },
+      }));
+    },
   };
 }
 
-/** Of the sums before they are rounded: thirds of orders would give equal rates different digits. */
-const RATES = `if(clicks = 0, NULL, round(sum(o) / clicks, ${RATE_DIGITS})) AS conversion_rate,
-  if(clicks = 0, NULL, round(revenue / clicks, ${MINOR_RATE_DIGITS})) AS revenue_per_click`;
+const ratedFigures = (row: Row): RatedFigures => ({
+  ...toFigures(row),
+  conversionRate: row.conversion_rate ?? null,
+  revenuePerClick: row.revenue_per_click ?? null,
+});
 
-/** Whether the rows are buckets and nothing else. */
-const isSeries = ({ keys }: Counted) => keys.length === 1 && keys[0]?.kind === 'bucket';
-
-const EMPTY_BUCKETS: Sql = {
-  sql: `SELECT toUInt8(0) AS whole, arrayJoin({starts:Array(Int64)}) AS k0, toUInt64(0) AS c, toUInt64(0) AS v, 0. AS l,
-    0. AS o, toInt64(0) AS r`,
-  params: {},
-};
-
-/** Nothing that the query measures can be found. */
-const noRows = (keys: Counted['keys']) =>
-  `SELECT toUInt8(0) AS whole,
-    ${keys.map(({ kind }, n) => `${kind === 'bucket' ? 'toInt64(0)' : "''"} AS k${n}, `).join('')} toUInt64(0) AS c, toUInt64(0) AS v,
-    0. AS l, 0. AS o, toInt64(0) AS r WHERE false`;
-
-/** Adds rows of empty buckets for every value of the other keys. */
-function withEmptyBuckets({ keys }: Counted, grouped: Grouped): Grouped {
-  const bucket = keys.findIndex(({ kind }) => kind === 'bucket');
-  const others = keys.flatMap((_, n) => (n === bucket ? [] : [`k${n}`]));
-  if (bucket === -1 || others.length === 0 || keys.some(({ kind }) => kind === 'clock')) return grouped;
-  const figures = [
-    'clicks',
-    'visitors',
-    'leads',
-    'conversions',
-    'revenue',
-    'conversion_rate',
-    'revenue_per_click',
-  ];
-  const list = others.map((name) => `, ${name}`).join('');
-  const found = figures.map((name, n) => `found[indexOf(times, slot)].${n + 1} AS ${name}`).join(', ');
-  return {
-    columns: '*',
-    // A subquery: ClickHouse has no window function beside ARRAY JOIN.
-    source: `FROM (SELECT whole${list}, slot AS k${bucket}, ${found}
-      FROM (SELECT whole${list}, groupArray(k${bucket}) AS times, groupArray((${figures.join(', ')})) AS found
-        FROM (${sqlOf(grouped).sql}) GROUP BY whole${list})
-      ARRAY JOIN if(whole = 1, times, {starts:Array(Int64)}) AS slot)`,
-    params: grouped.params,
-  };
-}
-
-/** Returns a page of the grouped rows: the row of all first, then the rows in their order, each with their number. */
-function pageOf(counted: Counted, grouped: Grouped, page: Page, withWhole: boolean): Sql {
-  const { columns, source, params } = withEmptyBuckets(counted, grouped);
-  const byKeys = counted.keys.map((key, n) => (key.kind === 'link' ? `toString(k${n})` : `k${n}`));
-  const order = [
-    'whole DESC',
-    ...page.order.map(
-      ({ by, isDescending }) =>
-        `${typeof by === 'number' ? byKeys[by] : by} ${isDescending ? 'DESC' : 'ASC'} NULLS LAST`,
-    ),
-    ...byKeys,
-  ];
-  return {
-    sql: `SELECT ${columns}, count() OVER () AS found ${source}
-      ORDER BY ${order.join(', ')} LIMIT {page_limit:UInt32} OFFSET {page_offset:UInt32}`,
-    params: { ...params, page_limit: page.limit + (withWhole ? 1 : 0), page_offset: page.offset },
-  };
+function isOneOf(keys: number): string {
+  const names = Array.from({ length: keys }, (_, n) => n);
+  if (keys === 1) return 'toString(k0) IN (SELECT arrayJoin({only_0:Array(String)}))';
+  return `(${names.map((n) => `toString(k${n})`).join(', ')}) IN (SELECT arrayJoin(arrayZip(
+    ${names.map((n) => `{only_${n}:Array(String)}`).join(', ')})))`;
 }
