@@ -1,4 +1,5 @@
 import { createClickHouse } from '../../../clickhouse/client.ts';
+import { storedReferer } from '../../../core/enrich/stored-referer.ts';
 import { storesOf } from '../../kafka/deployment.ts';
 import { storeClicks, storeShares } from '../../support/stored-events.ts';
 import type { ConsoleSite } from './console-site.ts';
@@ -132,6 +133,7 @@ export async function fillShop(
       const [country, continent, region, city, language] = pick(PLACES, random());
       const [device, browser, os] = pick(AGENTS, random());
       const [host] = pick(REFERRERS, random());
+      const from = storedReferer(host === '' ? '' : `https://${host}/`);
       const medium = channel === 'newsletter' ? 'email' : 'social';
       return {
         workspaceId,
@@ -149,6 +151,8 @@ export async function fillShop(
           device,
           slug,
           referer_host: host,
+          source: from.source,
+          source_kind: from.sourceKind,
           utm_source: channel,
           utm_medium: medium,
           utm_campaign: name.toLowerCase().replaceAll(' ', '-'),

@@ -164,6 +164,7 @@ describe('with clicks, leads and orders', () => {
   test('each list has the rows of its dimension', async () => {
     const page = await site.open('/');
     for (const [tab, list, row] of [
+      ['Sources', 'Sources', 'Instagram'],
       ['Referrers', 'Referrers', 'l.instagram.com'],
       ['Campaigns', 'Campaigns', 'Autumn sale'],
       ['Ads', 'Ads', 'Meta Ads'],

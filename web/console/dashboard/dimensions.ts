@@ -60,7 +60,6 @@ export const CARDS: Card[] = [
     tabs: [
       tab('channel', 'Channels'),
       tab('source', 'Sources'),
-      tab('source_kind', 'Kinds'),
       tab('referer_host', 'Referrers'),
       tab('campaign', 'Campaigns'),
       tab('utm_source', 'UTM source'),
