@@ -157,7 +157,9 @@ test(`dlt loads each of ${CLICKS} clicks once, ${CLICKS_PER_SECOND} a second, al
   const killed = [await load({ asks: (got) => got === 0 }), await load({ writes: true })];
   await everyClick();
   // Every page is read, and nothing is written.
-  killed.push(await load({ got: ({ next_cursor }) => next_cursor === null }));
+  const allRead = { got: ({ next_cursor }: Page) => next_cursor === null };
+  // The load behind one that was killed may only write what that one had read.
+  killed.push((await load(allRead)) || (await load(allRead)));
   expect(killed).toEqual([true, true, true]);
   // The first one writes what the killed ones had read.
   for (let loads = 0; loads < 2; loads++) expect(await load()).toBe(false);
