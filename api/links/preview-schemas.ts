@@ -25,7 +25,7 @@ const CARD = {
       format: 'uri',
       maxLength: PREVIEW_IMAGE_LIMIT,
       description:
-        'Begins with https://, and is no SVG. Networks fetch it; at best a PNG or JPEG of 1200 × 630 pixels.',
+        'Begins with https://, and is not an SVG. Networks fetch it; at best a PNG or JPEG of 1200 × 630 pixels.',
     }),
   ),
   image_width: Type.Optional(
