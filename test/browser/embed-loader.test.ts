@@ -93,9 +93,11 @@ test("a height is accepted from the iframe's own window and the expected origin 
   const elsewhere = await away?.contentFrame();
   await elsewhere?.waitForURL(`${site.origin}/elsewhere`);
   // The listener of the loader is older: it has handled the message when this one runs.
-  await page.evaluate(`window.forged = new Promise((resolve) => addEventListener('message', resolve))`);
+  await page.evaluate(`void (window.forged = new Promise((resolve) => addEventListener('message', ({ source }) => {
+    if (source === document.querySelector('iframe').contentWindow) resolve();
+  })))`);
   await elsewhere?.evaluate(`window.parent.postMessage(${forged}, '*')`);
-  await page.evaluate('window.forged.then(() => undefined)');
+  await page.evaluate('window.forged');
   expect(await settled()).toBe(first);
   await page.close();
 });
