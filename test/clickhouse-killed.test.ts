@@ -20,6 +20,7 @@ import { plantVictim, type Victim } from './support/victim.ts';
 
 /** The operations that can't be answered without clicks. Every other one must continue. */
 const NEED_CLICKHOUSE = [
+  'DELETE /api/v1/clicks/imports/{id}',
   'GET /api/v1/bio-pages/{id}/stats',
   'GET /api/v1/channels',
   'GET /api/v1/clicks',
@@ -35,6 +36,7 @@ const NEED_CLICKHOUSE = [
   'GET /api/v1/visitors',
   'GET /api/v1/visitors/{id}/journey',
   'POST /api/v1/analytics/query',
+  'POST /api/v1/clicks/import',
   'POST /api/v1/shared/{token}/query',
 ];
 
