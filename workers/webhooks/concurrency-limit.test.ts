@@ -141,6 +141,34 @@ test('the slow receivers of one workspace leave slots to those of another', asyn
   expect([turns.inFlight(), turns.waiting()]).toEqual([0, 0]);
 });
 
+test('a slow hook begins one attempt although hooks that never answer hold the part of its workspace', async () => {
+  vi.useFakeTimers();
+  const turns = createConcurrencyLimit();
+  const [dead, late] = [held(), held()];
+  const stuck = Array.from({ length: CONCURRENCY.slowOfWorkspace }, (_, index) =>
+    turns.run(hook(`dead-${index % 20}`), dead.work, defer),
+  );
+  const first = turns.run(hook('alive'), late.work, defer);
+  await letTimePass();
+  late.end();
+  await first;
+  let served = 0;
+  const serve = () =>
+    turns.run(
+      hook('alive'),
+      async () => {
+        served += 1;
+      },
+      defer,
+    );
+  await Promise.all([serve(), serve(), serve()]);
+  expect(served).toBe(3);
+  dead.end();
+  await vi.advanceTimersByTimeAsync(CONCURRENCY.slowAfterMs);
+  await Promise.all(stuck);
+  expect([turns.inFlight(), turns.waiting()]).toEqual([0, 0]);
+});
+
 describe('two hooks of a workspace at one host, one of which never answers', () => {
   const [dead, alive] = [hook('dead', 'workspace', 'host'), hook('alive', 'workspace', 'host')];
 

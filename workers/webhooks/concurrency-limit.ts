@@ -8,8 +8,8 @@
  * All hooks of a workspace at one host share its places. A hook that is slow leaves those of the quick ones: the slow hooks of a
  * host have equal parts of its eight slow places, each at least one. An attempt that takes a second moves to the slow pool while
  * it runs, so a hook that never responds occupies the quick pool, and its host's places, for at most a second. Within a pool
- * receivers are served round robin, and a workspace has at most a quarter of the slow pool. Deliveries that wait for slow hooks
- * do not reduce the room for quick ones.
+ * receivers are served round robin, and a workspace has at most a quarter of the slow pool, beside one attempt of each slow
+ * hook. Deliveries that wait for slow hooks do not reduce the room for quick ones.
  */
 export type ConcurrencyLimit = {
   /**
@@ -122,7 +122,8 @@ export function createConcurrencyLimit(): ConcurrencyLimit {
       const receiver = pool.ring.shift();
       if (!receiver) return;
       const share = pool === slow ? shares.get(receiver.host.workspaceId) : undefined;
-      if (share && share.active >= CONCURRENCY.slowOfWorkspace) {
+      // One attempt of each slow hook may always begin: others that never respond do not keep it slow.
+      if (share && share.active >= CONCURRENCY.slowOfWorkspace && receiver.running.size > 0) {
         share.held.push(receiver);
         continue;
       }

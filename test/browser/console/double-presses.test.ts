@@ -4,7 +4,7 @@ import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { inChromium } from '../in-chromium.ts';
 import { type ConsolePage, type ConsoleSite, consoleSite, expectNotice, PASSWORD } from './console-site.ts';
 import { openSection } from './link-desk.ts';
-import { expectRows, LONG, merchantOf, PATIENCE, type Shop } from './referral-shop.ts';
+import { expectRows, LONG, merchantOf, PATIENCE, row, type Shop } from './referral-shop.ts';
 
 let site: ConsoleSite;
 let shop: Shop;
@@ -247,6 +247,8 @@ test('a second press at once creates no second payout file', LONG, async () => {
     }),
   ).toEqual(['GET /payouts/export']);
   await download.waitFor({ state: 'detached' });
-  await expect.poll(() => open.isEnabled(), PATIENCE).toBe(true);
+  // Its only balance waits for that file now.
+  await row(page, 'Balances that are ready to pay', 'payee').getByText('In an open file').waitFor(PATIENCE);
+  await expect.poll(() => open.isDisabled(), PATIENCE).toBe(true);
   await page.close();
 });

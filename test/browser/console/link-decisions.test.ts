@@ -278,6 +278,8 @@ test('the card of a link is typed, drawn, and saved', async () => {
     .getByRole('figure', { name: 'The card' })
     .getByText('20% off everything until Sunday.')
     .waitFor();
+  // Its size was read.
+  expect(page.watched.foreign.splice(0)).toEqual(['https://shop.example/card.png']);
   await expectGood(page, 'link-card');
   await press(page, 'Save');
   await page.getByRole('heading', { name: 'carded' }).waitFor();
@@ -289,8 +291,6 @@ test('the card of a link is typed, drawn, and saved', async () => {
     image_height: 627,
   };
   expect((await recordOf(link))?.preview).toEqual(card);
-  // Its size was read.
-  expect(page.watched.foreign.splice(0)).toEqual(['https://shop.example/card.png']);
   expectClean(page);
   await page.close();
 });
