@@ -15,7 +15,8 @@ type Paths = Record<string, Record<string, { operationId: string }>>;
 const OPERATIONS: Record<string, string> = {
   'publishable read links referrals tracking secret manage analyst operator owner': 'me.get',
   'read secret manage analyst operator owner': [
-    'analytics.query clicks.export clicks.list clicks.stream savedViews.list sharedDashboards.list',
+    'analytics.query clicks.export clicks.list clicks.listImports clicks.stream savedViews.list',
+    'sharedDashboards.list',
     'visitors.getJourney visitors.list webhooks.get webhooks.getDelivery webhooks.list',
     'webhooks.listDeliveries workspace.get',
   ].join(' '),
@@ -35,6 +36,7 @@ const OPERATIONS: Record<string, string> = {
     'links.listTags links.search',
   ].join(' '),
   'secret operator owner': [
+    'clicks.import clicks.undoImport',
     'savedViews.create savedViews.delete sharedDashboards.create sharedDashboards.delete',
     'sharedDashboards.update webhooks.create webhooks.delete webhooks.redeliver webhooks.rotateSecret',
     'webhooks.test webhooks.update',
@@ -54,7 +56,7 @@ const OPERATIONS: Record<string, string> = {
     'coupons.createPromotionCode coupons.delete credits.markDelivered credits.revoke',
     'enrollments.delete enrollments.update fulfilments.create fulfilments.delete',
     'fulfilments.retryDelivery fulfilments.rotateSecret fulfilments.update payouts.cancel',
-    'payouts.export payouts.failLine payouts.markPaid programs.create programs.update',
+    'payouts.export payouts.failLine payouts.markPaid payouts.retryLine programs.create programs.update',
     'purchases.reevaluate referrals.reportPurchase referrals.reportRefund signups.approve',
     'signups.reject',
   ].join(' '),
