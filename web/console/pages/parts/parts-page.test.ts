@@ -1,13 +1,20 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
-/** Shown by another part: the chart by its sample, the range by the picker. Or a state of a query, or a notification. */
+/**
+ * Shown by another part: the chart by its sample, the range by the picker. Or a state of a query, a notification, or a dialog,
+ * which covers the page.
+ */
 const SHOWN_BY_OTHERS = [
   'chart',
   'time-chart',
   'range-form',
   'secret-made',
+  'dialog',
+  'form-dialog',
+  'replace-secret',
   'query-view',
+  'list-tab',
   'skeletons',
   'undo-notice',
 ];

@@ -29,7 +29,7 @@ import { FilterBar } from '../../parts/filter-bar.tsx';
 import { FormSection } from '../../parts/form-section.tsx';
 import { GeoCredit } from '../../parts/geo-credit.tsx';
 import { LetterMark } from '../../parts/letter-mark.tsx';
-import { SmallNote } from '../../parts/note.tsx';
+import { Note, SmallNote } from '../../parts/note.tsx';
 import { OlderRows } from '../../parts/older-rows.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
@@ -38,6 +38,7 @@ import { Section } from '../../parts/section.tsx';
 import { Sparkline } from '../../parts/sparkline.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { TabLine } from '../../parts/tab-line.tsx';
+import { TextPress } from '../../parts/text-press.tsx';
 import { VisitorLink } from '../../parts/visitor-link.tsx';
 import { WindowPicker } from '../../parts/window-picker.tsx';
 import { ChartSample } from './chart-sample.tsx';
@@ -80,6 +81,11 @@ export default function PartsPage() {
             <CopyButton value="hop" what="the small word" size="sm" />
             <Anchor href="/console/parts">A link</Anchor>
           </Group>
+        </Part>
+        <Part name="note">
+          <TextPress onClick={() => undefined}>A press that looks like a link</TextPress>
+          <SmallNote>A second, smaller line</SmallNote>
+          <Note>A sentence that is less important.</Note>
         </Part>
         <Part name="status-badge">
           <Group gap="sm">
