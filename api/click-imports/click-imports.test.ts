@@ -233,6 +233,9 @@ describe('an import of clicks', () => {
     );
     expect(refused.status).toBe(400);
     expect(refused.body.error.message).toContain('imported_pages');
+    for (const text of ['[]', '{', '[1]', '"ts', 'a,b\n1\n2,3\n']) {
+      expect((await send(workspace, text)).status, text).toBe(400);
+    }
     for (const text of ['', 'PK\0\0', ' \n ']) expect((await send(workspace, text)).status).toBe(400);
     expect((await send(workspace, 'ts,slug\n', '?domain=nope.example')).status).toBe(400);
   });

@@ -196,7 +196,8 @@ async function run(options: ClickImportOptions): Promise<ClickImportResult> {
   let batch: Pending[] = [];
   for await (const row of rows) {
     await options.slice?.();
-    if (result.read === 0 && !('problem' in row) && !isOfFormat(format, columns.names)) {
+    const isFirst = result.read === result.failed; // that can be read
+    if (isFirst && !('problem' in row) && !isOfFormat(format, columns.names)) {
       throw new WrongClickFile(`not an export of ${format.name}: ${format.hint}`);
     }
     result.read += 1;
@@ -207,8 +208,10 @@ async function run(options: ClickImportOptions): Promise<ClickImportResult> {
       batch = [];
     }
   }
-  if (result.read === 0 && columns.names.size > 0 && !isOfFormat(format, columns.names)) {
-    throw new WrongClickFile(`not an export of ${format.name}: ${format.hint}`);
+  if (!isOfFormat(format, columns.names)) {
+    const [first] = result.errors;
+    const reason = first ? `line ${first.line} ${first.message}` : format.hint;
+    throw new WrongClickFile(`not an export of ${format.name}: ${reason}`);
   }
   await flush(batch);
   result.unknown_columns = columns.unread();
