@@ -71,7 +71,9 @@ test('rows are found in any valid JSON, and invalid JSON is refused', async () =
   };
   const tricky = row(String.raw`,"metadata":{"a":"]},{\"[\\","b":[[],{}]}`);
   expect(await outcomes(`{"links":[${row()}, \n ${tricky} ]}`)).toEqual([201, 201]);
-  expect(await outcomes(`{"a":"links","b":{"links":[1]},"links":[ ${row()} ],"c":["links",[]]}`)).toEqual([201]);
+  expect(await outcomes(`{"a":"links","b":{"links":[1]},"links":[ ${row()} ],"c":["links",[]]}`)).toEqual([
+    201,
+  ]);
   expect(await outcomes(`{"l\\u0069nks":[${row()}]}`)).toEqual([201]);
   for (const text of [
     `{"links":[${row()},]}`,
