@@ -1,6 +1,7 @@
 import { totalmem } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import FileOrder from './test/support/file-order.ts';
+import { TAGS } from './test/support/nightly.ts';
 import { LIMIT_MS } from './test/support/until.ts';
 
 /** A worker's modules, with the service and the browser that its files share. Bytes. */
@@ -12,6 +13,7 @@ export default defineConfig({
     exclude: ['**/node_modules/**', 'data/**', 'web/dist/**', 'dist/**'],
     globalSetup: ['test/support/global-setup.ts'],
     setupFiles: ['test/support/refuse-nested.ts'],
+    tags: TAGS,
     reporters: ['default', './test/support/skip-reporter.ts'],
     pool: 'forks',
     // SQLite is one, of Node 22.

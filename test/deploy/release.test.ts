@@ -2,7 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { ROOT, readYaml } from './compose-file.ts';
 
-type Step = { run?: string; uses?: string; with?: Record<string, unknown> };
+type Step = {
+  run?: string;
+  uses?: string;
+  with?: Record<string, unknown>;
+  env?: Record<string, string>;
+};
 type Workflow = { jobs: Record<string, { needs?: string | string[]; steps: Step[] }> };
 
 const { jobs } = readYaml('.github/workflows/release.yml') as Workflow;
@@ -55,6 +60,9 @@ test('what takes too long for each push runs every night', () => {
     expect(on.schedule?.[0]?.cron, file).toMatch(/^\d+ \d+ \* \* \*$/);
     expect(Object.values(jobs).flatMap((job) => job.steps.map(({ run }) => run))).toContain(script);
   }
+  const steps = Object.values(nightly('nightly.yml').jobs).flatMap((job) => job.steps);
+  const played = steps.filter(({ run }) => run === 'bash .ci/run').map(({ env }) => env?.NIGHTLY);
+  expect(played).toEqual(['true']);
 });
 
 test('a release uses the Node.js of the packages', () => {

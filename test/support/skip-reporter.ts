@@ -1,12 +1,21 @@
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
+import { NIGHTLY } from './nightly.ts';
 
 /**
  * Reports what was skipped and why (the note given to `skip(note)`), and fails the run for it where
- * skips are forbidden: with `CI=true`.
+ * skips are forbidden: with `CI=true`. What is left to the nightly run is counted apart, and fails none.
  */
 export default class SkipReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
-    const skipped = modules.flatMap((module) => [...module.children.allTests('skipped')]);
+    const all = modules.flatMap((module) => [...module.children.allTests('skipped')]);
+    const left = all.filter(isLeft);
+    if (left.length > 0) {
+      const files = new Set(left.map(({ module }) => module.relativeModuleId)).size;
+      process.stdout.write(
+        `\nLeft to the nightly run: ${counted(left.length, 'test')} in ${counted(files, 'file')}; NIGHTLY=true runs them.\n`,
+      );
+    }
+    const skipped = all.filter((test) => !isLeft(test));
     if (skipped.length === 0) return;
     const lines = skipped.map(
       (test) => `  ${test.module.relativeModuleId} > ${test.fullName}: ${reason(test)}`,
@@ -18,6 +27,10 @@ export default class SkipReporter implements Reporter {
     }
   }
 }
+
+const isLeft = (test: TestCase) => !NIGHTLY && test.tags.includes('nightly');
+
+const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 function reason(test: TestCase): string {
   const result = test.result();
