@@ -67,7 +67,8 @@ const REPORTED = [
  * Stores reports of orders and queues the orders that change for ClickHouse. Of several reports of one order one counts:
  * a server's before the pixel's, then the earliest. Where the one that counts names no visitor, the visitor of the pixel's
  * report is kept beside it: the thank-you page knows whose clicks led there, the server what was paid. An order keeps the
- * attribution model and window that its workspace had at the first report. Leaves out reports of unknown workspaces.
+ * attribution model and window that its workspace had at the first report. Leaves out reports of unknown workspaces, and
+ * of orders instead of which another one of the same payment counts.
  *
  * @returns the reports of orders that were not known, and a server's reports that replaced the pixel's
  */
@@ -109,7 +110,7 @@ export async function upsertOrders(
            other_visitor_ids = ${OTHER_VISITORS},
            signup_visitor_id = CASE WHEN NOT ${MERGES} THEN ${counting('signup_visitor_id')} END,
            version = ${nextVersion('known')}
-       WHERE ${WINS} OR (${wantsVisitor('known')} AND ${pixelVisitor('EXCLUDED')} IS NOT NULL)
+       WHERE known.same_as IS NULL AND (${WINS} OR (${wantsVisitor('known')} AND ${pixelVisitor('EXCLUDED')} IS NOT NULL))
      RETURNING internal_id, workspace_id, order_id, known.pixel_visitor_id, old.source AS old_source, known.source`,
     [
       rows.map((row) => row.workspaceId),

@@ -2,7 +2,8 @@ import { orderIdOf, paymentOfOrderId } from '../../core/connections/payment-part
 import { lockAccount } from '../connections/connections.ts';
 import { type ConnectionPayment, paymentWithRef, recordPaymentOrder } from '../connections/payments.ts';
 import type { Queryable } from '../database/pool.ts';
-import { giveUpOrder, type PaymentOrder, serverOrdersOf } from '../orders/payment-orders.ts';
+import type { OrderReport } from '../orders/orders.ts';
+import { giveUpOrder, ordersWithIds, type PaymentOrder } from '../orders/payment-orders.ts';
 import { lockOrderByNumber, type ReportedOrder } from '../orders/reported-orders.ts';
 import { lockCommissionsOfOrder } from '../referrals/commissions.ts';
 import { renameEarlyRefunds } from '../referrals/early-refunds.ts';
@@ -37,6 +38,45 @@ export async function recordedOrderId(
   return (await orderOfPayment(tx, { id: workspace_id }, payment))?.order_id ?? orderId;
 }
 
+/**
+ * Gives reports of orders from the event log the ids under which their orders are recorded, as {@link recordedOrderId} does.
+ * Reports of one payment get one id, also before it has an order.
+ */
+export async function recordedReports(
+  tx: Queryable,
+  reports: readonly OrderReport[],
+): Promise<OrderReport[]> {
+  const named = reports.flatMap((report) => {
+    const payment = paymentOfOrderId(report.orderId);
+    return payment
+      ? [
+          {
+            report,
+            ref: payment.ref,
+            account: { workspace_id: report.workspaceId, provider: payment.provider },
+          },
+        ]
+      : [];
+  });
+  const accounts = new Map(
+    named.map(({ account }) => [`${account.workspace_id}/${account.provider}`, account]),
+  );
+  // In one order, and before the orders: a transaction that holds one of them waits for no other.
+  for (const [, account] of [...accounts].sort(([one], [other]) => (one < other ? -1 : 1)))
+    await lockAccount(tx, account);
+  const idOf = new Map<OrderReport, string>();
+  const idOfPayment = new Map<string, string>();
+  for (const { report, ref, account } of named) {
+    const payment = await paymentWithRef(tx, account, ref);
+    if (!payment) continue;
+    const [known] = await ordersWithIds(tx, account.workspace_id, orderIdsOf(payment));
+    const id = known?.order_id ?? idOfPayment.get(payment.id) ?? report.orderId;
+    idOfPayment.set(payment.id, id);
+    idOf.set(report, id);
+  }
+  return reports.map((report) => ({ ...report, orderId: idOf.get(report) ?? report.orderId }));
+}
+
 /** The order ids of a payment: one for each of its ids. */
 export const orderIdsOf = ({ provider, refs }: Pick<ConnectionPayment, 'provider' | 'refs'>): string[] =>
   refs.map((ref) => orderIdOf(provider, ref));
@@ -54,13 +94,13 @@ export async function joinOrders(
   payment: ConnectionPayment,
   now: Date,
 ): Promise<ConnectionPayment> {
-  const [kept, ...others] = await serverOrdersOf(tx, workspace.id, orderIdsOf(payment));
+  const [kept, ...others] = await ordersWithIds(tx, workspace.id, orderIdsOf(payment));
   if (!kept) return payment;
   for (const other of others) await giveUp(tx, workspace, other, kept, now);
   if (await renameEarlyRefunds(tx, workspace.id, orderIdsOf(payment), kept.order_id))
     await settleEarlyRefunds(tx, { workspaceId: workspace.id, orderId: kept.order_id, now });
   const { order_internal_id: own } = payment;
-  if (own === null || own === kept.internal_id) return payment;
+  if (own === null || own === kept.internal_id || kept.source === 'pixel') return payment;
   // A report by hand was first: what it says stays.
   await recordPaymentOrder(tx, payment.id, kept.internal_id, null);
   return { ...payment, order_internal_id: kept.internal_id, recorded: null };
@@ -130,13 +170,13 @@ async function addRefunds(
   }
 }
 
-/** Returns the order of a payment, locked: its own, else one that a report by hand has written; null: none. */
+/** Returns the order of a payment, locked: its own, else one that a report has written; null: none. */
 export async function orderOfPayment(
   tx: Queryable,
   workspace: Pick<Workspace, 'id'>,
   payment: ConnectionPayment,
 ): Promise<ReportedOrder | null> {
   if (payment.order_internal_id !== null) return lockOrderByNumber(tx, payment.order_internal_id);
-  const [reported] = await serverOrdersOf(tx, workspace.id, orderIdsOf(payment));
+  const [reported] = await ordersWithIds(tx, workspace.id, orderIdsOf(payment));
   return reported ? lockOrderByNumber(tx, reported.internal_id) : null;
 }

@@ -124,7 +124,8 @@ async function writeOrder(
   };
   const used = await couponOfPayment(tx, context, payment, { sold: given.sold, buyer, facts });
   // A buyer whom only a coupon brought is known by the provider's customer: later payments are the same buyer's.
-  if (used && facts.user === null && payment.customer_id !== null && (written === null || payment.recorded))
+  const isByHand = written?.source === 'server';
+  if (used && facts.user === null && payment.customer_id !== null && (!isByHand || payment.recorded))
     facts.user = providerUserOf(connection.provider, payment.customer_id, sale.ref);
   facts.coupon = used?.coupon.id ?? null;
   facts.yields = used?.yields ?? null;
@@ -141,7 +142,6 @@ async function writeOrder(
   const { recorded } = payment;
   const user = facts.user ?? recorded?.user ?? null;
   if (payment.order_internal_id === null) {
-    const isByHand = written !== null;
     await renameEarlyRefunds(tx, workspace.id, orderIdsOf(payment), orderId);
     if (user === null && used === null) await recordUnnamedOrder(tx, workspace, report, now);
     else await recordPurchase(tx, workspace, { ...report, externalUserId: user, coupon: used }, now);

@@ -3,6 +3,7 @@ import { upsertIdentities } from '../../sql/orders/identities.ts';
 import { joinVisitors } from '../../sql/orders/joined-visitors.ts';
 import { noteLeads } from '../../sql/orders/leads.ts';
 import { recordSales } from '../../sql/orders/recorded-sales.ts';
+import { recordedReports } from '../../sql/transactions/one-payment.ts';
 import type { Prepared } from './prepare.ts';
 import { identityOf, joinsOf, leadOf, orderOf } from './reports.ts';
 
@@ -18,7 +19,10 @@ export async function storeReports(
   );
   await recordSales(
     transaction,
-    orders.map((row) => orderOf(row).report),
+    await recordedReports(
+      transaction,
+      orders.map((row) => orderOf(row).report),
+    ),
   );
   await joinVisitors(transaction, joinsOf(reports));
   await noteLeads(transaction, identifies.flatMap(leadOf));
