@@ -22,7 +22,7 @@ import type { WorkerMetrics } from '../metrics.ts';
 import { untilNextTick } from '../next-tick.ts';
 import { causeOf, createRetry } from '../retry.ts';
 import { type ClickDelivery, clickDeliveries } from './clicks.ts';
-import type { Handover } from './handover.ts';
+import type { DirectDeliveries } from './direct-deliveries.ts';
 import type { WebhookMetrics } from './metrics.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
@@ -66,7 +66,7 @@ export type ClickLaneDependencies = {
   workerMetrics: WorkerMetrics;
   metrics: WebhookMetrics;
   subscriptions: () => Promise<Subscriptions>;
-  handOver: (deliveries: readonly ClickDelivery[]) => Promise<Handover>;
+  deliverDirectly: (deliveries: readonly ClickDelivery[]) => Promise<DirectDeliveries>;
   /** See `LaneDependencies`. */
   patienceMs?: number | undefined;
 };
@@ -82,7 +82,8 @@ export async function runClickLane(
   lane: Lane,
   control: LaneControl,
 ): Promise<void> {
-  const { pool, reader, quiet, metrics, workerMetrics, subscriptions, handOver, patienceMs } = dependencies;
+  const { pool, reader, quiet, metrics, workerMetrics, subscriptions, deliverDirectly, patienceMs } =
+    dependencies;
   const { partition } = lane;
   const log = dependencies.log.child({ partition, epoch: lane.epoch });
   const ended = new AbortController();
@@ -124,29 +125,29 @@ export async function runClickLane(
     return start;
   }
 
-  /** Advances the lane to `to`, and stores what of the handover is not delivered. */
-  async function advanceTo(to: bigint, handover: Handover | null): Promise<void> {
+  /** Advances the lane to `to`, and stores what of the direct is not delivered. */
+  async function advanceTo(to: bigint, direct: DirectDeliveries | null): Promise<void> {
     await retryStoring('webhooks_advance', () =>
       inTransaction(pool, async (tx) => {
         const offset = await lockLane(tx, lane);
         // An earlier attempt committed, and its response was lost.
-        if (offset >= to && handover === null) return;
-        await handover?.store(tx);
+        if (offset >= to && direct === null) return;
+        await direct?.store(tx);
         if (to > offset) await advanceLane(tx, lane, to);
       }),
     );
-    handover?.stored();
+    direct?.stored();
     written = to;
     writtenAt = performance.now();
   }
 
   /** Stores in order; an error shows at the next call. */
-  async function queue(to: bigint, handover: Handover | null): Promise<void> {
+  async function queue(to: bigint, direct: DirectDeliveries | null): Promise<void> {
     outstanding += 1;
     tail = tail
       .then(async () => {
-        await handover?.over;
-        if (!failure) await advanceTo(to, handover);
+        await direct?.over;
+        if (!failure) await advanceTo(to, direct);
       })
       .catch((error: unknown) => {
         failure ??= error;
@@ -179,10 +180,10 @@ export async function runClickLane(
       together.push(delivery);
       if (together.length < CLICK_LANE.together) continue;
       // Not past the range's start: the rest of it follows.
-      await queue(range.from, await handOver(together));
+      await queue(range.from, await deliverDirectly(together));
       together = [];
     }
-    if (together.length > 0) await queue(range.to, await handOver(together));
+    if (together.length > 0) await queue(range.to, await deliverDirectly(together));
     else if (isAdvanceDue(range.to)) await queue(range.to, null);
   }
 

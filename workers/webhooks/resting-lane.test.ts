@@ -93,7 +93,7 @@ async function rest(subscriptions: Subscriptions): Promise<LogWriter> {
         asked += 1;
         return subscriptions;
       },
-      handOver: () => Promise.reject(new Error('nobody wants this click')),
+      deliverDirectly: () => Promise.reject(new Error('nobody wants this click')),
     },
     taken,
     { signal: never, drain: never, release: release.signal, lease },

@@ -21,7 +21,7 @@ import { createAttempt } from './attempt.ts';
 import { createBacklogs } from './backlogs.ts';
 import { runClickLane, WEBHOOK_CONSUMER } from './click-lane.ts';
 import { createConcurrencyLimit } from './concurrency-limit.ts';
-import { createHandover } from './handover.ts';
+import { createDirectDelivery } from './direct-deliveries.ts';
 import { createWebhookMetrics } from './metrics.ts';
 import { startOutbox } from './outbox.ts';
 import { pruneDeliveries } from './prune.ts';
@@ -110,7 +110,7 @@ export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
   const settling = createSettling({ pool, log, metrics, now, random });
   const backlogs = createBacklogs(pool);
   const createdAt = createMicroClock(now);
-  const handOver = createHandover({
+  const deliverDirectly = createDirectDelivery({
     attempt,
     limit,
     settling,
@@ -152,7 +152,7 @@ export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
     random,
     onStep: options.onFulfilmentStep,
   });
-  const laneDependencies = { ...dependencies, metrics, subscriptions, handOver };
+  const laneDependencies = { ...dependencies, metrics, subscriptions, deliverDirectly };
   const lanes = startLanes({
     ...dependencies,
     log,

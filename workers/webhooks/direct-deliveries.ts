@@ -11,17 +11,17 @@ import { type Outcome, pendingState, stateAfter } from './outcome.ts';
 import type { Settling } from './settling.ts';
 import { STORED } from './stored.ts';
 
-const HANDOVER = {
+const DIRECT = {
   /** A delivery without a response after this long is stored, and its lane continues. */
   patienceMs: 1_000,
-  /** Deliveries of one webhook that are stored in full, for each handover. */
+  /** Deliveries of one webhook that are stored in full, for each direct. */
   storedInFull: 20,
   /** Bytes of the response bodies beyond those. */
   shortBody: 1_024,
 } as const;
 
 /** Deliveries of clicks that were handed over together. */
-export type Handover = {
+export type DirectDeliveries = {
   /** Resolves when all have a response, or after `patienceMs`. */
   over: Promise<void>;
   /**
@@ -39,7 +39,7 @@ type Handed = { delivery: ClickDelivery; outcome: Outcome | null; settled: Promi
  * Delivers clicks straight from the log, so that one accepted at once costs no row. A webhook without room, because it is slow or
  * gets more than it accepts, gets its clicks from PostgreSQL instead.
  */
-export function createHandover(dependencies: {
+export function createDirectDelivery(dependencies: {
   attempt: Attempt;
   limit: ConcurrencyLimit;
   settling: Settling;
@@ -51,7 +51,7 @@ export function createHandover(dependencies: {
 }) {
   const { attempt, limit, settling, backlogs, metrics, now, random, createdAt } = dependencies;
 
-  return async function handOver(deliveries: readonly ClickDelivery[]): Promise<Handover> {
+  return async function deliverDirectly(deliveries: readonly ClickDelivery[]): Promise<DirectDeliveries> {
     const handed: Handed[] = [];
     const refused = await backlogs.full(deliveries.map(({ webhook }) => webhook.id));
     for (const delivery of deliveries) {
@@ -72,7 +72,7 @@ export function createHandover(dependencies: {
     const patience = new AbortController();
     const over = Promise.race([
       attempts,
-      sleep(HANDOVER.patienceMs, undefined, { signal: patience.signal }).catch(() => undefined),
+      sleep(DIRECT.patienceMs, undefined, { signal: patience.signal }).catch(() => undefined),
     ]).then(() => patience.abort());
     let cut: { one: Handed; state: DeliveryState; outcome: Outcome | null }[] | null = null;
 
@@ -111,9 +111,9 @@ export function createHandover(dependencies: {
       const { id, webhook, eventId, body } = one.delivery;
       const already = counts.get(webhook.id) ?? 0;
       counts.set(webhook.id, already + 1);
-      if (already >= HANDOVER.storedInFull) {
+      if (already >= DIRECT.storedInFull) {
         if (state.status === 'delivered') continue;
-        state.responseBody = state.responseBody?.slice(0, HANDOVER.shortBody) ?? null;
+        state.responseBody = state.responseBody?.slice(0, DIRECT.shortBody) ?? null;
       }
       rows.push({
         id,
