@@ -8,7 +8,7 @@ import type { ClickDelivery } from './clicks.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import type { WebhookMetrics } from './metrics.ts';
 import { type Outcome, pendingState, stateAfter } from './outcome.ts';
-import type { Settling } from './settling.ts';
+import type { OutcomeWriter } from './outcome-writer.ts';
 import { STORED } from './stored.ts';
 
 const DIRECT = {
@@ -42,14 +42,14 @@ type Handed = { delivery: ClickDelivery; outcome: Outcome | null; settled: Promi
 export function createDirectDelivery(dependencies: {
   attempt: Attempt;
   limit: ConcurrencyLimit;
-  settling: Settling;
+  outcomes: OutcomeWriter;
   backlogs: Backlogs;
   metrics: WebhookMetrics;
   now: () => number;
   random: () => number;
   createdAt: () => number;
 }) {
-  const { attempt, limit, settling, backlogs, metrics, now, random, createdAt } = dependencies;
+  const { attempt, limit, outcomes, backlogs, metrics, now, random, createdAt } = dependencies;
 
   return async function deliverDirectly(deliveries: readonly ClickDelivery[]): Promise<DirectDeliveries> {
     const handed: Handed[] = [];
@@ -87,10 +87,10 @@ export function createDirectDelivery(dependencies: {
         for (const { one, outcome, state } of cut ?? []) {
           const { id, webhook } = one.delivery;
           if (outcome) {
-            settling.note(webhook.id, outcome);
+            outcomes.note(webhook.id, outcome);
             if (state.status !== 'pending') metrics.deliveries.inc({ outcome: state.status });
           } else {
-            void one.settled?.then((late) => settling.settle(webhook.id, { id, before: 0 }, late));
+            void one.settled?.then((late) => outcomes.settle(webhook.id, { id, before: 0 }, late));
           }
           backlogs.wrote(webhook.id);
         }

@@ -9,7 +9,7 @@ import type { Waiting } from '../jobs/waiting.ts';
 import { untilNextTick } from '../next-tick.ts';
 import { type Attempt, hookOf } from './attempt.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
-import type { Settling } from './settling.ts';
+import type { OutcomeWriter } from './outcome-writer.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
 export type Running = {
@@ -46,11 +46,11 @@ export function startStored(dependencies: {
   subscriptions: () => Promise<Subscriptions>;
   limit: ConcurrencyLimit;
   attempt: Attempt;
-  settling: Settling;
+  outcomes: OutcomeWriter;
   waits: Waiting;
   now: () => number;
 }): Running {
-  const { pool, log, subscriptions, limit, attempt, settling, waits, now } = dependencies;
+  const { pool, log, subscriptions, limit, attempt, outcomes, waits, now } = dependencies;
   let isStopped = false;
   let alarm = new AbortController();
   const deliverer = createDeliverer<StoredDelivery, Subscription | undefined>(dependencies, {
@@ -80,8 +80,8 @@ export function startStored(dependencies: {
     webhook: Subscription | undefined,
   ): Promise<void> {
     const { id, attempts: before } = delivery;
-    if (!webhook) return settling.giveUp({ id, before }, 'the webhook is not active');
-    settling.settle(webhook.id, { id, before }, await attempt(webhook, delivery));
+    if (!webhook) return outcomes.giveUp({ id, before }, 'the webhook is not active');
+    outcomes.settle(webhook.id, { id, before }, await attempt(webhook, delivery));
   }
 
   async function run(): Promise<void> {

@@ -24,9 +24,9 @@ import { createConcurrencyLimit } from './concurrency-limit.ts';
 import { createDirectDelivery } from './direct-deliveries.ts';
 import { createWebhookMetrics } from './metrics.ts';
 import { startOutbox } from './outbox.ts';
+import { createOutcomeWriter } from './outcome-writer.ts';
 import { pruneDeliveries } from './prune.ts';
 import { createSender } from './send.ts';
-import { createSettling } from './settling.ts';
 import { startStored } from './stored.ts';
 import { createSubscriptions } from './subscriptions.ts';
 
@@ -107,20 +107,20 @@ export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
     responseMs: options.responseMs,
   });
   const attempt = createAttempt({ send: sender.send, limit, metrics, tracing, now, signal: cutOff.signal });
-  const settling = createSettling({ pool, log, metrics, now, random });
+  const outcomes = createOutcomeWriter({ pool, log, metrics, now, random });
   const backlogs = createBacklogs(pool);
   const createdAt = createMicroClock(now);
   const deliverDirectly = createDirectDelivery({
     attempt,
     limit,
-    settling,
+    outcomes,
     backlogs,
     metrics,
     now,
     random,
     createdAt,
   });
-  const stored = startStored({ pool, log, subscriptions, limit, attempt, settling, waits, now });
+  const stored = startStored({ pool, log, subscriptions, limit, attempt, outcomes, waits, now });
   const outbox = startOutbox({
     pool,
     log,
@@ -194,7 +194,7 @@ export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
       ]);
       clearTimeout(late);
       cutOff.abort();
-      await settling.stop();
+      await outcomes.stop();
       sender.close();
     },
   };

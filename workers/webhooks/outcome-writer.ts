@@ -13,7 +13,7 @@ import { disableWebhooks, recordFailures, recordSuccesses } from '../../sql/webh
 import type { WebhookMetrics } from './metrics.ts';
 import { GONE, type Outcome, stateAfter } from './outcome.ts';
 
-export type Settling = {
+export type OutcomeWriter = {
   /** Records what an attempt shows about its webhook. */
   note(webhookId: string, outcome: Outcome): void;
   /** Records the outcome of an attempt on a stored delivery. */
@@ -31,13 +31,13 @@ const NOTE_WORKING_EVERY_MS = 5_000;
 const REST_MS = 500;
 
 /** Writes the outcomes of attempts in batches. Outcomes in memory when the process dies are delivered again. */
-export function createSettling(dependencies: {
+export function createOutcomeWriter(dependencies: {
   pool: Pool;
   log: Logger;
   metrics: WebhookMetrics;
   now: () => number;
   random: () => number;
-}): Settling {
+}): OutcomeWriter {
   const { pool, log, metrics, now, random } = dependencies;
   const end = new AbortController();
   let settled: DeliveryOutcome[] = [];
