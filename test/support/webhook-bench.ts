@@ -14,7 +14,7 @@ import { queueEvents } from '../../sql/webhooks/outbox.ts';
 import { click } from '../../workers/test-support/events.ts';
 import { createLogWriter, type LogWriter } from '../../workers/test-support/log-writer.ts';
 import { PATIENCE_MS } from '../../workers/test-support/patience.ts';
-import { STORED } from '../../workers/webhooks/stored.ts';
+import { QUEUED } from '../../workers/webhooks/queued-deliveries.ts';
 import type { WebhookOptions } from '../../workers/webhooks/webhooks.ts';
 import { createWorkers, type Workers } from '../../workers/workers.ts';
 import { type TestApi, type TestWorkspace, testApi } from './api.ts';
@@ -172,7 +172,7 @@ export async function createWebhookBench({ tracing }: { tracing?: Tracing } = {}
                 WHERE status = 'pending' AND next_attempt_at <= to_timestamp($1::float8 / 1000))::int
              + (SELECT count(*) FROM log_lanes WHERE consumer = 'webhooks' AND next_offset < $2)::int AS left`,
           // The next attempt of a claimed delivery is at the end of its lease.
-          [bench.now() + STORED.leaseMs, String(stream.end())],
+          [bench.now() + QUEUED.leaseMs, String(stream.end())],
         );
         return rows[0]?.left;
       };

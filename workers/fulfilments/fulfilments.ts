@@ -18,7 +18,7 @@ import type { WorkerMetrics } from '../metrics.ts';
 import { createRetry } from '../retry.ts';
 import { type Attempt, hookOf } from '../webhooks/attempt.ts';
 import type { ConcurrencyLimit, Hook } from '../webhooks/concurrency-limit.ts';
-import { STORED } from '../webhooks/stored.ts';
+import { QUEUED } from '../webhooks/queued-deliveries.ts';
 import type { FulfilmentMetrics } from './metrics.ts';
 import { type FulfilmentOutcome, grantStateAfter } from './outcome.ts';
 import { settleGrantDelivery, stateWithoutAttempt } from './settle.ts';
@@ -125,7 +125,7 @@ export function startFulfilments(dependencies: FulfilmentsDependencies): { stop(
   const deliverer = createDeliverer<ClaimedGrantDelivery, DueFulfilment>(dependencies, {
     queue: GRANT_DELIVERIES,
     most: CLAIM,
-    leaseMs: STORED.leaseMs,
+    leaseMs: QUEUED.leaseMs,
     async due() {
       const roomFor = limit.roomForStored();
       return (await fulfilmentsWithDueDeliveries(pool, now())).map((to) => ({

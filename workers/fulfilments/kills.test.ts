@@ -7,7 +7,7 @@ import { type Receiver, startReceiver } from '../../test/support/receiver.ts';
 import { type StripeStandIn, startStripeStandIn } from '../../test/support/stripe-stand-in.ts';
 import { until } from '../../test/support/until.ts';
 import { createWebhookBench, type WebhookBench } from '../../test/support/webhook-bench.ts';
-import { STORED } from '../webhooks/stored.ts';
+import { QUEUED } from '../webhooks/queued-deliveries.ts';
 import type { FulfilmentStep } from './fulfilments.ts';
 
 const SCRIPT = fileURLToPath(new URL('../test-support/killed-deliverer.ts', import.meta.url));
@@ -64,7 +64,7 @@ it('a worker killed with SIGKILL after any step delivers each credit once by web
   }
   receiver.answerWith(200);
   // Claims of the dead expire by the clock.
-  bench.ahead = STORED.leaseMs + 1_000;
+  bench.ahead = QUEUED.leaseMs + 1_000;
   bench.work();
   const rows = await shop.untilStatus(fulfilment, 'delivered', STEPS.length);
   // What a receiver counts that drops an id which it has seen.
@@ -90,7 +90,7 @@ it("a worker killed with SIGKILL after any step delivers each credit once to Str
   stripe.behave('work');
   // Stripe may have forgotten the keys when the next worker starts.
   stripe.forgetKeys();
-  bench.ahead = STORED.leaseMs + 1_000;
+  bench.ahead = QUEUED.leaseMs + 1_000;
   bench.work();
   const rows = await shop.untilStatus(fulfilment, 'delivered', STEPS.length);
   const customers = stripe.transactions.map(({ customer, amount }) => [customer, amount]);

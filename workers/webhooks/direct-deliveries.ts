@@ -9,7 +9,7 @@ import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import type { WebhookMetrics } from './metrics.ts';
 import { type Outcome, pendingState, stateAfter } from './outcome.ts';
 import type { OutcomeWriter } from './outcome-writer.ts';
-import { STORED } from './stored.ts';
+import { QUEUED } from './queued-deliveries.ts';
 
 const DIRECT = {
   /** A delivery without a response after this long is stored, and its lane continues. */
@@ -100,7 +100,7 @@ export function createDirectDelivery(dependencies: {
 
   function stateOf({ outcome, settled }: Handed): DeliveryState {
     if (outcome) return stateAfter(outcome, 0, now(), random());
-    return pendingState(0, now() + (settled ? STORED.leaseMs : 0));
+    return pendingState(0, now() + (settled ? QUEUED.leaseMs : 0));
   }
 
   /** Returns the rows of all but the older of many successes. */

@@ -8,7 +8,7 @@ import { type Receiver, startReceiver } from '../../test/support/receiver.ts';
 import { until } from '../../test/support/until.ts';
 import { createWebhookBench, type WebhookBench } from '../../test/support/webhook-bench.ts';
 import { order } from '../test-support/events.ts';
-import { STORED } from './stored.ts';
+import { QUEUED } from './queued-deliveries.ts';
 
 const SCRIPT = fileURLToPath(new URL('../test-support/killed-deliverer.ts', import.meta.url));
 
@@ -78,7 +78,7 @@ describe('a worker killed with SIGKILL', () => {
       await ended;
     }
     // Claims of the dead run out by the clock.
-    bench.ahead = STORED.leaseMs + 1_000;
+    bench.ahead = QUEUED.leaseMs + 1_000;
     bench.work();
     const clicks = () =>
       new Set(

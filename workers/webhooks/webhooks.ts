@@ -26,8 +26,8 @@ import { createWebhookMetrics } from './metrics.ts';
 import { startOutbox } from './outbox.ts';
 import { createOutcomeWriter } from './outcome-writer.ts';
 import { pruneDeliveries } from './prune.ts';
+import { startQueuedDeliveries } from './queued-deliveries.ts';
 import { createSender } from './send.ts';
-import { startStored } from './stored.ts';
 import { createSubscriptions } from './subscriptions.ts';
 
 export type WebhookOptions = {
@@ -120,7 +120,7 @@ export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
     random,
     createdAt,
   });
-  const stored = startStored({ pool, log, subscriptions, limit, attempt, outcomes, waits, now });
+  const stored = startQueuedDeliveries({ pool, log, subscriptions, limit, attempt, outcomes, waits, now });
   const outbox = startOutbox({
     pool,
     log,

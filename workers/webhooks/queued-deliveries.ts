@@ -20,9 +20,9 @@ export type Running = {
 };
 
 /** A stored delivery. */
-type StoredDelivery = { eventId: string; body: string; attempts: number };
+type QueuedDelivery = { eventId: string; body: string; attempts: number };
 
-export const STORED = {
+export const QUEUED = {
   /**
    * Duration of a claim: the longest wait for the concurrency limit and the longest attempt. After that other workers take the
    * claims of a dead one.
@@ -40,7 +40,7 @@ export const STORED = {
 } as const;
 
 /** Attempts stored deliveries when they are due. */
-export function startStored(dependencies: {
+export function startQueuedDeliveries(dependencies: {
   pool: Pool;
   log: Logger;
   subscriptions: () => Promise<Subscriptions>;
@@ -53,10 +53,10 @@ export function startStored(dependencies: {
   const { pool, log, subscriptions, limit, attempt, outcomes, waits, now } = dependencies;
   let isStopped = false;
   let alarm = new AbortController();
-  const deliverer = createDeliverer<StoredDelivery, Subscription | undefined>(dependencies, {
+  const deliverer = createDeliverer<QueuedDelivery, Subscription | undefined>(dependencies, {
     queue: WEBHOOK_DELIVERIES,
-    most: STORED.claim,
-    leaseMs: STORED.leaseMs,
+    most: QUEUED.claim,
+    leaseMs: QUEUED.leaseMs,
     async due() {
       const found = await targetsDue(pool, WEBHOOK_DELIVERIES, now());
       if (found.length === 0) return [];
@@ -68,7 +68,7 @@ export function startStored(dependencies: {
         .map((id) => {
           const to = byId.get(id);
           const room = (most: number) =>
-            to ? roomFor(hookOf(to), most) : Math.min(STORED.roomToGiveUp, most);
+            to ? roomFor(hookOf(to), most) : Math.min(QUEUED.roomToGiveUp, most);
           return { id, to, room };
         });
     },
@@ -76,7 +76,7 @@ export function startStored(dependencies: {
   });
 
   async function deliver(
-    delivery: Claimed<StoredDelivery>,
+    delivery: Claimed<QueuedDelivery>,
     webhook: Subscription | undefined,
   ): Promise<void> {
     const { id, attempts: before } = delivery;
@@ -86,21 +86,21 @@ export function startStored(dependencies: {
 
   async function run(): Promise<void> {
     let fails = false;
-    const pause = createIdlePause(STORED.idleMs);
+    const pause = createIdlePause(QUEUED.idleMs);
     while (!isStopped) {
       const isIdle = pause.isIdle();
       // With the jobs of the process, whose query tells whether any delivery is stored.
-      let wait = isIdle ? untilNextTick(STORED.idleMs) : STORED.waitMs;
+      let wait = isIdle ? untilNextTick(QUEUED.idleMs) : QUEUED.waitMs;
       try {
         if ((!isIdle || (await waits('webhookDeliveries'))) && (await deliverer.attemptDue())) {
           pause.found();
-          wait = STORED.busyMs;
+          wait = QUEUED.busyMs;
         }
         fails = false;
       } catch (error) {
         if (!fails) log.warn({ err: error }, 'failed to look for due deliveries; will retry');
         fails = true;
-        wait = STORED.restMs;
+        wait = QUEUED.restMs;
       }
       await sleep(wait, undefined, { signal: alarm.signal }).catch(() => undefined);
       if (alarm.signal.aborted) alarm = new AbortController();
