@@ -3,12 +3,12 @@ import { CLICK_EVENT } from '../../core/webhooks/event-types.ts';
 import type { Queryable } from '../../sql/database/pool.ts';
 import { addDeliveries, type DeliveryState, type NewDelivery } from '../../sql/webhooks/delivery-queue.ts';
 import { type Attempt, hookOf } from './attempt.ts';
-import type { Backlogs } from './backlogs.ts';
 import type { ClickDelivery } from './clicks.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import type { WebhookMetrics } from './metrics.ts';
 import { type Outcome, pendingState, stateAfter } from './outcome.ts';
 import type { OutcomeWriter } from './outcome-writer.ts';
+import type { PendingCounts } from './pending-counts.ts';
 import { QUEUED } from './queued-deliveries.ts';
 
 const DIRECT = {
@@ -43,17 +43,17 @@ export function createDirectDelivery(dependencies: {
   attempt: Attempt;
   limit: ConcurrencyLimit;
   outcomes: OutcomeWriter;
-  backlogs: Backlogs;
+  pendingCounts: PendingCounts;
   metrics: WebhookMetrics;
   now: () => number;
   random: () => number;
   createdAt: () => number;
 }) {
-  const { attempt, limit, outcomes, backlogs, metrics, now, random, createdAt } = dependencies;
+  const { attempt, limit, outcomes, pendingCounts, metrics, now, random, createdAt } = dependencies;
 
   return async function deliverDirectly(deliveries: readonly ClickDelivery[]): Promise<DirectDeliveries> {
     const handed: Handed[] = [];
-    const refused = await backlogs.full(deliveries.map(({ webhook }) => webhook.id));
+    const refused = await pendingCounts.full(deliveries.map(({ webhook }) => webhook.id));
     for (const delivery of deliveries) {
       const { webhook } = delivery;
       const one: Handed = { delivery, outcome: null, settled: null };
@@ -92,7 +92,7 @@ export function createDirectDelivery(dependencies: {
           } else {
             void one.settled?.then((late) => outcomes.settle(webhook.id, { id, before: 0 }, late));
           }
-          backlogs.wrote(webhook.id);
+          pendingCounts.wrote(webhook.id);
         }
       },
     };

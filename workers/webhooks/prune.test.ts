@@ -6,8 +6,8 @@ import { addDeliveries, type DeliveryState, type NewDelivery } from '../../sql/w
 import type { TestWorkspace } from '../../test/support/api.ts';
 import { createWebhookBench, type Hook, type WebhookBench } from '../../test/support/webhook-bench.ts';
 import { createWorkerMetrics } from '../metrics.ts';
-import { createBacklogs } from './backlogs.ts';
 import { pendingState } from './outcome.ts';
+import { createPendingCounts } from './pending-counts.ts';
 import { pruneDeliveries } from './prune.ts';
 
 const DAY = 86_400_000;
@@ -87,7 +87,11 @@ test('what is over goes after 30 days, what is pending stays; a deleted webhook 
   const hook = await bench.hook(shop, 'http://127.0.0.1:1/', ['credit.earned']);
   await add(hook, 'credit.earned', 'delivered', 3);
   await add(hook, 'credit.earned', 'pending', 2);
-  const shared = { pool, metrics: createWorkerMetrics(new Registry()), backlogs: createBacklogs(pool) };
+  const shared = {
+    pool,
+    metrics: createWorkerMetrics(new Registry()),
+    pendingCounts: createPendingCounts(pool),
+  };
   await pruneDeliveries({ ...shared, now: () => Date.now() + 29 * DAY });
   expect(await counts(hook)).toEqual({ 'credit.earned delivered': 3, 'credit.earned pending': 2 });
   await pruneDeliveries({ ...shared, now: () => Date.now() + 31 * DAY });
@@ -109,7 +113,7 @@ test('of what waits for a plan to be renewed clicks go after 30 days, and all el
     pruneDeliveries({
       pool,
       metrics: createWorkerMetrics(new Registry()),
-      backlogs: createBacklogs(pool),
+      pendingCounts: createPendingCounts(pool),
       now: () => Date.now() + days * DAY,
     });
   const setPlan = (status: string) =>
@@ -133,15 +137,15 @@ test('a webhook with too much pending is full until it has less', async () => {
     await bench.hook(shop, 'http://127.0.0.1:1/full', ['click.created']),
     await bench.hook(shop, 'http://127.0.0.1:1/free', ['click.created']),
   ];
-  const backlogs = createBacklogs(pool, { most: 10, countEveryMs: 0 });
+  const pendingCounts = createPendingCounts(pool, { most: 10, countEveryMs: 0 });
   const both = [hook.id, other.id, hook.id];
   await add(hook, 'click.created', 'pending', 10);
   await add(other, 'click.created', 'pending', 9);
-  for (let write = 0; write < 10; write++) for (const id of both) backlogs.wrote(id);
-  expect(await backlogs.full(both)).toEqual(new Set([hook.id]));
-  expect(await backlogs.full(both)).toEqual(new Set([hook.id]));
+  for (let write = 0; write < 10; write++) for (const id of both) pendingCounts.wrote(id);
+  expect(await pendingCounts.full(both)).toEqual(new Set([hook.id]));
+  expect(await pendingCounts.full(both)).toEqual(new Set([hook.id]));
   await pool.query('DELETE FROM webhook_deliveries WHERE webhook_id = $1', [hook.id]);
-  expect(await backlogs.full(both)).toEqual(new Set());
-  expect(backlogs.takeWritten().toSorted()).toEqual([hook.id, other.id].toSorted());
-  expect(backlogs.takeWritten()).toEqual([]);
+  expect(await pendingCounts.full(both)).toEqual(new Set());
+  expect(pendingCounts.takeWritten().toSorted()).toEqual([hook.id, other.id].toSorted());
+  expect(pendingCounts.takeWritten()).toEqual([]);
 });

@@ -7,7 +7,7 @@ import {
   purgeDeletedWebhooks,
 } from '../../sql/webhooks/delivery-pruning.ts';
 import type { WorkerMetrics } from '../metrics.ts';
-import type { Backlogs } from './backlogs.ts';
+import type { PendingCounts } from './pending-counts.ts';
 
 const CHUNK = 5_000;
 /** Retention of finished deliveries, and of clicks that wait for a plan. Milliseconds. */
@@ -21,15 +21,15 @@ const KEPT_CLICKS = { delivered: 1_000, failed: 10_000 } as const;
 export async function pruneDeliveries(dependencies: {
   pool: Pool;
   metrics: WorkerMetrics;
-  backlogs: Backlogs;
+  pendingCounts: PendingCounts;
   now: () => number;
 }): Promise<boolean> {
-  const { pool, metrics, backlogs, now } = dependencies;
+  const { pool, metrics, pendingCounts, now } = dependencies;
   await capNextAttempts(pool, now(), LONGEST_PAUSE_MS);
   const old = await deleteOldDeliveries(pool, now() - KEPT_MS, CHUNK);
   const deleted = await purgeDeletedWebhooks(pool, CHUNK);
   const slept = await deletePausedClicks(pool, now() - KEPT_MS, CHUNK);
-  const written = backlogs.takeWritten();
+  const written = pendingCounts.takeWritten();
   let clicks = 0;
   for (const status of ['delivered', 'failed'] as const) {
     clicks += await deleteOldClickDeliveries(pool, written, status, KEPT_CLICKS[status]);

@@ -18,13 +18,13 @@ import type { Decode } from '../lane/prepare.ts';
 import type { Quiet } from '../lane/quiet.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { createAttempt } from './attempt.ts';
-import { createBacklogs } from './backlogs.ts';
 import { runClickLane, WEBHOOK_CONSUMER } from './click-lane.ts';
 import { createConcurrencyLimit } from './concurrency-limit.ts';
 import { createDirectDelivery } from './direct-deliveries.ts';
 import { createWebhookMetrics } from './metrics.ts';
 import { startOutbox } from './outbox.ts';
 import { createOutcomeWriter } from './outcome-writer.ts';
+import { createPendingCounts } from './pending-counts.ts';
 import { pruneDeliveries } from './prune.ts';
 import { startQueuedDeliveries } from './queued-deliveries.ts';
 import { createSender } from './send.ts';
@@ -108,13 +108,13 @@ export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
   });
   const attempt = createAttempt({ send: sender.send, limit, metrics, tracing, now, signal: cutOff.signal });
   const outcomes = createOutcomeWriter({ pool, log, metrics, now, random });
-  const backlogs = createBacklogs(pool);
+  const pendingCounts = createPendingCounts(pool);
   const createdAt = createMicroClock(now);
   const deliverDirectly = createDirectDelivery({
     attempt,
     limit,
     outcomes,
-    backlogs,
+    pendingCounts,
     metrics,
     now,
     random,
@@ -166,7 +166,7 @@ export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
       everyMs: DROP_EVERY_MS,
       log,
       metrics: workerMetrics,
-      work: () => pruneDeliveries({ pool, metrics: workerMetrics, backlogs, now }),
+      work: () => pruneDeliveries({ pool, metrics: workerMetrics, pendingCounts, now }),
     }),
     startJob({
       name: 'webhook-pending',

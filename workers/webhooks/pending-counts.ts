@@ -8,7 +8,7 @@ const COUNT_EVERY_MS = 10_000;
 const COUNT_FROM = 1_000;
 
 /** Tracks how many deliveries wait for each webhook, and which webhooks had clicks written. */
-export type Backlogs = {
+export type PendingCounts = {
   /** Returns those of the webhooks for which too many deliveries wait. Counted every few seconds. */
   full(webhookIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** A click's delivery was written for this webhook. */
@@ -17,10 +17,10 @@ export type Backlogs = {
   takeWritten(): string[];
 };
 
-export function createBacklogs(
+export function createPendingCounts(
   pool: Pool,
   { most = MAX_PENDING, countEveryMs = COUNT_EVERY_MS } = {},
-): Backlogs {
+): PendingCounts {
   const written = new Set<string>();
   const writes = new Map<string, number>();
   let full: ReadonlySet<string> = new Set();
