@@ -105,7 +105,7 @@ it('a lane of the webhooks that is given away leaves no lag behind', async () =>
     metrics: createWebhookMetrics(registry),
     workerMetrics: createWorkerMetrics(registry),
     subscriptions: createSubscriptions(rig.stores.pool),
-    handOver: () => Promise.reject(new Error('no webhook wants clicks')),
+    deliverDirectly: () => Promise.reject(new Error('no webhook wants clicks')),
   };
   const lane = run(WEBHOOK_CONSUMER, (taken, control) => runClickLane(shared, taken, control));
   await giveAway(lane, 'hoplog_webhook_lag_offsets');

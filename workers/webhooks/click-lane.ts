@@ -33,10 +33,10 @@ export const WEBHOOK_CONSUMER = 'webhooks';
 const MISSING_REFERENCE = '23503';
 
 const CLICK_LANE = {
-  /** Limits of one range of the log, and of the deliveries that are handed over together. */
+  /** Limits of one range of the log, and of the deliveries that are begun together. */
   events: 2_000,
   together: 2_000,
-  /** Limit of handovers that are not stored: attempts of one range continue while the next one is read. */
+  /** Limit of ranges whose deliveries are not stored: attempts of one range continue while the next one is read. */
   outstanding: 4,
   /** Time to wait for the first event; the longer one while it is quiet. */
   waitMs: 500,
@@ -72,7 +72,7 @@ export type ClickLaneDependencies = {
 };
 
 /**
- * Runs one partition for webhooks: polls, hands over, and advances when all that was handed over is delivered or stored. A crash
+ * Runs one partition for webhooks: polls, delivers directly, and advances when each delivery is over or stored. A crash
  * before it advances delivers again, under the same ids. While no webhook subscribes to clicks it skips to the log's end.
  *
  * @throws {LaneLost} when another worker has taken the lane; {LaneMoved} when it has to be taken again; the signal's reason
@@ -103,7 +103,7 @@ export async function runClickLane(
   let at = lane.nextOffset;
   let written = lane.nextOffset;
   let writtenAt = 0;
-  /** Stores the handovers, one after the other. */
+  /** Stores the direct deliveries of each range, one after the other. */
   let tail: Promise<void> = Promise.resolve();
   let outstanding = 0;
   let failure: unknown = null;
@@ -125,7 +125,7 @@ export async function runClickLane(
     return start;
   }
 
-  /** Advances the lane to `to`, and stores what of the direct is not delivered. */
+  /** Advances the lane to `to`, and stores which of the direct deliveries are not over. */
   async function advanceTo(to: bigint, direct: DirectDeliveries | null): Promise<void> {
     await retryStoring('webhooks_advance', () =>
       inTransaction(pool, async (tx) => {

@@ -172,7 +172,7 @@ test('a slow hook begins one attempt although hooks that never answer hold the p
 describe('two hooks of a workspace at one host, one of which never answers', () => {
   const [dead, alive] = [hook('dead', 'workspace', 'host'), hook('alive', 'workspace', 'host')];
 
-  test('leave the other its places after a second, also those of stored deliveries', async () => {
+  test('leave the other its places after a second, also those of queued deliveries', async () => {
     vi.useFakeTimers();
     const turns = createConcurrencyLimit();
     const never = held();
@@ -234,7 +234,7 @@ test('a slow hook that answers quickly is again among the quick ones of its host
   expect(turns.roomForNew(hook('a'))).toBe(CONCURRENCY.newWaiting.unknown);
 });
 
-test('stored deliveries of many hooks at one host get the room of one', () => {
+test('queued deliveries of many hooks at one host get the room of one', () => {
   const roomFor = createConcurrencyLimit().roomForStored();
   const rooms = Array.from({ length: 5 }, (_, n) => roomFor(hook(`${n}`, 'workspace', 'host'), 10));
   expect(rooms.reduce((sum, room) => sum + room)).toBe(CONCURRENCY.storedWaiting.unknown);

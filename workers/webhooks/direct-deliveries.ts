@@ -14,13 +14,13 @@ import { QUEUED } from './queued-deliveries.ts';
 const DIRECT = {
   /** A delivery without a response after this long is stored, and its lane continues. */
   patienceMs: 1_000,
-  /** Deliveries of one webhook that are stored in full, for each direct. */
+  /** Deliveries of one webhook that are stored in full, for each range. */
   storedInFull: 20,
   /** Bytes of the response bodies beyond those. */
   shortBody: 1_024,
 } as const;
 
-/** Deliveries of clicks that were handed over together. */
+/** Deliveries of clicks that were begun together. */
 export type DirectDeliveries = {
   /** Resolves when all have a response, or after `patienceMs`. */
   over: Promise<void>;
@@ -33,7 +33,7 @@ export type DirectDeliveries = {
   stored(): void;
 };
 
-type Handed = { delivery: ClickDelivery; outcome: Outcome | null; settled: Promise<Outcome> | null };
+type Begun = { delivery: ClickDelivery; outcome: Outcome | null; settled: Promise<Outcome> | null };
 
 /**
  * Delivers clicks straight from the log, so that one accepted at once costs no row. A webhook without room, because it is slow or
@@ -52,11 +52,11 @@ export function createDirectDelivery(dependencies: {
   const { attempt, limit, outcomes, pendingCounts, metrics, now, random, createdAt } = dependencies;
 
   return async function deliverDirectly(deliveries: readonly ClickDelivery[]): Promise<DirectDeliveries> {
-    const handed: Handed[] = [];
+    const begun: Begun[] = [];
     const refused = await pendingCounts.full(deliveries.map(({ webhook }) => webhook.id));
     for (const delivery of deliveries) {
       const { webhook } = delivery;
-      const one: Handed = { delivery, outcome: null, settled: null };
+      const one: Begun = { delivery, outcome: null, settled: null };
       if (limit.roomForNew(hookOf(webhook)) > 0) {
         one.settled = attempt(webhook, delivery).then((outcome) => {
           one.outcome = outcome;
@@ -66,21 +66,21 @@ export function createDirectDelivery(dependencies: {
         metrics.deliveries.inc({ outcome: 'dropped' });
         continue;
       }
-      handed.push(one);
+      begun.push(one);
     }
-    const attempts = Promise.all(handed.flatMap(({ settled }) => settled ?? []));
+    const attempts = Promise.all(begun.flatMap(({ settled }) => settled ?? []));
     const patience = new AbortController();
     const over = Promise.race([
       attempts,
       sleep(DIRECT.patienceMs, undefined, { signal: patience.signal }).catch(() => undefined),
     ]).then(() => patience.abort());
-    let cut: { one: Handed; state: DeliveryState; outcome: Outcome | null }[] | null = null;
+    let cut: { one: Begun; state: DeliveryState; outcome: Outcome | null }[] | null = null;
 
     return {
       over,
       async store(tx) {
         // Once: an outcome that comes later is written to the row.
-        cut ??= handed.map((one) => ({ one, state: stateOf(one), outcome: one.outcome }));
+        cut ??= begun.map((one) => ({ one, state: stateOf(one), outcome: one.outcome }));
         await addDeliveries(tx, rowsOf(cut));
       },
       stored() {
@@ -98,13 +98,13 @@ export function createDirectDelivery(dependencies: {
     };
   };
 
-  function stateOf({ outcome, settled }: Handed): DeliveryState {
+  function stateOf({ outcome, settled }: Begun): DeliveryState {
     if (outcome) return stateAfter(outcome, 0, now(), random());
     return pendingState(0, now() + (settled ? QUEUED.leaseMs : 0));
   }
 
   /** Returns the rows of all but the older of many successes. */
-  function rowsOf(cut: readonly { one: Handed; state: DeliveryState }[]): NewDelivery[] {
+  function rowsOf(cut: readonly { one: Begun; state: DeliveryState }[]): NewDelivery[] {
     const rows: NewDelivery[] = [];
     const counts = new Map<string, number>();
     for (const { one, state } of cut.toReversed()) {

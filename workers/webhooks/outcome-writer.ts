@@ -16,9 +16,9 @@ import { GONE, type Outcome, stateAfter } from './outcome.ts';
 export type OutcomeWriter = {
   /** Records what an attempt shows about its webhook. */
   note(webhookId: string, outcome: Outcome): void;
-  /** Records the outcome of an attempt on a stored delivery. */
+  /** Records the outcome of an attempt on a queued delivery. */
   settle(webhookId: string, delivery: Attempted, outcome: Outcome): void;
-  /** Ends a stored delivery without an attempt. */
+  /** Ends a queued delivery without an attempt. */
   giveUp(delivery: Attempted, error: string): void;
   /** Writes what is recorded and stops. */
   stop(): Promise<void>;

@@ -19,7 +19,7 @@ export type Running = {
   stop(): Promise<void>;
 };
 
-/** A stored delivery. */
+/** A queued delivery. */
 type QueuedDelivery = { eventId: string; body: string; attempts: number };
 
 export const QUEUED = {
@@ -39,7 +39,7 @@ export const QUEUED = {
   roomToGiveUp: 100,
 } as const;
 
-/** Attempts stored deliveries when they are due. */
+/** Attempts queued deliveries when they are due. */
 export function startQueuedDeliveries(dependencies: {
   pool: Pool;
   log: Logger;
