@@ -25,12 +25,12 @@ import { removeExpired } from './jobs/retain.ts';
 import { createWaiting } from './jobs/waiting.ts';
 import { createDamageWatch } from './jobs/watch-damage.ts';
 import { requestingHeartbeats } from './lane/heartbeat-requests.ts';
+import { createIdleLanes, type IdleLanes } from './lane/idle-lanes.ts';
 import { type LaneDependencies, runLane } from './lane/lane.ts';
 import { startLanes } from './lane/lanes.ts';
 import { keepLeases } from './lane/leases.ts';
 import { createPace } from './lane/pace.ts';
 import type { Decode } from './lane/prepare.ts';
-import { createQuiet, type Quiet } from './lane/quiet.ts';
 import { createWorkerMetrics } from './metrics.ts';
 import { startReferralJobs } from './referrals/jobs.ts';
 import { keepRolledUp, rollUpImports } from './rollups/keep-rolled-up.ts';
@@ -61,7 +61,7 @@ export type WorkersDependencies = {
   /** Left out: this process checks no domains. */
   lookUpTxt?: LookUpTxt;
   /** For tests: when nothing happens. */
-  quiet?: Quiet;
+  quiet?: IdleLanes;
   /** For tests: see the lanes. */
   patienceMs?: LaneDependencies['patienceMs'];
   /** For tests: called at each state of each lane. */
@@ -103,7 +103,11 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
   void exposeErasureAge(pool, registry);
   const end = new AbortController();
   const pause = createIdlePause(IDLE_POLL_MS);
-  const given = requestingHeartbeats(dependencies.quiet ?? createQuiet(), dependencies.reader, end.signal);
+  const given = requestingHeartbeats(
+    dependencies.quiet ?? createIdleLanes(),
+    dependencies.reader,
+    end.signal,
+  );
   const quiet = waking(given, () => {
     const wasIdle = pause.isIdle();
     pause.found();
@@ -244,7 +248,7 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
 }
 
 /** Returns `quiet` with an `end` that also calls `onEvent`. */
-function waking(quiet: Quiet, onEvent: () => void): Quiet {
+function waking(quiet: IdleLanes, onEvent: () => void): IdleLanes {
   return {
     ...quiet,
     end() {

@@ -15,8 +15,8 @@ import { runClickLane, WEBHOOK_CONSUMER } from '../webhooks/click-lane.ts';
 import { createWebhookMetrics } from '../webhooks/metrics.ts';
 import { createSubscriptions } from '../webhooks/subscriptions.ts';
 import { STORE_CONSUMER } from '../workers.ts';
+import { createIdleLanes } from './idle-lanes.ts';
 import { type LaneControl, runLane } from './lane.ts';
-import { createQuiet } from './quiet.ts';
 
 const NAME = 'ingest-0';
 
@@ -101,7 +101,7 @@ it('a lane of the store that is given away leaves no lag behind', async () => {
 it('a lane of the webhooks that is given away leaves no lag behind', async () => {
   const shared = {
     ...dependencies(),
-    quiet: createQuiet(),
+    quiet: createIdleLanes(),
     metrics: createWebhookMetrics(registry),
     workerMetrics: createWorkerMetrics(registry),
     subscriptions: createSubscriptions(rig.stores.pool),

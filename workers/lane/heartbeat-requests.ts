@@ -1,5 +1,5 @@
 import type { EventLogReader } from '../../core/event-log/port.ts';
-import type { Quiet } from './quiet.ts';
+import type { IdleLanes } from './idle-lanes.ts';
 
 /** Shorter than the time for which writers answer a request. */
 const REQUEST_EVERY_MS = 1_000;
@@ -11,10 +11,10 @@ const REQUEST_EVERY_MS = 1_000;
  * @returns the same quiet, for the lanes
  */
 export function requestingHeartbeats(
-  quiet: Quiet,
+  quiet: IdleLanes,
   reader: Pick<EventLogReader, 'requestHeartbeats'>,
   signal: AbortSignal,
-): Quiet {
+): IdleLanes {
   let timer: NodeJS.Timeout | null = null;
 
   function request(): void {

@@ -15,13 +15,13 @@ import { createRetry } from '../retry.ts';
 import { createAdvanceStep } from './advance.ts';
 import { type Block, encodeBlock, toBlocks } from './blocks.ts';
 import { withoutErased } from './erased.ts';
+import type { IdleLanes } from './idle-lanes.ts';
 import { createInsertStep, type EncodedBlock, type Refused } from './insert.ts';
 import type { Lease } from './leases.ts';
 import type { Pace } from './pace.ts';
 import { pollBatch, type Range } from './poll-batch.ts';
 import { assertForward, createEndWatch } from './position.ts';
 import { createPrepareStep, type Decode, type Prepared } from './prepare.ts';
-import type { Quiet } from './quiet.ts';
 import { createResumeStep, tokenOf } from './resume.ts';
 import { createTruncation } from './truncate.ts';
 
@@ -56,7 +56,7 @@ export type LaneDependencies = {
   enricher: Enricher;
   pace: Pace;
   /** Shared by all lanes of the process. Left out: progress is stored at once. */
-  quiet?: Quiet;
+  quiet?: IdleLanes;
   metrics: WorkerMetrics;
   log: Logger;
   /** Left out: nothing is traced. */

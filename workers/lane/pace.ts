@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import type { Logger } from '../../core/tier/log.ts';
-import type { Quiet } from './quiet.ts';
+import type { IdleLanes } from './idle-lanes.ts';
 
 /** Tells a lane how long to wait for more events before it inserts. */
 export type Pace = { lingerMs(): number };
@@ -28,7 +28,7 @@ export function lingerFor(parts: number): number {
  */
 export function createPace(dependencies: {
   clickhouse: ClickHouseClient;
-  quiet: Pick<Quiet, 'isQuiet'>;
+  quiet: Pick<IdleLanes, 'isQuiet'>;
   log: Logger;
   signal: AbortSignal;
 }): Pace {

@@ -8,8 +8,8 @@ import {
   temporaryDataDir,
   testClick,
 } from '../../test/support/journal.ts';
+import { createIdleLanes, type IdleLanes } from './idle-lanes.ts';
 import { pollBatch } from './poll-batch.ts';
-import { createQuiet, type Quiet } from './quiet.ts';
 
 let writer: JournalWriter;
 let reader: JournalReader;
@@ -24,7 +24,7 @@ afterEach(async () => {
   for (const close of closing) await close();
 });
 
-function poll(quiet: Quiet, signal = new AbortController().signal) {
+function poll(quiet: IdleLanes, signal = new AbortController().signal) {
   const options = {
     maxEvents: 1_000,
     waitMs: 60_000,
@@ -91,7 +91,7 @@ describe('a batch that is polled while it is quiet', () => {
 
 it('it is quiet after some seconds without an event, and lanes store their progress together', () => {
   let now = 4_500;
-  const quiet = createQuiet(
+  const quiet = createIdleLanes(
     () => now,
     () => now,
   );

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventLogReader, LogBatch, LogDamage } from '../../core/event-log/port.ts';
 import { hasOnlyHeartbeats } from '../../core/events/codec.ts';
-import type { Quiet } from './quiet.ts';
+import type { IdleLanes } from './idle-lanes.ts';
 
 /** A range of a partition: every batch and all damage in `[from, to)`. */
 export type Range = {
@@ -22,7 +22,7 @@ export type PollOptions = {
   /** Resolves when the previous range is stored; until then there is time to wait for more. */
   settled: Promise<void>;
   /** While it is quiet, heartbeats are gathered. Left out: they are returned like other events. */
-  quiet?: Quiet;
+  quiet?: IdleLanes;
   signal: AbortSignal;
 };
 
@@ -64,7 +64,7 @@ export async function pollBatch(
 async function gatherHeartbeats(
   reader: EventLogReader,
   range: Range,
-  { maxEvents, quiet, signal }: { maxEvents: number; quiet: Quiet; signal: AbortSignal },
+  { maxEvents, quiet, signal }: { maxEvents: number; quiet: IdleLanes; signal: AbortSignal },
 ): Promise<number> {
   const until = performance.now() + quiet.untilStoreMs();
   let events = 0;

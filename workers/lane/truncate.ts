@@ -3,13 +3,13 @@ import type { Logger } from '../../core/tier/log.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import { laneOffsets } from '../../sql/event-log/lanes.ts';
 import type { WorkerMetrics } from '../metrics.ts';
-import type { Quiet } from './quiet.ts';
+import type { IdleLanes } from './idle-lanes.ts';
 
 export type TruncationDependencies = {
   pool: Pool;
   reader: EventLogReader;
   metrics: WorkerMetrics;
-  quiet?: Quiet;
+  quiet?: IdleLanes;
 };
 
 const EVERY_MS = 1_000;

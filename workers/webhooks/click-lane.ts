@@ -13,11 +13,11 @@ import {
   resetLane,
 } from '../../sql/event-log/lanes.ts';
 import { readStreams } from '../../sql/event-log/streams.ts';
+import type { IdleLanes } from '../lane/idle-lanes.ts';
 import type { LaneControl } from '../lane/lane.ts';
 import { pollBatch, type Range } from '../lane/poll-batch.ts';
 import { assertForward, createEndWatch, logBounds } from '../lane/position.ts';
 import type { Decode } from '../lane/prepare.ts';
-import type { Quiet } from '../lane/quiet.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { untilNextTick } from '../next-tick.ts';
 import { causeOf, createRetry } from '../retry.ts';
@@ -61,7 +61,7 @@ export type ClickLaneDependencies = {
   decode: Decode;
   enricher: Enricher;
   /** Shared by all lanes of the process. */
-  quiet: Quiet;
+  quiet: IdleLanes;
   log: Logger;
   workerMetrics: WorkerMetrics;
   metrics: WebhookMetrics;

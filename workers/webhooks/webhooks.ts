@@ -12,10 +12,10 @@ import { createStripeAttempt } from '../fulfilments/stripe.ts';
 import type { IdlePause } from '../idle-pause.ts';
 import { startJob } from '../jobs/job.ts';
 import type { Waiting } from '../jobs/waiting.ts';
+import type { IdleLanes } from '../lane/idle-lanes.ts';
 import { startLanes } from '../lane/lanes.ts';
 import type { Leases } from '../lane/leases.ts';
 import type { Decode } from '../lane/prepare.ts';
-import type { Quiet } from '../lane/quiet.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { createAttempt } from './attempt.ts';
 import { runClickLane, WEBHOOK_CONSUMER } from './click-lane.ts';
@@ -53,7 +53,7 @@ export type WebhooksDependencies = {
   reader: EventLogReader;
   decode: Decode;
   enricher: Enricher;
-  quiet: Quiet;
+  quiet: IdleLanes;
   log: Logger;
   registry: Registry;
   /** Left out: nothing is traced. */

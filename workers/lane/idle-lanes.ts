@@ -3,7 +3,7 @@
  * they are stored every ten seconds. The first event ends the quiet for all lanes, since the watermark is the
  * least of all streams.
  */
-export type Quiet = {
+export type IdleLanes = {
   /** Notes an event that is not a heartbeat. */
   end(): void;
   isQuiet(): boolean;
@@ -17,7 +17,7 @@ const QUIET_AFTER_MS = 3_000;
 const STORE_EVERY_MS = 10_000;
 const AFTER_HEARTBEATS_MS = 500;
 
-export function createQuiet(now: () => number = () => performance.now(), wall = Date.now): Quiet {
+export function createIdleLanes(now: () => number = () => performance.now(), wall = Date.now): IdleLanes {
   let lastEvent = now();
   return {
     end() {
