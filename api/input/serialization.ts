@@ -1,8 +1,8 @@
 import fastJson from 'fast-json-stringify';
 import type { Api } from '../dependencies.ts';
-import { compiledLater } from './compiled-later.ts';
+import { compileOnFirstUse } from './compile-on-first-use.ts';
 
-const serializers = compiledLater<(answer: unknown) => string>();
+const serializers = compileOnFirstUse<(answer: unknown) => string>();
 
 /** Serializes responses by their schemas, each compiled at its first response. */
 export function addSerialization(app: Api): void {

@@ -7,12 +7,12 @@ import { isUuid } from '../../core/ids.ts';
 import { parseInstant } from '../../core/time/timestamps.ts';
 import type { Api } from '../dependencies.ts';
 import { type FieldSchema, ignoredNames, readFields, type UnknownField } from './body-fields.ts';
-import { compiledLater } from './compiled-later.ts';
+import { compileOnFirstUse } from './compile-on-first-use.ts';
 import { meantBy, type SchemaError, slipError, validationDetails } from './faults.ts';
 
 type Schema = { type?: unknown; properties?: Record<string, { type?: unknown }> };
 
-const validators = compiledLater<Ajv.ValidateFunction>();
+const validators = compileOnFirstUse<Ajv.ValidateFunction>();
 
 /**
  * Validates requests by JSON Schema. Bodies are not coerced: `"19.99"` is not a number. Query and path parameters

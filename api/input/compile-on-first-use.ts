@@ -2,7 +2,7 @@
  * Returns a function that defers `compile` to the first call: compiling all schemas would take a third of the start. Half
  * of the routes' schemas are the schema of another route too; each is compiled once in this process.
  */
-export function compiledLater<T>(): (schema: object, compile: () => T) => () => T {
+export function compileOnFirstUse<T>(): (schema: object, compile: () => T) => () => T {
   const compiled = new WeakMap<object, T>();
   return (schema, compile) => {
     let own: T | undefined;

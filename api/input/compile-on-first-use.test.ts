@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { compiledLater } from './compiled-later.ts';
+import { compileOnFirstUse } from './compile-on-first-use.ts';
 
 test('a schema of several routes is compiled once, at its first use', () => {
-  const compiledOf = compiledLater<string>();
+  const compiledOf = compileOnFirstUse<string>();
   const compiled: object[] = [];
   const of = (schema: object) =>
     compiledOf(schema, () => {
