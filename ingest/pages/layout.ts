@@ -13,9 +13,10 @@ const STYLE =
   'a{color:inherit}main{max-width:26rem;margin:0 auto;overflow-wrap:break-word}h1{font-size:1.4rem;margin:0 0 .5rem}p{margin:0 0 1rem}' +
   'label{display:block;text-align:left;margin:0 0 .25rem}' +
   'input{box-sizing:border-box;width:100%;font:inherit;padding:.6rem;border:1px solid #6e6e73;border-radius:8px}' +
-  'button{margin-top:1rem;width:100%;font:inherit;padding:.6rem;border:0;border-radius:8px;color:#fff;background:#1c1c1e}' +
+  'button,.button{box-sizing:border-box;display:block;margin-top:1rem;width:100%;font:inherit;padding:.6rem;border:0;' +
+  'border-radius:8px;color:#fff;background:#1c1c1e;text-decoration:none}' +
   '[role=alert]{color:#b00020}' +
-  '@media(prefers-color-scheme:dark){body{color:#f2f2f7;background:#1c1c1e}button{color:#1c1c1e;background:#f2f2f7}' +
+  '@media(prefers-color-scheme:dark){body{color:#f2f2f7;background:#1c1c1e}button,.button{color:#1c1c1e;background:#f2f2f7}' +
   'input{color:inherit;background:#2c2c2e}[role=alert]{color:#ff8a80}}';
 
 /** Source of the style in a Content-Security-Policy. */
@@ -30,8 +31,8 @@ export const LAYOUT = `<meta name="viewport" content="width=device-width"><style
  * @param title text, escaped here
  * @param main HTML of the page's main part
  * @param headers added to the default ones
- * @param hasForm leaves out `form-action`: browsers apply it to every redirect after the form, and the destination
- * may lead to an app
+ * @param hasForm refuses frames, whose page could pretend to be ours. Leaves out `form-action`: browsers apply it to
+ * every redirect after the form, and the destination may lead to an app
  */
 export function createPage(title: string, main: string, headers: Headers = [], hasForm = false): Page {
   const body =
@@ -44,7 +45,7 @@ export function createPage(title: string, main: string, headers: Headers = [], h
       ['Cache-Control', 'no-store'],
       [
         'Content-Security-Policy',
-        `default-src 'none'; style-src ${STYLE_SOURCE}; ${hasForm ? '' : "form-action 'none'; "}base-uri 'none'; frame-ancestors 'none'`,
+        `default-src 'none'; style-src ${STYLE_SOURCE}; base-uri 'none'; ${hasForm ? "frame-ancestors 'none'" : "form-action 'none'"}`,
       ],
       ['X-Content-Type-Options', 'nosniff'],
       NOT_INDEXED,

@@ -13,6 +13,8 @@ export type Pages = {
   /** @param referer of the visit; text, sent along with the form */
   passwordForm(referer: string): Page;
   wrongPassword(referer: string): Page;
+  /** In a frame, in place of the form. */
+  framedPasswordForm: Page;
   tooManyAttempts: Page;
 };
 
@@ -49,6 +51,12 @@ export function createPages(): Pages {
     ),
     passwordForm: form('<p>This link is protected by a password.</p>'),
     wrongPassword: form('<p role="alert">That password is not right. Try again.</p>'),
+    framedPasswordForm: createPage(
+      'Password required',
+      // Without a referrer: it would be this page, not the one with the frame.
+      '<p>This link is protected by a password, which is asked for in a window of its own.</p>' +
+        '<p><a class="button" href="" target="_blank" rel="noreferrer">Open in a new window</a></p>',
+    ),
     tooManyAttempts: createPage(
       'Too many attempts',
       '<p role="alert">Too many wrong passwords. Try again in a minute.</p>',

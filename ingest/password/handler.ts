@@ -126,6 +126,9 @@ export function createPasswordHandler(given: {
           linkPolicy.visit(link, visit, exchange);
         } else if (link.passwordHash === null) {
           exchanges.reply(exchange, '405 Method Not Allowed', [['Allow', 'GET, HEAD']]);
+        } else if (visit.isFramed) {
+          // A form of another page in its frame: no password is taken there.
+          respondWith(exchange, 'form', '200 OK', pages.framedPasswordForm);
         } else if (!linkPolicy.respondedAsExpired(link, visit, exchange)) {
           const { cookie, address } = visit;
           const wasLetIn = gate.wasLetIn(link, cookie) || attempts.wasLetIn(link.idText, address);

@@ -64,6 +64,25 @@ test('a protected link shows a form, which is not a click', async () => {
   expect((await ingest.events()).length).toBe(before);
 });
 
+test('a frame shows a link to a new window instead of the form, and takes no password', async () => {
+  const { url } = await protectedLink();
+  const before = (await ingest.events()).length;
+  const framed = { 'sec-fetch-dest': 'iframe' };
+  const body = new URLSearchParams({ password: 'open sesame' });
+  for (const init of [{ headers: framed }, { method: 'POST', body, headers: framed }]) {
+    const page = await visit(`${url}?a=1`, init);
+    expect([page.status, page.location, page.cookies]).toEqual([200, null, []]);
+    expect(page.body).toContain('<a class="button" href="" target="_blank" rel="noreferrer">');
+    expect(page.body).not.toContain('<form');
+    expect(page.headers.get('content-security-policy')).not.toContain('frame-ancestors');
+  }
+  // A browser that does not say it is framed refuses the form itself.
+  const { body: form, headers } = await visit(url);
+  expect(form).toContain('<form method="post">');
+  expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+  expect((await ingest.events()).length).toBe(before);
+});
+
 test('two processes count wrong passwords together, and right ones never', async () => {
   const { url, slug } = await protectedLink();
   const other = await startTestIngest({

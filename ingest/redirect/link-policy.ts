@@ -111,7 +111,11 @@ export function createLinkPolicy(given: {
       if (respondedAsExpired(link, visit, exchange)) return;
       if (link.passwordHash !== null && !mayPass(link, visit.cookie)) {
         metrics.countOutcome('form');
-        show(exchange, '200 OK', pages.passwordForm(visit.referer));
+        show(
+          exchange,
+          '200 OK',
+          visit.isFramed ? pages.framedPasswordForm : pages.passwordForm(visit.referer),
+        );
       } else {
         pass(link, visit, exchange, null);
       }

@@ -27,6 +27,8 @@ export type Visit = {
   gpc: boolean;
   /** Whether the visitor's browser used https, as the proxy says; null: as short links do. Read on workspaces' domains. */
   isHttps: boolean | null;
+  /** Whether a frame of a page asked: browsers say it on https. */
+  isFramed: boolean;
   /** `CLICK_FLAGS` that the request shows: head and prefetch. */
   flags: number;
   address: Uint8Array;
@@ -41,7 +43,10 @@ const REFERER = headerName('referer');
 const ACCEPT_LANGUAGE = headerName('accept-language');
 const COOKIE = headerName('cookie');
 const SEC_GPC = headerName('sec-gpc');
+const FETCH_DESTINATION = headerName('sec-fetch-dest');
 const FORWARDED_PROTO = headerName('x-forwarded-proto');
+/** Destinations of documents within a page (https://fetch.spec.whatwg.org/#concept-request-destination). */
+const FRAMES = /^(iframe|frame|embed|object|fencedframe)$/;
 /** The standard header and its predecessors in browsers. */
 const PURPOSES = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'].map(headerName);
 
@@ -71,6 +76,7 @@ export function readVisit(
     cookie: req.getHeader(COOKIE),
     gpc: req.getHeader(SEC_GPC) === '1',
     isHttps: host === null ? null : schemeOf(req),
+    isFramed: FRAMES.test(req.getHeader(FETCH_DESTINATION)),
     flags: (head ? CLICK_FLAGS.head : 0) | (isPrefetch(req) ? CLICK_FLAGS.prefetch : 0),
     address: clientAddress(req, res),
     startedAt,

@@ -56,3 +56,20 @@ test('a browser enters the password, also after a wrong one, and reaches the des
   ]);
   await page.close();
 });
+
+test('in a frame the page leads to a window of its own, which asks for the password', async () => {
+  const page = await browser.newPage({ javaScriptEnabled: false });
+  await page.goto(`http://127.0.0.1:${shop.port}/page`);
+  await page.setContent(`<iframe title="A link" src="${url}?a=2" width="390" height="400"></iframe>`);
+  const frame = page.frameLocator('iframe');
+  await frame.getByRole('heading', { name: 'Password required' }).waitFor();
+  expect(await frame.locator('input').count()).toBe(0);
+  const [opened] = await Promise.all([
+    page.waitForEvent('popup'),
+    frame.getByRole('link', { name: 'Open in a new window' }).click(),
+  ]);
+  await opened.fill('#password', 'open sesame');
+  await opened.press('#password', 'Enter');
+  await opened.waitForURL(/\/en\/page/);
+  await Promise.all([page.close(), opened.close()]);
+});
