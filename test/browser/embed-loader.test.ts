@@ -141,6 +141,34 @@ test('a mount that does not exist and a script in the head do no harm', async ()
   await page.close();
 });
 
+test('the script waits ten seconds for a mount that comes later, and then says that none came', async () => {
+  const page = await site.open('<p>An application</p>');
+  const told: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' && message.text().includes('data-mount')) told.push(message.text());
+  });
+  await page.clock.install();
+  const run = (selector: string) =>
+    page.evaluate(`new Promise((resolve) => {
+      const script = document.createElement('script');
+      script.src = ${JSON.stringify(`${site.app}/embed.js`)};
+      Object.assign(script.dataset, { key: ${JSON.stringify(site.keys.publishable)}, userId: 'late', mount: '${selector}' });
+      script.onload = resolve;
+      document.body.append(script);
+    })`);
+  await run('#late');
+  await run('#never');
+  await page.clock.runFor(9_000);
+  expect([await page.locator('iframe').count(), told]).toEqual([0, []]);
+  // As applications do: an element that is there gets its id.
+  await page.evaluate(`document.querySelector('p').id = 'late'`);
+  await dashboardIn(page);
+  expect(await page.locator('#late > iframe').count()).toBe(1);
+  await page.clock.runFor(1_100);
+  await expect.poll(() => told).toEqual([expect.stringContaining('"#never" within 10 seconds')]);
+  await page.close();
+});
+
 test('a page that is restored, and an effect that runs twice, have one dashboard', async () => {
   const page = await site.open(
     `<div id="restored">${site.script('data-user-id="restored"')}</div><div id="effect"></div>`,

@@ -12,6 +12,8 @@ import { heightIn } from './height-message.ts';
 /** Initial height, about that of the skeleton, to keep layout shift small. */
 const FIRST_HEIGHT = 640;
 const MARK = 'data-hoplog-embed';
+/** Applications render the element of `data-mount` after their data has come. */
+const MOUNT_WAIT_MS = 10_000;
 
 function start(script: HTMLScriptElement): void {
   const { origin } = new URL(script.src);
@@ -25,14 +27,38 @@ function start(script: HTMLScriptElement): void {
     });
     return;
   }
-  const mount = find(selector);
-  if (mount === null) {
-    console.error(`[hoplog] data-mount: nothing matches ${JSON.stringify(selector)}`);
+  whenThere(selector, (mount) => {
+    // A script that runs again, as in a single-page application, replaces its dashboard.
+    for (const earlier of mount.querySelectorAll(`iframe[${MARK}]`)) earlier.remove();
+    insertFrame(url, (frame) => mount.append(frame));
+  });
+}
+
+/** Calls back with the first element that a selector matches, now or within ten seconds; else says that none did. */
+function whenThere(selector: string, use: (element: Element) => void): void {
+  let element: Element | null;
+  try {
+    element = document.querySelector(selector);
+  } catch {
+    console.error(`[hoplog] data-mount: ${JSON.stringify(selector)} is not a CSS selector`);
     return;
   }
-  // A script that runs again, as in a single-page application, replaces its dashboard.
-  for (const earlier of mount.querySelectorAll(`iframe[${MARK}]`)) earlier.remove();
-  insertFrame(url, (frame) => mount.append(frame));
+  if (element !== null) {
+    use(element);
+    return;
+  }
+  const changes = new MutationObserver(() => {
+    const late = document.querySelector(selector);
+    if (late === null) return;
+    changes.disconnect();
+    clearTimeout(end);
+    use(late);
+  });
+  changes.observe(document, { subtree: true, childList: true, attributes: true });
+  const end = setTimeout(() => {
+    changes.disconnect();
+    console.error(`[hoplog] data-mount: nothing matched ${JSON.stringify(selector)} within 10 seconds`);
+  }, MOUNT_WAIT_MS);
 }
 
 /** Removes a dashboard of the same address beside the new one: a page that was restored, or an effect that ran twice. */
@@ -45,15 +71,6 @@ function removeTwins(frame: HTMLIFrameElement): void {
       other.src === frame.src
     )
       other.remove();
-  }
-}
-
-/** The element that `data-mount` selects; null without a match or for an invalid selector. */
-function find(selector: string): Element | null {
-  try {
-    return document.querySelector(selector);
-  } catch {
-    return null;
   }
 }
 
