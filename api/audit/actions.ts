@@ -74,12 +74,12 @@ export const ACCESS_OPERATIONS: Readonly<Record<string, Audited>> = {
   'sharedDashboards.create': {
     action: 'shared_dashboard.create',
     target: 'shared_dashboard',
-    record: ['show_revenue', 'expires_at'],
+    record: ['show_revenue', 'embed', 'expires_at'],
   },
   'sharedDashboards.update': {
     action: 'shared_dashboard.update',
     target: 'shared_dashboard',
-    record: ['show_revenue', 'expires_at'],
+    record: ['show_revenue', 'embed', 'expires_at'],
   },
   'sharedDashboards.delete': { action: 'shared_dashboard.delete', target: 'shared_dashboard' },
   'fulfilments.create': {

@@ -48,8 +48,9 @@ ${styles.join('')}${fetches.join('')}${preloads.join('')}<script type="module" n
  * site (avatars and bio page previews), connections to its own origin.
  *
  * @param frames origins that it may frame: the public bio pages
+ * @param ancestors source of the pages that may frame it
  */
-export function consolePolicy(nonce: string, frames: readonly string[]): string {
+export function consolePolicy(nonce: string, frames: readonly string[], ancestors: '*' | "'none'"): string {
   return [
     "default-src 'none'",
     `script-src 'self'`,
@@ -59,6 +60,6 @@ export function consolePolicy(nonce: string, frames: readonly string[]): string 
     `frame-src 'self' ${frames.join(' ')}`,
     "base-uri 'none'",
     "form-action 'none'",
-    "frame-ancestors 'none'",
+    `frame-ancestors ${ancestors}`,
   ].join('; ');
 }

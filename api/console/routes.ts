@@ -23,13 +23,22 @@ export async function consoleRoutes(
   };
   const hidden = { schema: { hide: true } };
 
-  /** @param path of a page of the build, below `/console` */
-  const sendPage = (reply: FastifyReply, path: string, referrer: string, reads: readonly string[]) => {
+  /**
+   * @param path of a page of the build, below `/console`
+   * @param ancestors source of the pages that may frame it
+   */
+  const sendPage = (
+    reply: FastifyReply,
+    path: string,
+    referrer: string,
+    reads: readonly string[],
+    ancestors: '*' | "'none'" = "'none'",
+  ) => {
     const nonce = randomBytes(16).toString('base64');
     return reply
       .header('content-type', 'text/html; charset=utf-8')
       .header('cache-control', 'no-store')
-      .header('content-security-policy', consolePolicy(nonce, [config.publicUrl]))
+      .header('content-security-policy', consolePolicy(nonce, [config.publicUrl], ancestors))
       .header('referrer-policy', referrer)
       .header('x-content-type-options', 'nosniff')
       .header('cross-origin-opener-policy', 'same-origin')
@@ -48,12 +57,20 @@ export async function consoleRoutes(
   app.get<{ Params: { token: string } }>('/shared/:token', ofPage, async (request, reply) => {
     const { token } = request.params;
     const found = await findOpenDashboard(pool, token);
+    const isEmbeddable = found?.dashboard.embed === true;
+    reply.status(found ? 200 : 404).header('x-robots-tag', 'noindex, nofollow');
+    // Also in pages with Cross-Origin-Embedder-Policy.
+    if (isEmbeddable) {
+      reply.header('cross-origin-resource-policy', 'cross-origin');
+      reply.header('cross-origin-embedder-policy', 'require-corp');
+    }
     // The token in the URL is a secret: no other site learns it.
     return sendPage(
-      reply.status(found ? 200 : 404).header('x-robots-tag', 'noindex, nofollow'),
+      reply,
       SHARED_PAGE,
       'no-referrer',
       found ? [`/api/v1/shared/${token}`] : [],
+      isEmbeddable ? '*' : "'none'",
     );
   });
 

@@ -25,8 +25,9 @@ import {
   DEFAULT_FIELDS,
   MOST_DASHBOARDS,
   newDashboardToken,
+  oneRecordOf,
   passwordHashOf,
-  recordOf,
+  recordsOf,
 } from './service.ts';
 import { visitorRoutes } from './visitor-routes.ts';
 
@@ -57,7 +58,7 @@ export async function sharedDashboardRoutes(app: Api, deps: ApiDeps): Promise<vo
       });
       const page = cutPage(rows, limit);
       return {
-        shared_dashboards: page.rows.map((row) => recordOf(config.appUrl, row)),
+        shared_dashboards: await recordsOf(pool, auth.workspace.id, config.appUrl, page.rows),
         next_cursor: page.nextCursor,
       };
     },
@@ -89,7 +90,7 @@ export async function sharedDashboardRoutes(app: Api, deps: ApiDeps): Promise<vo
         const fields = await changedFields(tx, id, DEFAULT_FIELDS, request.body, passwordHash);
         const made = await insertSharedDashboard(tx, id, newDashboardToken(), fields);
         await request.audit(tx, { targetId: made.id });
-        return { status: 201, body: recordOf(config.appUrl, made) };
+        return { status: 201, body: await oneRecordOf(tx, id, config.appUrl, made) };
       });
     },
   );
@@ -119,7 +120,7 @@ export async function sharedDashboardRoutes(app: Api, deps: ApiDeps): Promise<vo
         await request.audit(tx);
         return updateSharedDashboard(tx, workspaceId, before.id, fields);
       });
-      return recordOf(config.appUrl, changed);
+      return oneRecordOf(pool, workspaceId, config.appUrl, changed);
     },
   );
 

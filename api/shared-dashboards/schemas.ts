@@ -51,6 +51,12 @@ const OPTIONS = {
   show_revenue: Type.Optional(
     Type.Boolean({ description: 'Whether visitors see revenue and revenue per click. False by default.' }),
   ),
+  embed: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether pages of other sites may show it in a frame. False by default, and with a password. In a frame its URL takes `?theme=light` or `dark`, and `&background=` a CSS color.',
+    }),
+  ),
   expires_at: Type.Optional(
     Nullable({ ...Instant, description: 'The dashboard ends at this instant. Null: it does not end.' }),
   ),
@@ -77,6 +83,11 @@ export const SharedDashboardRecord = Type.Object(
     scope: Scope,
     show_revenue: Type.Boolean(),
     has_password: Type.Boolean(),
+    embed: Type.Boolean(),
+    missing_values: Type.Array(Type.String(), {
+      description:
+        'Values of the scope that are gone: deleted folders and links, and tags that no link has. They add nothing to the figures.',
+    }),
     expires_at: Nullable(Instant),
     created_at: Instant,
   },
@@ -103,6 +114,10 @@ export const DashboardView = Type.Object(
     show_revenue: Type.Boolean(),
     currency: Type.String({ description: 'Currency of revenue: ISO 4217 code in lower case.' }),
     time_zone: Nullable(Type.String({ description: "The workspace's. Null: the visitor's own." })),
+    is_scope_gone: Type.Boolean({
+      description:
+        'Whether all that the dashboard shows is gone: its folders and links, or the tags of its links.',
+    }),
     expires_at: Nullable(Instant),
   },
   { title: 'DashboardView' },

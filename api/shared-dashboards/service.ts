@@ -3,10 +3,11 @@ import { hashPassword, LINK_COST } from '../../core/access/passwords.ts';
 import { AppError, badRequest } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import { formatInstant, NANOS_PER_MICRO, requireInstant } from '../../core/time/timestamps.ts';
-import type {
-  DashboardFields,
-  DashboardScope,
-  SharedDashboard,
+import {
+  type DashboardFields,
+  type DashboardScope,
+  presentScopeValues,
+  type SharedDashboard,
 } from '../../sql/console/shared-dashboards.ts';
 import type { Queryable } from '../../sql/database/pool.ts';
 import { foldersByIds } from '../../sql/links/folders.ts';
@@ -19,9 +20,47 @@ export const MOST_DASHBOARDS = 200;
 /** Returns a new token: 32 random bytes in base64url. */
 export const newDashboardToken = (): string => randomBytes(32).toString('base64url');
 
-/** Returns a dashboard as the API shows it. */
-export function recordOf(appUrl: string, dashboard: SharedDashboard): SharedDashboardRecord {
-  const { id, name, token, scope, show_revenue, password_hash, expires_at, created_at } = dashboard;
+/** Returns dashboards of a workspace as the API shows them. */
+export async function recordsOf(
+  db: Queryable,
+  workspaceId: string,
+  appUrl: string,
+  dashboards: readonly SharedDashboard[],
+): Promise<SharedDashboardRecord[]> {
+  const present = await presentScopeValues(
+    db,
+    workspaceId,
+    dashboards.map(({ scope }) => scope),
+  );
+  return dashboards.map((dashboard) => recordOf(appUrl, dashboard, present));
+}
+
+/** {@link recordsOf} for one. */
+export async function oneRecordOf(
+  db: Queryable,
+  workspaceId: string,
+  appUrl: string,
+  dashboard: SharedDashboard,
+): Promise<SharedDashboardRecord> {
+  const present = await presentScopeValues(db, workspaceId, [dashboard.scope]);
+  return recordOf(appUrl, dashboard, present);
+}
+
+/** Returns whether nothing of a dashboard's scope is left, so that it shows 0 from now on. */
+export async function isScopeGone(
+  db: Queryable,
+  { workspace_id, scope }: Pick<SharedDashboard, 'workspace_id' | 'scope'>,
+): Promise<boolean> {
+  if (scope.type === 'workspace') return false;
+  return (await presentScopeValues(db, workspace_id, [scope])).size === 0;
+}
+
+function recordOf(
+  appUrl: string,
+  dashboard: SharedDashboard,
+  present: ReadonlySet<string>,
+): SharedDashboardRecord {
+  const { id, name, token, scope, show_revenue, password_hash, embed, expires_at, created_at } = dashboard;
   return {
     id,
     name,
@@ -30,6 +69,8 @@ export function recordOf(appUrl: string, dashboard: SharedDashboard): SharedDash
     scope: scope.type === 'workspace' ? { type: 'workspace' } : scope,
     show_revenue,
     has_password: password_hash !== null,
+    embed,
+    missing_values: scope.values.filter((value) => !present.has(value)),
     expires_at,
     created_at,
   };
@@ -48,8 +89,8 @@ export async function passwordHashOf({
  * Returns the fields of a dashboard with a change applied.
  *
  * @param passwordHash of {@link passwordHashOf}
- * @throws {AppError} `bad_request` for a scope without sense or an end in the past, `not_found` for a folder or link
- *   that the workspace does not have
+ * @throws {AppError} `bad_request` for a scope without sense, an end in the past or a frame with a password, `not_found`
+ *   for a folder or link that the workspace does not have
  */
 export async function changedFields(
   tx: Queryable,
@@ -58,13 +99,18 @@ export async function changedFields(
   change: SharedDashboardChange,
   passwordHash: string | null | undefined,
 ): Promise<DashboardFields> {
-  return {
+  const after = {
     name: change.name ?? before.name,
     scope: change.scope ? await readScope(tx, workspaceId, change.scope) : before.scope,
     password_hash: passwordHash === undefined ? before.password_hash : passwordHash,
     show_revenue: change.show_revenue ?? before.show_revenue,
+    embed: change.embed ?? before.embed,
     expires_at: change.expires_at === undefined ? before.expires_at : readEnd(change.expires_at),
   };
+  // No page of another site asks for a password of ours: it could show the form below one of its own.
+  if (after.embed && after.password_hash !== null)
+    throw badRequest('embed', 'must be false for a dashboard with a password');
+  return after;
 }
 
 /** What a dashboard has when a create leaves it out. */
@@ -73,6 +119,7 @@ export const DEFAULT_FIELDS: DashboardFields = {
   scope: { type: 'workspace', values: [] },
   password_hash: null,
   show_revenue: false,
+  embed: false,
   expires_at: null,
 };
 

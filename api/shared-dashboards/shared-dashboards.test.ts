@@ -55,6 +55,8 @@ test('a dashboard is shared, listed, changed and deleted, and its URL ends with 
     scope: { type: 'workspace' },
     show_revenue: false,
     has_password: false,
+    embed: false,
+    missing_values: [],
     expires_at: null,
     created_at: expect.any(String),
   });
@@ -71,6 +73,7 @@ test('a dashboard is shared, listed, changed and deleted, and its URL ends with 
     show_revenue: true,
     currency: 'usd',
     time_zone: null,
+    is_scope_gone: false,
     expires_at: LATER,
   });
   expect((await shop.delete(`/shared-dashboards/${made.id}`)).body).toEqual({ ok: true });
@@ -108,6 +111,61 @@ test('a scope names tags, or folders and links of the workspace', async () => {
     (await other.post('/shared-dashboards', { name: 'A', scope: { type: 'links', values: [link.id] } }))
       .status,
   ).toBe(404);
+});
+
+test('what is gone of a scope is named, and a board of nothing says so', async () => {
+  const folders: string[] = [];
+  for (const name of ['F', 'G']) {
+    folders.push((await shop.post<{ id: string }>('/folders', { name })).body.id);
+  }
+  const link = await addLink();
+  await shop.patch(`/links/${link.id}`, { tags: ['autumn'], folder_id: folders[0] });
+  const scopes = [
+    { type: 'folder', values: folders },
+    { type: 'links', values: [link.id] },
+    { type: 'tag', values: ['autumn', 'winter'] },
+    { type: 'workspace' },
+  ];
+  const boards: SharedDashboardRecord[] = [];
+  for (const scope of scopes) boards.push(await share({ scope }));
+  const missing = async () => {
+    const { body } = await shop.get<Page>('/shared-dashboards');
+    const shown = await Promise.all(boards.map(({ token }) => visit(token)));
+    const listed = body.shared_dashboards.map(({ missing_values }) => missing_values).reverse();
+    return listed.map((values, index) => [values, shown[index]?.body.is_scope_gone]);
+  };
+  expect(await missing()).toEqual([
+    [[], false],
+    [[], false],
+    [['winter'], false],
+    [[], false],
+  ]);
+  await shop.delete(`/folders/${folders[0]}`);
+  await shop.patch(`/links/${link.id}`, { tags: [] });
+  await shop.delete(`/links/${link.id}`);
+  expect(await missing()).toEqual([
+    [[folders[0]], false],
+    [[link.id], true],
+    [['autumn', 'winter'], true],
+    [[], false],
+  ]);
+  await shop.delete(`/folders/${folders[1]}`);
+  expect((await missing())[0]).toEqual([folders, true]);
+});
+
+test('other sites may frame a dashboard that says so, and none with a password', async () => {
+  const refused = await shop.post('/shared-dashboards', { name: 'A', embed: true, password: 'autumn-2026' });
+  expect([refused.status, refused.body.error.details?.[0]?.path]).toEqual([400, 'embed']);
+  const { id, embed } = await share({ embed: true });
+  expect(embed).toBe(true);
+  const change = async (body: object) => {
+    const { status, body: after } = await shop.patch<SharedDashboardRecord>(`/shared-dashboards/${id}`, body);
+    return [status, after.embed, after.has_password];
+  };
+  expect((await change({ password: 'autumn-2026' }))[0]).toBe(400);
+  expect(await change({ embed: false, password: 'autumn-2026' })).toEqual([200, false, true]);
+  expect((await change({ embed: true }))[0]).toBe(400);
+  expect(await change({ embed: true, password: null })).toEqual([200, true, false]);
 });
 
 test('an end must be in the future, and then the dashboard is gone', async () => {

@@ -10,6 +10,7 @@ import { createTries } from '../session/tries.ts';
 import { createDashboardAccess, requireOpenDashboard } from './access.ts';
 import { DashboardView, TokenParams, UnlockBody } from './schemas.ts';
 import { scopedQuery } from './scoped-query.ts';
+import { isScopeGone } from './service.ts';
 
 const tags = ['Shared dashboards'];
 const PUBLIC = { scope: 'public', plan: 'any', console: true } as const;
@@ -47,6 +48,7 @@ export async function visitorRoutes(app: Api, deps: ApiDeps): Promise<void> {
         show_revenue: dashboard.show_revenue,
         currency: workspace.currency,
         time_zone: workspace.time_zone,
+        is_scope_gone: await isScopeGone(pool, dashboard),
         expires_at: dashboard.expires_at,
       };
     },

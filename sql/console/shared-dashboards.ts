@@ -15,6 +15,8 @@ export type SharedDashboard = {
   scope: DashboardScope;
   password_hash: string | null;
   show_revenue: boolean;
+  /** Whether other pages may frame it. Never with a password. */
+  embed: boolean;
   expires_at: string | null;
   created_at: string;
 };
@@ -22,28 +24,39 @@ export type SharedDashboard = {
 /** What a create stores, and a change may. */
 export type DashboardFields = Pick<
   SharedDashboard,
-  'name' | 'scope' | 'password_hash' | 'show_revenue' | 'expires_at'
+  'name' | 'scope' | 'password_hash' | 'show_revenue' | 'embed' | 'expires_at'
 >;
 
 const COLUMNS = `id, workspace_id, name, token,
   json_build_object('type', scope_type, 'values', scope_values) AS scope,
-  password_hash, show_revenue, ${isoMicros('expires_at')} AS expires_at, ${isoMicros('created_at')} AS created_at`;
+  password_hash, show_revenue, embed, ${isoMicros('expires_at')} AS expires_at, ${isoMicros('created_at')} AS created_at`;
 
 /** Creates a dashboard. The caller has locked the workspace: creation times are unique in it. */
 export async function insertSharedDashboard(
   tx: Queryable,
   workspaceId: string,
   token: string,
-  { name, scope, password_hash, show_revenue, expires_at }: DashboardFields,
+  { name, scope, password_hash, show_revenue, embed, expires_at }: DashboardFields,
 ): Promise<SharedDashboard> {
   const { rows } = await tx.query<SharedDashboard>(
     `INSERT INTO shared_dashboards (id, workspace_id, token, name, scope_type, scope_values, password_hash,
-       show_revenue, expires_at, created_at)
-     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, GREATEST(date_trunc('microseconds', clock_timestamp()),
+       show_revenue, embed, expires_at, created_at)
+     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, GREATEST(date_trunc('microseconds', clock_timestamp()),
        (SELECT max(created_at) + interval '1 microsecond' FROM shared_dashboards
         WHERE workspace_id = $2 AND ${NOT_AHEAD}))
      RETURNING ${COLUMNS}`,
-    [uuidv7(), workspaceId, token, name, scope.type, scope.values, password_hash, show_revenue, expires_at],
+    [
+      uuidv7(),
+      workspaceId,
+      token,
+      name,
+      scope.type,
+      scope.values,
+      password_hash,
+      show_revenue,
+      embed,
+      expires_at,
+    ],
   );
   if (!rows[0]) throw new Error('the shared dashboard was not inserted');
   return rows[0];
@@ -54,16 +67,37 @@ export async function updateSharedDashboard(
   tx: Queryable,
   workspaceId: string,
   id: string,
-  { name, scope, password_hash, show_revenue, expires_at }: DashboardFields,
+  { name, scope, password_hash, show_revenue, embed, expires_at }: DashboardFields,
 ): Promise<SharedDashboard> {
   const { rows } = await tx.query<SharedDashboard>(
     `UPDATE shared_dashboards SET name = $3, scope_type = $4, scope_values = $5, password_hash = $6,
-       show_revenue = $7, expires_at = $8
+       show_revenue = $7, embed = $8, expires_at = $9
      WHERE id = $1 AND workspace_id = $2 RETURNING ${COLUMNS}`,
-    [id, workspaceId, name, scope.type, scope.values, password_hash, show_revenue, expires_at],
+    [id, workspaceId, name, scope.type, scope.values, password_hash, show_revenue, embed, expires_at],
   );
   if (!rows[0]) throw new Error(`the shared dashboard ${id} was not updated`);
   return rows[0];
+}
+
+/**
+ * Returns the values of scopes that are there: folders and links that are not deleted, and tags that a link has.
+ */
+export async function presentScopeValues(
+  db: Queryable,
+  workspaceId: string,
+  scopes: readonly DashboardScope[],
+): Promise<ReadonlySet<string>> {
+  const valuesOf = (type: DashboardScope['type']) =>
+    scopes.flatMap((scope) => (scope.type === type ? scope.values : []));
+  const { rows } = await db.query<{ value: string }>(
+    `SELECT id::text AS value FROM folders WHERE workspace_id = $1 AND id = ANY ($2::uuid[])
+     UNION ALL
+     SELECT id::text FROM links WHERE workspace_id = $1 AND id = ANY ($3::uuid[]) AND deleted_at IS NULL
+     UNION
+     SELECT tag FROM destinations, unnest(tags) AS tag WHERE workspace_id = $1 AND tag = ANY ($4)`,
+    [workspaceId, valuesOf('folder'), valuesOf('links'), valuesOf('tag')],
+  );
+  return new Set(rows.map(({ value }) => value));
 }
 
 /** Returns how many dashboards the workspace shares. */

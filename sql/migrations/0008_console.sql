@@ -154,6 +154,7 @@ CREATE TABLE shared_dashboards (
   scope_values  text[] NOT NULL CHECK ((scope_type = 'workspace') = (scope_values = '{}')), -- tags, or ids
   password_hash text,                 -- scrypt; null: none
   show_revenue  boolean NOT NULL DEFAULT false,
+  embed         boolean NOT NULL DEFAULT false CHECK (NOT embed OR password_hash IS NULL), -- other pages may frame it
   expires_at    timestamptz,
   created_at    timestamptz NOT NULL,
   UNIQUE (workspace_id, created_at)

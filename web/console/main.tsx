@@ -6,6 +6,7 @@ import { Router } from 'wouter';
 import { isRetryable } from './api/failures.ts';
 import { keepToSession } from './api/keep-to-session.ts';
 import { SESSION_QUERY } from './api/session.ts';
+import { askedLook } from './pages/shared/frame-look.ts';
 import { pageAt, SHARED_PAGE, SIGN_IN_PAGE } from './pages.tsx';
 import { Console } from './shell/console.tsx';
 import { PageOf } from './shell/lazy-page.tsx';
@@ -37,6 +38,8 @@ const HEAD_START_MS = 500;
 
 /** Whether this is the page of a shared dashboard, which has no session. */
 const isShared = location.pathname.startsWith('/shared/');
+/** The theme that the page around it wants. */
+const theme = isShared ? askedLook(location.search).theme : null;
 
 /** Fetches the session and the page's code in parallel, then sends its first read. Failures show with the page. */
 async function fetchFirst(): Promise<void> {
@@ -57,7 +60,12 @@ async function fetchFirst(): Promise<void> {
 // Not awaited: later modules import this one, and would wait for it.
 void Promise.race([fetchFirst(), new Promise((resolve) => setTimeout(resolve, HEAD_START_MS))]).finally(() =>
   createRoot(root).render(
-    <MantineProvider theme={THEME} defaultColorScheme="auto" getStyleNonce={() => nonce}>
+    <MantineProvider
+      theme={THEME}
+      defaultColorScheme="auto"
+      {...(theme && { forceColorScheme: theme })}
+      getStyleNonce={() => nonce}
+    >
       <QueryClientProvider client={queries}>
         {isShared ? (
           <Suspense fallback={null}>

@@ -1,7 +1,16 @@
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect, test, vi } from 'vitest';
 import { inChromium } from '../in-chromium.ts';
-import { type ConsoleSite, consoleSite, expectClean, expectGood, screenshot } from './console-site.ts';
+import {
+  type ConsoleSite,
+  consoleSite,
+  expectClean,
+  expectGood,
+  screenshot,
+  WIDTHS,
+} from './console-site.ts';
 import { fillShop } from './dashboard-desk.ts';
 import { address, ask, bar, chart, count, totals } from './dashboard-page.ts';
 
@@ -172,4 +181,92 @@ test('a shared dashboard shows its scope and nothing else, without a sign-in', a
   await screenshot(page, 'shared-dashboard-ended');
   await page.close();
   await owner.close();
+});
+
+/** Serves a page of another site with this body; its host is not the console's. */
+async function startHost(bodyOf: (path: string) => string) {
+  const server = createServer((request, response) => {
+    response.setHeader('content-type', 'text/html; charset=utf-8');
+    // The strictest host: it shows frames only of pages that ask for the same.
+    if (request.url === '/') response.setHeader('cross-origin-embedder-policy', 'require-corp');
+    response.end(
+      `<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>Agency</title>
+      <body style="margin: 16px; font: 16px system-ui; background: #fdf6e3"><h1>Autumn campaign</h1>
+      ${bodyOf(request.url ?? '')}<p id="after">After the frame</p></body></html>`,
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    origin: `http://localhost:${(server.address() as AddressInfo).port}`,
+    close: () => server.close(),
+  };
+}
+
+test('a page of another site shows a dashboard in a frame as high as its content, and none with a password', async () => {
+  const owner = await site.open('/');
+  await owner.getByRole('button', { name: 'Share', exact: true }).click();
+  const dialog = owner.getByRole('dialog', { name: 'Shared dashboards' });
+  await dialog.getByRole('button', { name: 'Share a dashboard' }).click();
+  const form = owner.getByRole('dialog', { name: 'Share a dashboard' });
+  await form.getByRole('textbox', { name: 'Name' }).fill('Clicks & "reach"');
+  const framed = form.getByRole('checkbox', { name: 'Other sites may show it in a frame' });
+  await form.getByLabel('Password', { exact: true }).fill('autumn-2026');
+  expect(await framed.isDisabled()).toBe(true);
+  await form.getByLabel('Password', { exact: true }).fill('');
+  await framed.check();
+  await form.getByRole('button', { name: 'Share', exact: true }).click();
+  await dialog.getByText('All links, for frames').waitFor();
+  await dialog.getByRole('button', { name: 'Tag of Clicks & "reach" for a page' }).click();
+  const view = owner.getByRole('dialog', { name: 'Clicks & "reach"' });
+  await view.getByRole('combobox', { name: 'Theme' }).selectOption('dark');
+  await view.getByRole('combobox', { name: 'Background' }).selectOption('color');
+  await view.getByRole('textbox', { name: 'Background color', exact: true }).fill('#073642');
+  await expectGood(owner, 'dashboard-frame-tag');
+  const tag = (await view.getByRole('region', { name: 'Tag' }).textContent()) ?? '';
+  await owner.close();
+
+  const { url: locked } = await site.api<{ url: string }>('/shared-dashboards', {
+    name: 'Locked',
+    password: 'autumn-2026',
+  });
+  const host = await startHost((path) =>
+    path === '/locked' ? `<iframe src="${locked}" title="Locked"></iframe>` : tag,
+  );
+  const page = await site.open('/', { role: null });
+  page.watched.foreign.length = 0;
+  await page.goto(`${host.origin}/`);
+  const element = page.locator('iframe');
+  expect(await element.getAttribute('title')).toBe('Clicks & "reach"');
+  await element.scrollIntoViewIfNeeded();
+  const board = element.contentFrame();
+  await board.getByRole('heading', { level: 1, name: 'Clicks & "reach"' }).waitFor();
+  await board.getByRole('list', { name: 'Links' }).waitFor();
+  // The page's own header is left out, and the host's look is taken.
+  expect(await board.getByText('Hoplog', { exact: true }).count()).toBe(0);
+  const inside = <T>(expression: string) => page.frames()[1]?.evaluate(expression) as Promise<T>;
+  expect([
+    await inside('document.documentElement.dataset.mantineColorScheme'),
+    await inside('getComputedStyle(document.body).backgroundColor'),
+  ]).toEqual(['dark', 'rgb(7, 54, 66)']);
+  const heights = async () => {
+    const content = await inside<number[]>(
+      '[document.documentElement.getBoundingClientRect().height, document.documentElement.scrollHeight, innerHeight]',
+    );
+    const all = [...content, (await element.boundingBox())?.height ?? 0];
+    return new Set(all.map(Math.ceil)).size;
+  };
+  // All the same: nothing is cut, and nothing scrolls within the frame.
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 900 });
+    await expect.poll(heights, PATIENCE).toBe(1);
+    await screenshot(page, `framed-dashboard-${width}`);
+  }
+  await board.getByRole('tab', { name: 'Tags' }).click();
+  await expect.poll(heights, PATIENCE).toBe(1);
+  expect(page.watched.violations).toEqual([]);
+  const refused = page.waitForEvent('console', (message) => message.text().includes('frame-ancestors'));
+  await page.goto(`${host.origin}/locked`);
+  await refused;
+  host.close();
+  await page.close();
 });

@@ -624,8 +624,10 @@ export interface components {
     /** @enum {string} */
     BioButtonType: "link" | "section";
     BioPage: {
+      avatar_height: number | null;
       /** Format: uri */
       avatar_url: string | null;
+      avatar_width: number | null;
       bio: string;
       /** Format: date-time */
       created_at: string;
@@ -1018,8 +1020,10 @@ export interface components {
     /** @enum {string} */
     CreatableChannel: "facebook" | "instagram" | "youtube" | "linkedin" | "twitter" | "tiktok" | "newsletter" | "website" | "other" | "threads" | "bluesky" | "mastodon" | "pinterest" | "reddit" | "telegram" | "discord" | "tumblr" | "google_business" | "nostr" | "lemmy" | "slack" | "devto" | "x";
     CreateBioPage: {
+      avatar_height?: number | null;
       /** Format: uri */
       avatar_url?: string | null;
+      avatar_width?: number | null;
       bio?: string;
       external_id?: string | null;
       is_published?: boolean;
@@ -1174,6 +1178,7 @@ export interface components {
       query: components["schemas"]["SavedQuery"];
     };
     CreateSharedDashboard: {
+      embed?: boolean;
       /** Format: date-time */
       expires_at?: string | null;
       name: string;
@@ -1299,6 +1304,7 @@ export interface components {
       currency: string;
       /** Format: date-time */
       expires_at: string | null;
+      is_scope_gone: boolean;
       name: string;
       show_revenue: boolean;
       time_zone: string | null;
@@ -2495,8 +2501,10 @@ export interface components {
     /** @enum {string} */
     PlanTier: "free" | "starter" | "pro" | "business" | "unlimited";
     PreviewBioPage: {
+      avatar_height?: number | null;
       /** Format: uri */
       avatar_url?: string | null;
+      avatar_width?: number | null;
       bio?: string;
       is_published?: boolean;
       links?: components["schemas"]["BioButtonInput"][];
@@ -2966,11 +2974,13 @@ export interface components {
     SharedDashboard: {
       /** Format: date-time */
       created_at: string;
+      embed: boolean;
       /** Format: date-time */
       expires_at: string | null;
       has_password: boolean;
       /** Format: uuid */
       id: string;
+      missing_values: string[];
       name: string;
       scope: components["schemas"]["DashboardScope"];
       show_revenue: boolean;
@@ -3143,8 +3153,10 @@ export interface components {
       matched: false;
     };
     UpdateBioPage: {
+      avatar_height?: number | null;
       /** Format: uri */
       avatar_url?: string | null;
+      avatar_width?: number | null;
       bio?: string;
       is_published?: boolean;
       links?: components["schemas"]["BioButtonInput"][];
@@ -3278,6 +3290,7 @@ export interface components {
       status?: components["schemas"]["ProgramStatus"];
     };
     UpdateSharedDashboard: {
+      embed?: boolean;
       /** Format: date-time */
       expires_at?: string | null;
       name?: string;

@@ -29,10 +29,12 @@ export function ShareForm({ dashboard, done }: { dashboard: SharedDashboard | nu
   );
   const { draft, change, text, check } = useDraft(() => draftOf(dashboard), send.error);
   const { name, type, values, password } = draft;
+  const hasPassword = draft.keepsPassword || password !== '';
   const bodyOf = () => ({
     name: name.trim(),
     scope: type === 'workspace' ? { type } : { type, values },
     show_revenue: draft.show_revenue,
+    embed: draft.embed && !hasPassword,
     expires_at: draft.lastDay === '' ? null : instantOfDay(draft.lastDay, zone, 1).toISOString(),
     ...(draft.keepsPassword ? {} : { password: password === '' ? null : password }),
   });
@@ -82,6 +84,17 @@ export function ShareForm({ dashboard, done }: { dashboard: SharedDashboard | nu
         {...text('lastDay', 'expires_at', 'Last day')}
       />
       <Checkbox label="Show revenue" {...check('show_revenue')} />
+      <Checkbox
+        label="Other sites may show it in a frame"
+        description={
+          hasPassword
+            ? 'Only without a password.'
+            : 'For a page of a customer or a wiki. The list then has the tag to paste.'
+        }
+        {...check('embed')}
+        checked={draft.embed && !hasPassword}
+        disabled={hasPassword}
+      />
     </DialogForm>
   );
 }
@@ -91,6 +104,7 @@ const draftOf = (dashboard: SharedDashboard | null) => ({
   type: dashboard?.scope.type ?? ('workspace' as ScopeType),
   values: dashboard?.scope.values ?? [],
   show_revenue: dashboard?.show_revenue ?? false,
+  embed: dashboard?.embed ?? false,
   keepsPassword: dashboard?.has_password ?? false,
   password: '',
   /** Included. */

@@ -1,6 +1,7 @@
 import { Button, Container, Group, PasswordInput, Stack, Text, Title } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
+import { reportHeight } from '../../../embed/report-height.ts';
 import { callApi } from '../../api/call.ts';
 import { ApiFailure, isRetryable } from '../../api/failures.ts';
 import { useSend } from '../../api/queries.ts';
@@ -13,13 +14,22 @@ import { FailureNotice } from '../../parts/failure-notice.tsx';
 import { BlocksSkeleton } from '../../parts/skeletons.tsx';
 import { PageBoundary } from '../../shell/page-boundary.tsx';
 import { SchemeSwitch } from '../../shell/scheme-switch.tsx';
+import { askedLook } from './frame-look.ts';
 
 type SharedView = ResponseOf<'/shared/{token}'>;
+
+/** Whether a page of another site, or of ours, shows this one. */
+const IS_FRAMED = window.parent !== window;
 
 /** A dashboard that a workspace shares: no sign-in, and nothing of the workspace besides it. */
 export default function SharedPage() {
   const [, token = ''] = /^\/shared\/([^/]+)/.exec(location.pathname) ?? [];
   const path = `/shared/${token}`;
+  useEffect(() => {
+    if (IS_FRAMED) reportHeight();
+    const { background } = askedLook(location.search);
+    if (background !== null) document.body.style.background = background;
+  }, []);
   const view = useQuery<SharedView>({
     queryKey: [path],
     queryFn: () => callApi<SharedView>(path),
@@ -27,7 +37,7 @@ export default function SharedPage() {
   });
   const status = view.error instanceof ApiFailure ? view.error.status : null;
   if (view.data && status !== 401 && status !== 404) {
-    const { name, currency, time_zone, show_revenue } = view.data;
+    const { name, currency, time_zone, show_revenue, is_scope_gone } = view.data;
     return (
       <Frame>
         <Dashboard
@@ -39,7 +49,15 @@ export default function SharedPage() {
             withRevenue: show_revenue,
             isConsole: false,
           }}
-          empty={<EmptyState title="No clicks in this period">Choose a longer period.</EmptyState>}
+          empty={
+            is_scope_gone ? (
+              <EmptyState title="What this dashboard showed is gone">
+                Its links were deleted, or are in another place now. Ask the person who shares it.
+              </EmptyState>
+            ) : (
+              <EmptyState title="No clicks in this period">Choose a longer period.</EmptyState>
+            )
+          }
         />
       </Frame>
     );
@@ -105,12 +123,14 @@ function Unlock({ path }: { path: string }) {
 
 const Frame = ({ children }: { children: ReactNode }) => (
   <Container size="xl" py="md">
-    <Group component="header" justify="space-between" mb="sm">
-      <Text fw={700} c="dimmed">
-        Hoplog
-      </Text>
-      <SchemeSwitch />
-    </Group>
+    {!IS_FRAMED && (
+      <Group component="header" justify="space-between" mb="sm">
+        <Text fw={700} c="dimmed">
+          Hoplog
+        </Text>
+        {askedLook(location.search).theme === null && <SchemeSwitch />}
+      </Group>
+    )}
     <main>
       <PageBoundary>{children}</PageBoundary>
     </main>
