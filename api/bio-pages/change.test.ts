@@ -26,6 +26,13 @@ describe('PATCH /bio-pages/:id', () => {
     const cleared = await changeBioPage(shop, 'change', { avatar_url: null, metadata: null });
     expect([cleared.avatar_url, cleared.metadata]).toEqual([null, null]);
     expect(cleared.links).toEqual(page.links);
+    const avatar = { avatar_url: 'https://img.example/a.png', avatar_width: 400, avatar_height: 300 };
+    expect(await changeBioPage(shop, 'change', avatar)).toMatchObject(avatar);
+    expect(await changeBioPage(shop, 'change', { title: 'Same' })).toMatchObject(avatar);
+    // The size was that of the other picture.
+    const other = { avatar_url: 'https://img.example/b.png' };
+    const unknown = { avatar_width: null, avatar_height: null };
+    expect(await changeBioPage(shop, 'change', other)).toMatchObject({ ...other, ...unknown });
   });
 
   test('slug and external_id stay, so a page may be sent back as it was read', async () => {

@@ -19,7 +19,13 @@ const statusOf = async (body: object) => (await post(body)).status;
 
 test('a page is returned completely: 201', async () => {
   const { status, body } = await post(
-    bioBody('whole', { avatar_url: 'https://img.example/a.png', external_id: 'e-1', metadata: { a: [1] } }),
+    bioBody('whole', {
+      avatar_url: 'https://img.example/a.png',
+      avatar_width: 400,
+      avatar_height: 300,
+      external_id: 'e-1',
+      metadata: { a: [1] },
+    }),
   );
   expect(status).toBe(201);
   expect(body).toEqual({
@@ -29,6 +35,8 @@ test('a page is returned completely: 201', async () => {
     title: 'Ada Lovelace',
     bio: 'Notes on the Analytical Engine',
     avatar_url: 'https://img.example/a.png',
+    avatar_width: 400,
+    avatar_height: 300,
     theme: DEFAULT_THEME,
     links: [
       {
@@ -79,6 +87,8 @@ test('a slug is all that a page needs', async () => {
       title: '',
       bio: '',
       avatar_url: null,
+      avatar_width: null,
+      avatar_height: null,
       links: [],
       social_links: [],
       is_published: true,
@@ -273,6 +283,12 @@ describe('limits', () => {
     ['a bio of 281', { bio: 'x'.repeat(281) }],
     ['an avatar that is not a URL', { avatar_url: 'me.png' }],
     ['an empty avatar', { avatar_url: '' }],
+    ['a size without an avatar', { avatar_width: 400, avatar_height: 400 }],
+    ['one side of an avatar', { avatar_url: 'https://img.example/a.png', avatar_width: 400 }],
+    [
+      'an avatar without a width',
+      { avatar_url: 'https://img.example/a.png', avatar_width: 0, avatar_height: 1 },
+    ],
     ['a script as avatar', { avatar_url: 'javascript:alert(1)' }],
     ['51 buttons', { links: Array.from({ length: 51 }, () => ({ type: 'section', label: 'S' })) }],
     ['a button without url', button({ url: undefined })],

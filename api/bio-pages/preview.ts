@@ -21,6 +21,8 @@ export function previewPage(body: PreviewBody, origins: Origins): RenderedBioPag
     title: wanted.title ?? '',
     bio: wanted.bio ?? '',
     avatar_url: wanted.avatar_url ?? null,
+    avatar_width: wanted.avatar_width ?? null,
+    avatar_height: wanted.avatar_height ?? null,
     theme: mergeTheme(DEFAULT_THEME, wanted.theme ?? {}),
     show_branding: wanted.show_branding ?? true,
     social_links: wanted.social_links ?? [],

@@ -10,6 +10,7 @@ import {
   DEFAULT_THEME,
   FONTS,
 } from '../../core/bio/theme.ts';
+import { PREVIEW_SIDE_LIMIT } from '../../core/links/preview.ts';
 import { PAGE_ORIGINS } from '../../sql/bio/pages.ts';
 import {
   Body,
@@ -118,10 +119,24 @@ const SocialLinkBody = Body(
   { title: 'SocialLinkInput' },
 );
 
+const SIDE = { minimum: 1, maximum: PREVIEW_SIDE_LIMIT };
+
 const PAGE_FIELDS = {
   title: Type.Optional(Type.String({ maxLength: 60 })),
   bio: Type.Optional(Type.String({ maxLength: 280 })),
   avatar_url: Type.Optional(Nullable(Type.String({ format: 'uri', description: 'An http(s) image URL.' }))),
+  avatar_width: Type.Optional(
+    Nullable(
+      Type.Integer({
+        ...SIDE,
+        description:
+          'Pixels, together with `avatar_height`. Without a size Facebook shows no image at the first share. A new `avatar_url` without a size clears it.',
+      }),
+    ),
+  ),
+  avatar_height: Type.Optional(
+    Nullable(Type.Integer({ ...SIDE, description: 'Pixels, together with `avatar_width`.' })),
+  ),
   links: Type.Optional(
     Type.Array(ButtonBody, { maxItems: BUTTONS_LIMIT, description: 'Replaces the whole list.' }),
   ),
@@ -190,6 +205,8 @@ export const BioPageRecord = Type.Object(
     title: Type.String(),
     bio: Type.String(),
     avatar_url: Nullable(Url),
+    avatar_width: Nullable(Type.Integer({ description: 'Pixels.' })),
+    avatar_height: Nullable(Type.Integer({ description: 'Pixels.' })),
     theme: ThemeRecord,
     links: Type.Array(BioButton),
     social_links: Type.Array(SocialLink),

@@ -1,6 +1,6 @@
 import { hideLinks } from '../../clickhouse/erasures.ts';
 import { DEFAULT_THEME, mergeTheme } from '../../core/bio/theme.ts';
-import { AppError } from '../../core/errors.ts';
+import { AppError, badRequest } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import { normalizeBioSlug } from '../../core/links/slugs.ts';
 import { deleteLinksOfPage } from '../../sql/bio/button-links.ts';
@@ -195,6 +195,8 @@ const EMPTY: BioPageFields = {
   title: '',
   bio: '',
   avatar_url: null,
+  avatar_width: null,
+  avatar_height: null,
   theme: DEFAULT_THEME,
   social_links: [],
   is_published: true,
@@ -202,11 +204,29 @@ const EMPTY: BioPageFields = {
   metadata: null,
 };
 
+/** @throws {AppError} `bad_request` for a size without a picture, or one side alone */
+function changedAvatar(
+  current: BioPageFields,
+  request: PageRequest,
+): Pick<BioPageFields, 'avatar_url' | 'avatar_width' | 'avatar_height'> {
+  const avatar_url = request.avatar_url === undefined ? current.avatar_url : request.avatar_url;
+  const sized = avatar_url === current.avatar_url ? current : EMPTY;
+  const { avatar_width = sized.avatar_width, avatar_height = sized.avatar_height } = request;
+  if ((avatar_width === null) !== (avatar_height === null)) {
+    const missing = avatar_width === null ? 'avatar_width' : 'avatar_height';
+    throw badRequest(missing, 'is required with the other side of the picture');
+  }
+  if (avatar_width !== null && avatar_url === null) {
+    throw badRequest('avatar_width', 'is allowed only with an `avatar_url`');
+  }
+  return { avatar_url, avatar_width, avatar_height };
+}
+
 function changedFields(current: BioPageFields, request: PageRequest): BioPageFields {
   return {
     title: request.title ?? current.title,
     bio: request.bio ?? current.bio,
-    avatar_url: request.avatar_url === undefined ? current.avatar_url : request.avatar_url,
+    ...changedAvatar(current, request),
     theme: mergeTheme(current.theme, request.theme ?? {}),
     social_links: request.social_links ?? current.social_links,
     is_published: request.is_published ?? current.is_published,

@@ -37,6 +37,9 @@ export type PublicPage = {
   title: string;
   bio: string;
   avatar_url: string | null;
+  /** Pixels; null: not known. */
+  avatar_width: number | null;
+  avatar_height: number | null;
   theme: Theme;
   show_branding: boolean;
   social_links: SocialLink[];

@@ -74,12 +74,17 @@ function metaTags(
 ): string {
   const description = page.bio.trim().replaceAll(/\s+/g, ' ');
   const url = `${publicUrl}/${slug}`;
+  const image = page.avatar_url !== null && isShownImage(page.avatar_url) ? page.avatar_url : null;
+  // Facebook shows no image at the first share without its size.
+  const side = (pixels: number | null) => (image !== null && pixels ? String(pixels) : null);
   const properties: [string, string | null][] = [
     ['og:type', 'website'],
     ['og:title', name],
     ['og:description', description || null],
     ['og:url', url],
-    ['og:image', page.avatar_url !== null && isShownImage(page.avatar_url) ? page.avatar_url : null],
+    ['og:image', image],
+    ['og:image:width', side(page.avatar_width)],
+    ['og:image:height', side(page.avatar_height)],
   ];
   const names: [string, string | null][] = [
     ['description', description || null],

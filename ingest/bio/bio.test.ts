@@ -111,13 +111,20 @@ describe('the public page', () => {
   });
 
   test('has Open Graph tags and a canonical address at the public origin', async () => {
-    await makeBioPage(shop, 'graph', { avatar_url: 'https://img.example/a.png?x=1&y=2', bio: 'Two\nlines' });
+    await makeBioPage(shop, 'graph', {
+      avatar_url: 'https://img.example/a.png?x=1&y=2',
+      avatar_width: 400,
+      avatar_height: 300,
+      bio: 'Two\nlines',
+    });
     const text = await html('graph');
     for (const [property, content] of [
       ['og:title', 'Ada Lovelace'],
       ['og:description', 'Two lines'],
       ['og:url', 'https://bio.example/graph'],
       ['og:image', 'https://img.example/a.png?x=1&#38;y=2'],
+      ['og:image:width', '400'],
+      ['og:image:height', '300'],
       ['og:type', 'website'],
     ]) {
       expect(text).toContain(`<meta property="${property}" content="${content}">`);
@@ -125,7 +132,11 @@ describe('the public page', () => {
     expect(text).toContain('<link rel="canonical" href="https://bio.example/graph">');
     // No network shows these.
     for (const avatar_url of ['http://img.example/a.png', 'https://img.example/a.svg?x=1']) {
-      await makeBioPage(shop, `graph-${avatar_url.length}`, { avatar_url });
+      await makeBioPage(shop, `graph-${avatar_url.length}`, {
+        avatar_url,
+        avatar_width: 400,
+        avatar_height: 300,
+      });
       const other = await html(`graph-${avatar_url.length}`);
       expect([other.includes('og:image'), other.includes(`src="${avatar_url}"`)]).toEqual([false, true]);
     }

@@ -7,6 +7,8 @@ CREATE TABLE bio_pages (
   title         text NOT NULL,
   bio           text NOT NULL,
   avatar_url    text,
+  avatar_width  integer CHECK (avatar_width IS NULL OR avatar_url IS NOT NULL), -- pixels
+  avatar_height integer CHECK ((avatar_height IS NULL) = (avatar_width IS NULL)),
   theme         jsonb NOT NULL,
   social_links  jsonb NOT NULL,
   is_published  boolean NOT NULL,

@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest';
+import { plainPng } from '../../support/scanned-images.ts';
 import { inChromium } from '../in-chromium.ts';
 import { addButton, type BioDesk, bioDesk, LONG, PATIENT, press, preview, save } from './bio-desk.ts';
 import {
@@ -34,10 +35,15 @@ const labels = (page: ConsolePage) =>
 
 const focused = (page: ConsolePage) => page.locator(':focus').getAttribute('aria-label');
 
-test('fields take as many characters as the API, and never half an emoji', async () => {
+test('fields take as many characters as the API, never half an emoji, and the size of a picture is read', async () => {
   const family = '👨‍👩‍👧‍👦';
   const { id } = await desk.make('emoji', { links: links('Home') });
   const page = await site.open(`/bio-pages/${id}`);
+  const picture = 'https://img.example/ada.png';
+  const image = plainPng(400, 300, [230, 110, 0, 255]);
+  await page.route(picture, (route) => route.fulfill({ body: image, contentType: 'image/png' }));
+  await page.getByLabel('Picture').fill(picture);
+  await Promise.all([page.waitForResponse(picture), page.keyboard.press('Tab')]);
   await page.getByLabel('Title').fill('🎉'.repeat(61));
   await page.getByLabel('About').fill('🎈'.repeat(279));
   await page.getByText('279 of 280 characters').waitFor();
@@ -46,12 +52,21 @@ test('fields take as many characters as the API, and never half an emoji', async
   for (let n = 1; n <= 3; n++) await page.keyboard.insertText(family);
   expect(await emoji.inputValue()).toBe(family + family);
   await save(page);
-  type Saved = { title: string; bio: string; links: { emoji: string }[] };
+  type Saved = {
+    title: string;
+    bio: string;
+    links: { emoji: string }[];
+    avatar_width: number;
+    avatar_height: number;
+  };
   expect(await site.api<Saved>(`/bio-pages/${id}`)).toMatchObject({
     title: '🎉'.repeat(60),
     bio: '🎈'.repeat(279),
+    avatar_width: 400,
+    avatar_height: 300,
     links: [{ emoji: family + family }],
   });
+  expect(new Set(page.watched.foreign.splice(0))).toEqual(new Set([picture]));
   expectClean(page);
   await page.close();
 });

@@ -1,4 +1,5 @@
 import { TextInput, type TextInputProps } from '@mantine/core';
+import { useRef } from 'react';
 import { cleanAddress } from './clean-address.ts';
 import { useFirstFocus } from './use-first-focus.ts';
 
@@ -8,6 +9,8 @@ type Props = Pick<
 > & {
   value: string;
   onChange: (value: string) => void;
+  /** Called with the address once a changed one is complete. */
+  onEntered?: (address: string) => void;
   /** Has the focus when the form opens. */
   isFirst?: boolean;
 };
@@ -16,11 +19,14 @@ type Props = Pick<
  * A field for an address of the web or of an app. What is pasted is cleaned at once, what is typed when the field is
  * left or sent: `https://` is put in front, and shown. Not `type="url"`, whose check would refuse `example.com`.
  */
-export function AddressField({ onChange, value, isFirst = false, ...field }: Props) {
+export function AddressField({ onChange, onEntered, value, isFirst = false, ...field }: Props) {
+  const isChanged = useRef(false);
   const input = useFirstFocus<HTMLInputElement>(isFirst);
   const finish = () => {
     const clean = cleanAddress(value);
     if (clean !== value) onChange(clean);
+    if (isChanged.current) onEntered?.(clean);
+    isChanged.current = false;
   };
   return (
     <TextInput
@@ -32,7 +38,10 @@ export function AddressField({ onChange, value, isFirst = false, ...field }: Pro
       autoComplete="off"
       spellCheck={false}
       value={value}
-      onChange={(event) => onChange(event.currentTarget.value)}
+      onChange={(event) => {
+        isChanged.current = true;
+        onChange(event.currentTarget.value);
+      }}
       onBlur={finish}
       onKeyDown={({ key }) => key === 'Enter' && finish()}
       onPaste={(event) => {
@@ -42,6 +51,7 @@ export function AddressField({ onChange, value, isFirst = false, ...field }: Pro
         const clean = cleanAddress(pasted);
         if (!isWhole || clean === pasted || clean === '') return;
         event.preventDefault();
+        isChanged.current = true;
         onChange(clean);
       }}
     />

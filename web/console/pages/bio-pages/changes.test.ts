@@ -23,6 +23,8 @@ const loaded: BioPage = {
   title: 'Ada',
   bio: '',
   avatar_url: null,
+  avatar_width: null,
+  avatar_height: null,
   theme: { font: 'system' } as BioPage['theme'],
   links: [button('one')],
   social_links: [],

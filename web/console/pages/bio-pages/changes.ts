@@ -12,6 +12,8 @@ const FIELDS: readonly Field[] = [
   'title',
   'bio',
   'avatar_url',
+  'avatar_width',
+  'avatar_height',
   'theme',
   'links',
   'social_links',

@@ -14,6 +14,9 @@ export type Draft = {
   title: string;
   bio: string;
   avatar_url: string;
+  /** Pixels; null: not known. */
+  avatar_width: number | null;
+  avatar_height: number | null;
   theme: Theme;
   links: DraftButton[];
   social_links: DraftSocial[];
@@ -28,6 +31,8 @@ export function draftOf(page: BioPage): Draft {
     title: page.title,
     bio: page.bio,
     avatar_url: page.avatar_url ?? '',
+    avatar_width: page.avatar_width,
+    avatar_height: page.avatar_height,
     theme: page.theme,
     links: page.links.map(({ id, type, label, url, emoji, image_url }) => ({
       id,
@@ -50,6 +55,8 @@ export function bodyOf(draft: Draft) {
     title: draft.title,
     bio: draft.bio,
     avatar_url: draft.avatar_url.trim() || null,
+    avatar_width: draft.avatar_width,
+    avatar_height: draft.avatar_height,
     theme: draft.theme,
     links: draft.links.map((button) => ({
       id: button.id,
@@ -73,7 +80,7 @@ const SOMEWHERE = 'https://example.com/';
 
 /** The body for a preview of an unfinished draft: incomplete URLs are left out. */
 export function previewBodyOf(draft: Draft, slug: string) {
-  const { is_published: _, metadata: __, ...body } = bodyOf(draft);
+  const { is_published: _, metadata: __, avatar_width: ___, avatar_height: ____, ...body } = bodyOf(draft);
   return {
     ...body,
     slug,

@@ -67,6 +67,8 @@ const FIELDS: Record<Field, [name: string, part: Part]> = {
   title: ['Title', 'content'],
   bio: ['About', 'content'],
   avatar_url: ['Picture', 'content'],
+  avatar_width: ['Width of the picture', 'content'],
+  avatar_height: ['Height of the picture', 'content'],
   links: ['Buttons', 'content'],
   social_links: ['Profiles', 'content'],
   theme: ['Look', 'look'],

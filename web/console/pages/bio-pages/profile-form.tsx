@@ -1,5 +1,7 @@
 import { Stack, Textarea, TextInput } from '@mantine/core';
+import { useEffect, useRef } from 'react';
 import { AddressField } from '../../parts/address-field.tsx';
+import { sizeOf } from '../../parts/image-size.ts';
 import { charactersOf, keptTo, TITLE_MOST } from './character-limit.ts';
 import type { PartProps } from './editor.tsx';
 
@@ -8,6 +10,15 @@ const ABOUT_MOST = 280;
 
 /** Title, about text and picture. */
 export function ProfileForm({ draft, change, wrong }: PartProps) {
+  const latest = useRef(draft);
+  useEffect(() => {
+    latest.current = draft;
+  });
+  const readSize = async (address: string) => {
+    const size = await sizeOf(address);
+    if (size === null || latest.current.avatar_url !== address) return;
+    change({ avatar_width: size.width, avatar_height: size.height });
+  };
   return (
     <Stack gap="sm" mb="xl">
       <TextInput
@@ -32,7 +43,8 @@ export function ProfileForm({ draft, change, wrong }: PartProps) {
         maxLength={1024}
         value={draft.avatar_url}
         error={wrong('avatar_url')}
-        onChange={(address) => change({ avatar_url: address })}
+        onChange={(address) => change({ avatar_url: address, avatar_width: null, avatar_height: null })}
+        onEntered={(address) => void readSize(address)}
       />
     </Stack>
   );

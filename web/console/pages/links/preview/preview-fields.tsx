@@ -1,9 +1,9 @@
 import { Stack, Textarea, TextInput } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import { PREVIEW_DESCRIPTION_LIMIT, PREVIEW_TITLE_LIMIT } from '../../../../../core/links/preview.ts';
+import { sizeOf } from '../../../parts/image-size.ts';
 import { Note } from '../../../parts/note.tsx';
 import { type FormFields, joined, type LinkFormSection } from '../form/fields.ts';
-import { sizeOf } from './image-size.ts';
 import type { PreviewDraft } from './preview-draft.ts';
 
 function PreviewFields({ draft, set, wrong }: FormFields) {
@@ -16,8 +16,9 @@ function PreviewFields({ draft, set, wrong }: FormFields) {
   const readSize = async () => {
     const url = preview.image_url.trim();
     if (preview.size !== null || !url.startsWith('https://')) return;
-    const size = await sizeOf(url);
-    if (size !== null && latest.current.image_url.trim() === url) set('preview', { ...latest.current, size });
+    const read = await sizeOf(url);
+    if (read === null || latest.current.image_url.trim() !== url) return;
+    set('preview', { ...latest.current, size: { image_width: read.width, image_height: read.height } });
   };
   return (
     <Stack gap="md">
