@@ -1,4 +1,5 @@
 import { isUuid } from '../core/ids.ts';
+import { slugOfUrl } from '../core/link-imports/values.ts';
 import type { LinkName } from '../sql/links/blocks.ts';
 
 /**
@@ -9,8 +10,10 @@ import type { LinkName } from '../sql/links/blocks.ts';
  */
 export function readLinkName(text: string, shortUrl: string): LinkName {
   if (isUuid(text)) return { kind: 'id', id: text.toLowerCase() };
-  const [, host, slug] = /^(?:https?:\/\/)?([^/]+)\/([^/?#]+)/i.exec(text) ?? [];
-  if (host === undefined || slug === undefined) return { kind: 'slug', slug: text };
+  const [, withScheme, host = withScheme] =
+    /^(?:https?:\/\/([^/]+)|([^/]*[.:][^/]*))\/[^/?#]/i.exec(text) ?? [];
+  if (host === undefined) return { kind: 'slug', slug: text.normalize('NFC') };
+  const slug = slugOfUrl(text).normalize('NFC');
   const isOwn = host.toLowerCase() === new URL(shortUrl).host;
   return { kind: 'address', domain: isOwn ? null : host.toLowerCase(), slug };
 }

@@ -160,6 +160,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
       hosts,
       visitorIds,
       domains,
+      knowsOthers: linkTable.ready,
     }),
     resolver,
     policies,

@@ -1,3 +1,4 @@
+import { Type } from 'typebox';
 import { AppError } from '../../core/errors.ts';
 import { type ColumnWatch, createColumnWatch } from '../../core/link-imports/column-watch.ts';
 import type { ImportDefaults } from '../../core/link-imports/create-row.ts';
@@ -7,7 +8,7 @@ import { ImportErrors, type LinkPlace, type RowError } from '../../core/link-imp
 import { linksOfRow, type RowLink } from '../../core/link-imports/links-of-row.ts';
 import { type ReadRow, RowProblem, type SourceRow } from '../../core/link-imports/source-row.ts';
 import type { DestinationRules } from '../../core/links/destinations.ts';
-import { SLUG_LIMIT, slugKey } from '../../core/links/slugs.ts';
+import { slugKey } from '../../core/links/slugs.ts';
 import type { Slice } from '../../core/tier/time-slices.ts';
 import { inTransaction, type Pool, type PoolClient } from '../../sql/database/pool.ts';
 import { rolledBack } from '../../sql/database/rolled-back.ts';
@@ -16,6 +17,7 @@ import type { DomainRules } from '../domains/service.ts';
 import { bodyCheck } from '../input/validation.ts';
 import { readBulkRows, readRow } from '../links/bulk.ts';
 import { type BulkRow, createEach, holdSlugsOf } from '../links/create-each.ts';
+import type { CreateRules } from '../links/create-request.ts';
 import { CreateBody } from '../links/schemas.ts';
 import { alreadyImported } from './already-imported.ts';
 import { readWithEveryProblem } from './every-problem.ts';
@@ -65,7 +67,11 @@ export type ImportOptions = ImportSource & {
 /** A link with its row. `index`: number of the row in the file, from 0. */
 type Pending = RowLink & { source: SourceRow; index: number };
 
-const check = bodyCheck(CreateBody);
+/** Slugs of other services are checked beyond the schema. */
+const check = bodyCheck({
+  ...CreateBody,
+  properties: { ...CreateBody.properties, slug: Type.Optional(Type.String({ minLength: 1 })) },
+});
 
 /** Valid rows, or their errors. */
 type Batch = { pending: Pending[]; checked: BulkRow[] };
@@ -174,7 +180,12 @@ async function* batchesOf(
   onRow: () => void,
 ): AsyncGenerator<Batch> {
   const { config, blockedDomains } = source;
-  const rules: DestinationRules = { shortUrl: config.shortUrl, blockedDomains, allowsHttp: true };
+  const rules: CreateRules = {
+    shortUrl: config.shortUrl,
+    blockedDomains,
+    allowsHttp: true,
+    keepsSlugs: true,
+  };
   let format: Format | null = null;
   let pending: Pending[] = [];
   const slugs = new Set<string>();
@@ -272,7 +283,6 @@ function problemsOf(error: AppError, { columnOf }: Pending): RowProblem[] {
 
 /** What a pattern of the create's schema means. */
 const PATTERNS: Readonly<Record<string, string>> = {
-  slug: `must be 1 to ${SLUG_LIMIT} characters of A-Z a-z 0-9 - _`,
   name: 'must be one line of text',
 };
 

@@ -1,5 +1,4 @@
 import { AppError, badRequest } from '../../core/errors.ts';
-import type { DestinationRules } from '../../core/links/destinations.ts';
 import type { Slice } from '../../core/tier/time-slices.ts';
 import type { PoolClient } from '../../sql/database/pool.ts';
 import type { FastifyRequest } from '../dependencies.ts';
@@ -7,7 +6,7 @@ import { UnstorableRow } from '../input/body.ts';
 import type { BodyCheck } from '../input/validation.ts';
 import { envelope } from '../plugins/errors.ts';
 import { type BulkRow, createEach, holdSlugsOf } from './create-each.ts';
-import { readCreateRequest, withoutIgnored } from './create-request.ts';
+import { type CreateRules, readCreateRequest, withoutIgnored } from './create-request.ts';
 import { toRecord } from './record.ts';
 import type { CreateBody } from './schemas.ts';
 
@@ -24,7 +23,7 @@ const MOST_LINKS = 2_000;
 export async function readBulkRows(
   rows: unknown[],
   check: BodyCheck,
-  rules: DestinationRules,
+  rules: CreateRules,
   slice: Slice,
   readOne = readRow,
 ): Promise<BulkRow[]> {
@@ -45,7 +44,7 @@ const tooManyLinks = () =>
   badRequest('channels', `must make at most ${MOST_LINKS} links in one call; send the row in another call`);
 
 /** Validates a row as `POST /links` does. */
-export async function readRow(given: unknown, check: BodyCheck, rules: DestinationRules): Promise<BulkRow> {
+export async function readRow(given: unknown, check: BodyCheck, rules: CreateRules): Promise<BulkRow> {
   if (given instanceof UnstorableRow) {
     return badRequest(given.problem.path || 'body', given.problem.message);
   }

@@ -2,7 +2,7 @@ import { type CreatableChannel, creatableChannel } from '../../core/enrich/chann
 import { badRequest } from '../../core/errors.ts';
 import { readAll } from '../../core/faults.ts';
 import { type DestinationRules, requireDestination } from '../../core/links/destinations.ts';
-import { linkSlugProblem, SLUG_LIMIT } from '../../core/links/slugs.ts';
+import { keptSlugProblem, linkSlugProblem, SLUG_LIMIT } from '../../core/links/slugs.ts';
 import type { LinkSettings } from '../../sql/links/link-settings.ts';
 import { checkMetadata } from '../schemas.ts';
 import type { WantedDomain } from './domain-choice.ts';
@@ -45,12 +45,15 @@ export function withoutIgnored(body: unknown): unknown {
   return { ...body, destination_url: undefined, name: undefined };
 }
 
+/** `keepsSlugs`: whether a slug may be one of another service, with other letters and slashes (an import). */
+export type CreateRules = DestinationRules & { keepsSlugs?: boolean };
+
 /**
  * Validates a create body beyond its schema.
  *
  * @throws {AppError} `bad_request` that names every fault
  */
-export async function readCreateRequest(body: CreateBody, rules: DestinationRules): Promise<CreateRequest> {
+export async function readCreateRequest(body: CreateBody, rules: CreateRules): Promise<CreateRequest> {
   const { settings, ...request } = readAll({
     ...fieldReaders(body, rules),
     settings: () => readSettings(body, rules),
@@ -64,7 +67,7 @@ export async function readCreateRequest(body: CreateBody, rules: DestinationRule
  * @param faulty fields that are named already
  * @throws {AppError} `bad_request` that names every other fault
  */
-export function checkRest(body: CreateBody, faulty: ReadonlySet<string>, rules: DestinationRules): void {
+export function checkRest(body: CreateBody, faulty: ReadonlySet<string>, rules: CreateRules): void {
   const hasChannel = ['channel', 'channels', 'smart'].some((name) => faulty.has(name));
   const likeValid = {
     ...body,
@@ -77,7 +80,7 @@ export function checkRest(body: CreateBody, faulty: ReadonlySet<string>, rules: 
   });
 }
 
-function fieldReaders(body: CreateBody, rules: DestinationRules) {
+function fieldReaders(body: CreateBody, rules: CreateRules) {
   return {
     campaign: (): CreateRequest['campaign'] =>
       body.destination_id
@@ -95,7 +98,7 @@ function fieldReaders(body: CreateBody, rules: DestinationRules) {
       return body.metadata ?? null;
     },
     domain: () => body.domain,
-    slug: () => readSlug(body.slug, knownChannels(body)),
+    slug: () => readSlug(body.slug, knownChannels(body), rules.keepsSlugs ?? false),
     own: () => readOwnSettings(body),
   };
 }
@@ -148,14 +151,22 @@ function readChannels({ channel, channels, smart }: CreateBody): (CreatableChann
 const knownChannels = ({ channels = [] }: CreateBody): (CreatableChannel | null)[] =>
   channels.length > 1 ? channels.flatMap((name) => creatableChannel(name) ?? []) : [null];
 
-function readSlug(slug: string | undefined, channels: (CreatableChannel | null)[]): string | null {
-  if (slug === undefined) return null;
+function readSlug(
+  given: string | undefined,
+  channels: (CreatableChannel | null)[],
+  keeps: boolean,
+): string | null {
+  if (given === undefined) return null;
+  const slug = given.normalize('NFC');
   for (const whole of slugsWanted(slug, channels)) {
-    const problem = linkSlugProblem(whole);
+    const problem = keeps ? keptSlugProblem(whole) : linkSlugProblem(whole);
     if (problem === 'reserved') throw badRequest('slug', `must not be "${whole}": this slug is reserved`);
     if (problem) {
-      throw badRequest('slug', `must be 1 to ${SLUG_LIMIT} characters of A-Z a-z 0-9 - _, not "${whole}"`);
+      const rule = keeps ? KEPT_SLUG_RULE : `must be 1 to ${SLUG_LIMIT} characters of A-Z a-z 0-9 - _`;
+      throw badRequest('slug', `${rule}, not "${whole}"`);
     }
   }
   return slug;
 }
+
+const KEPT_SLUG_RULE = `must be 1 to ${SLUG_LIMIT} letters, digits, - and _, with at most 4 slashes between them`;

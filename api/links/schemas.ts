@@ -194,7 +194,10 @@ export const LinkRecord = Type.Object(
     destination_id: Type.String({ format: 'uuid', description: 'The campaign.' }),
     name: Name,
     domain: ShownDomain,
-    slug: Type.String({ pattern: '^[A-Za-z0-9_-]+$' }),
+    slug: Type.String({
+      description:
+        'An imported link may have slashes and letters beyond ASCII, percent-encoded in `short_url`.',
+    }),
     short_url: Url,
     destination: Type.String({ format: 'uri', description: 'Destination URL of the campaign.' }),
     channel: Nullable(Type.String({ description: 'Null for a Smart Link.' })),

@@ -1,3 +1,5 @@
+import { slugInPath } from './slugs.ts';
+
 /** Where a link is: host of its domain, null for the deployment's own, and its slug. */
 export type LinkAddress = { domain: string | null; slug: string };
 
@@ -7,5 +9,5 @@ export type LinkAddress = { domain: string | null; slug: string };
  * @param origin `SHORT_URL`
  */
 export function shortUrlOf(origin: string, { domain, slug }: LinkAddress): string {
-  return domain === null ? `${origin}/${slug}` : `https://${domain}/${slug}`;
+  return `${domain === null ? origin : `https://${domain}`}/${slugInPath(slug)}`;
 }

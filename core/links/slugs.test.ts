@@ -3,11 +3,14 @@ import {
   bioSlugProblem,
   channelSlug,
   generateSlug,
+  isKeptSlug,
+  keptSlugProblem,
   linkSlugProblem,
   normalizeBioSlug,
   numberedSlug,
   programCodeProblem,
   RESERVED_SLUGS,
+  slugInPath,
   slugKey,
 } from './slugs.ts';
 
@@ -50,6 +53,49 @@ test('spaces and capitals of a bio slug are normalized', () => {
 
 test('slugs are compared without case', () => {
   expect(slugKey('MyPage')).toBe(slugKey('mypage'));
+});
+
+test('slugs of other letters are compared in NFC and without case, as Unicode folds it', () => {
+  const same = [
+    ['Café', 'CAFE\u0301'],
+    ['ΟΔΟΣ', 'οδος'],
+    ['Straße', 'STRASSE'],
+    ['STRAẞE', 'strasse'],
+    ['МЕНЮ/Чай', 'меню/чай'],
+  ];
+  for (const [one = '', other = ''] of same) expect(slugKey(one)).toBe(slugKey(other));
+  expect(slugKey('ı')).not.toBe(slugKey('i'));
+  for (let code = 0x80; code < 0x2_0000; code++) {
+    if (code >= 0xd800 && code < 0xe000) continue;
+    const key = slugKey(String.fromCodePoint(code));
+    // Database and link table take keys of keys.
+    if (slugKey(key) !== key || key.toLowerCase() !== key) expect(code.toString(16)).toBe('stable');
+  }
+});
+
+test('an import keeps slugs of two to five segments and of other letters, below no reserved word', () => {
+  const kept = ['guide/start', 'a/b/c/d/e', 'Меню', 'café/Menü', 'हिन्दी', '日本語', 'é'.repeat(64), 'plain'];
+  for (const slug of kept) {
+    expect([slug, keptSlugProblem(slug)]).toEqual([slug, null]);
+    expect(isKeptSlug(slug)).toBe(true);
+  }
+  const not = [
+    '',
+    '/',
+    'a/',
+    '/a',
+    'a//b',
+    'a/b/c/d/e/f',
+    'a b',
+    'é!',
+    '😀',
+    'a/../b',
+    'é'.repeat(65),
+    '𝔘'.repeat(64),
+  ];
+  for (const slug of not) expect([slug, keptSlugProblem(slug)]).toEqual([slug, 'invalid']);
+  for (const slug of ['api/v1', 'API/v1', 'docs/a']) expect(keptSlugProblem(slug)).toBe('reserved');
+  expect(slugInPath('café/Menü')).toBe('caf%C3%A9/Men%C3%BC');
 });
 
 test('a custom slug of several links gets its channel, and of a second link on one its number', () => {

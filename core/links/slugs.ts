@@ -36,20 +36,68 @@ export const SLUG_LIMIT = 64;
 
 const reserved: ReadonlySet<string> = new Set(RESERVED_SLUGS);
 const LINK_SLUG = /^[A-Za-z0-9_-]{1,64}$/;
+/** One to five segments of letters, marks, digits, `-` and `_` of any script. */
+const KEPT_SLUG = /^[\p{L}\p{M}\p{N}_-]+(?:\/[\p{L}\p{M}\p{N}_-]+){0,4}$/u;
+const ASCII = /^[\0-\x7f]*$/;
+/** Bytes of a kept slug's key: the link table of ingest has one byte for the length of a name, which has the domain too. */
+const KEY_BYTES = 240;
 const BIO_SLUG = /^[a-z0-9-]{3,40}$/;
 const PROGRAM_CODE = /^[A-Za-z0-9_-]{3,40}$/;
 
 /** Why a slug can't be used by anyone. Whether it is taken is for the database to decide. */
 export type SlugProblem = 'invalid' | 'reserved';
 
-/** Returns the form in which slugs are compared for uniqueness: without case. */
+/**
+ * Returns the form in which slugs are compared, everywhere: NFC, without case by Unicode's full case folding. The key of
+ * a key is itself, and `toLowerCase` does not change it.
+ */
 export function slugKey(slug: string): string {
-  return slug.toLowerCase();
+  if (ASCII.test(slug)) return slug.toLowerCase();
+  let folded = '';
+  for (const character of slug.normalize('NFC')) folded += foldCase(character);
+  return folded.normalize('NFC');
+}
+
+/**
+ * Folds the case of one character, by itself: at the end of a word `toLowerCase` makes another sigma. The capital sharp s
+ * has a lower case before an upper one. The dotless i has no other case (CaseFolding.txt, without Turkic mappings).
+ */
+function foldCase(character: string): string {
+  return character === 'ı' ? character : character.toLowerCase().toUpperCase().toLowerCase();
+}
+
+/** Returns whether a slug has ASCII characters alone. */
+export function isAsciiSlug(slug: string): boolean {
+  return ASCII.test(slug);
+}
+
+/** Returns the first segment of a slug; null: it has only one. */
+export function firstSegment(slug: string): string | null {
+  const slash = slug.indexOf('/');
+  return slash < 0 ? null : slug.slice(0, slash);
+}
+
+/** Returns a slug as a part of a URL's path, percent-encoded. */
+export function slugInPath(slug: string): string {
+  return ASCII.test(slug) ? slug : encodeURI(slug);
 }
 
 /** Returns what is wrong with a short link's slug (1-64 of `A-Z a-z 0-9 - _`), or null. */
 export function linkSlugProblem(slug: string): SlugProblem | null {
   return problem(slug, LINK_SLUG);
+}
+
+/** Returns what is wrong with a slug that an import keeps: as {@link linkSlugProblem}, with other letters and slashes too. */
+export function keptSlugProblem(slug: string): SlugProblem | null {
+  if (!isKeptSlug(slug)) return 'invalid';
+  return reserved.has(slugKey(firstSegment(slug) ?? slug)) ? 'reserved' : null;
+}
+
+/** Returns whether a link can have this slug, made here or kept by an import; reserved words too. */
+export function isKeptSlug(slug: string): boolean {
+  if (LINK_SLUG.test(slug)) return true;
+  if (!KEPT_SLUG.test(slug)) return false;
+  return [...slug].length <= SLUG_LIMIT && Buffer.byteLength(slugKey(slug)) <= KEY_BYTES;
 }
 
 /** Returns what is wrong with a bio page's slug after {@link normalizeBioSlug} (3-40 of `a-z 0-9 -`), or null. */

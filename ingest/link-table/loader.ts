@@ -272,7 +272,7 @@ export function createTableLoader(given: {
     }
     const domains = idsOf('domain');
     if (domains.length > 0) writer.replaceDomains(domains, await domainsWithIds(pool, domains));
-    const others = idsOf('bio_page', 'program', 'alias');
+    const others = idsOf('bio_page', 'program', 'alias', 'prefix');
     if (others.length > 0) writer.replaceOthers(others, await otherSlugsOf(pool, others));
     const workspaces = idsOf('workspace');
     if (workspaces.length > 0) {

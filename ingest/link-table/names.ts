@@ -1,18 +1,26 @@
-import { type Name, OWN_DOMAIN } from '../../sql/links/slugs.ts';
+import { isAsciiSlug, slugKey } from '../../core/links/slugs.ts';
+import { type Name, OWN_DOMAIN, prefixSlug } from '../../sql/links/slugs.ts';
 
 /**
- * Names in the table. A link on the deployment's own domain, a page and a program have their slug, a link on another
- * domain `<domain number>/<slug>`. Domains and policies of workspaces have names that no address leads to.
+ * Names in the table. A link on the deployment's own domain, a page and a program have their slug; a link on another
+ * domain, and one whose slug has a slash, `<domain number>/<slug>`. A slug beyond ASCII is in the form of its key: case is
+ * ignored for ASCII alone. Domains and policies of workspaces have names that no address leads to.
  */
 
 /** Returns a name as the table has it. */
 export function nameOf(domainNumber: number, slug: string): string {
-  return domainNumber === OWN_DOMAIN ? slug : `${domainNumber}/${slug}`;
+  const spelled = isAsciiSlug(slug) ? slug : slugKey(slug);
+  return domainNumber === OWN_DOMAIN && !spelled.includes('/') ? spelled : `${domainNumber}/${spelled}`;
 }
 
 /** Returns a name in lower case: one for every spelling. */
 export function lowerNameOf(domainNumber: number, slug: string): string {
-  return nameOf(domainNumber, slug).toLowerCase();
+  return nameOf(domainNumber, slugKey(slug));
+}
+
+/** Returns the name of the record that says that slugs of several segments begin with this one. */
+export function prefixName(domainNumber: number, segment: string): string {
+  return nameOf(domainNumber, prefixSlug(segment));
 }
 
 /** Returns the parts of a name that {@link nameOf} returned. */

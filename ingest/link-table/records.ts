@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { uuidToBytes } from '../../core/ids.ts';
 import type { LinkPreview } from '../../core/links/preview.ts';
 import type { LinkRule, SplitVariant, Targeting } from '../../core/links/rules/types.ts';
+import { isAsciiSlug } from '../../core/links/slugs.ts';
 import type { RedirectStatus, Retargeting } from '../../sql/links/link-settings.ts';
 import type {
   DomainRow,
@@ -14,13 +15,13 @@ import { policySlug, type WorkspacePolicy } from './workspace-policies.ts';
 
 /**
  * The table's records, in memory and on disk: `u8 kind | 16 bytes id | 16 bytes workspace | u8 name length | name |
- * fields`, with a name of `names.ts`. A link's fields are UTF-8 texts separated by NUL (which PostgreSQL's texts can't
+ * fields`, with a name of `names.ts` in UTF-8. A link's fields are UTF-8 texts separated by NUL (which PostgreSQL's texts can't
  * contain), empty for null, without empty ones at the end. A page's only field is its content as JSON, empty while it
  * is not published.
  */
 
 /** The target of a name. */
-export type SlugKind = 'link' | 'bio_page' | 'program' | 'workspace' | 'domain' | 'alias';
+export type SlugKind = 'link' | 'bio_page' | 'program' | 'workspace' | 'domain' | 'alias' | 'prefix';
 
 export type LinkRecord = {
   kind: 'link';
@@ -65,6 +66,8 @@ export type LinkRecordSettings = {
   startsAt?: number;
   /** By the operator. */
   blocked?: true;
+  /** The slug's own spelling, where the name has its key. */
+  slug?: string;
 };
 
 /** Anything but a link; its name is in lower case. */
@@ -75,7 +78,7 @@ export type OtherRecord = {
   name: string;
   /**
    * JSON of a page's `PublicPage`, of a `WorkspacePolicy` or of a domain; the present name of an alias's link; empty for
-   * an unpublished page and for a program.
+   * an unpublished page, a program, and a prefix.
    */
   content: string;
 };
@@ -89,6 +92,7 @@ const KINDS = [
   'workspace',
   'domain',
   'alias',
+  'prefix',
 ] as const satisfies readonly SlugKind[];
 const ID_AT = 1;
 const WORKSPACE_AT = 17;
@@ -151,11 +155,12 @@ function encode(
   fields: string,
 ): Buffer {
   const head = Buffer.alloc(NAME_AT);
+  const nameBytes = Buffer.from(name, 'utf8');
   head[0] = KINDS.indexOf(kind);
   head.set(uuidToBytes(row.id), ID_AT);
   head.set(uuidToBytes(row.workspace_id), WORKSPACE_AT);
-  head[NAME_LENGTH_AT] = name.length;
-  return Buffer.concat([head, Buffer.from(name, 'latin1'), Buffer.from(fields, 'utf8')]);
+  head[NAME_LENGTH_AT] = nameBytes.length;
+  return Buffer.concat([head, nameBytes, Buffer.from(fields, 'utf8')]);
 }
 
 function settingsText(row: LinkTableRow): string {
@@ -179,6 +184,7 @@ function settingsText(row: LinkTableRow): string {
     ...(row.utm_content && { utmContent: row.utm_content }),
     ...(row.starts_at !== null && { startsAt: row.starts_at }),
     ...(row.is_blocked && { blocked: true as const }),
+    ...(!isAsciiSlug(row.slug) && { slug: row.slug }),
   };
   return Object.keys(settings).length === 0 ? '' : JSON.stringify(settings);
 }
@@ -206,19 +212,20 @@ export function decodeRecord(bytes: Buffer): SlugRecord {
   };
   const fields = bytes.toString('utf8', NAME_AT + (bytes[NAME_LENGTH_AT] ?? 0));
   if (kind !== 'link') return { kind, ...base, content: fields };
-  const [destination = '', channel, utmSource, utmMedium, utmCampaign, extraQuery, settings] =
+  const [destination = '', channel, utmSource, utmMedium, utmCampaign, extraQuery, settingsJson] =
     fields.split('\0');
+  const settings = settingsJson ? (JSON.parse(settingsJson) as LinkRecordSettings) : {};
   return {
     kind,
     ...base,
-    slug: partsOf(base.name).slug,
+    slug: settings.slug ?? partsOf(base.name).slug,
     destination,
     channel: channel || null,
     utmSource: utmSource || null,
     utmMedium: utmMedium || null,
     utmCampaign: utmCampaign || null,
     extraQuery: extraQuery || null,
-    settings: settings ? (JSON.parse(settings) as LinkRecordSettings) : {},
+    settings,
   };
 }
 
@@ -227,16 +234,17 @@ export function kindOf(record: Buffer): SlugKind {
 }
 
 export function recordName(record: Buffer): string {
-  return record.toString('latin1', NAME_AT, NAME_AT + (record[NAME_LENGTH_AT] ?? 0));
+  return record.toString('utf8', NAME_AT, NAME_AT + (record[NAME_LENGTH_AT] ?? 0));
 }
 
 export function idOf(record: Buffer): Buffer {
   return record.subarray(ID_AT, WORKSPACE_AT);
 }
 
-/** Whether a record has this name, compared without case (ASCII). */
+/** Whether a record has this name, compared without the case of ASCII. */
 export function hasName(record: Buffer, name: string): boolean {
-  if (record[NAME_LENGTH_AT] !== name.length) return false;
+  // A name beyond ASCII has more bytes than characters.
+  if (record[NAME_LENGTH_AT] !== name.length) return !isAsciiSlug(name) && recordName(record) === name;
   for (let at = 0; at < name.length; at++) {
     if (lower(record[NAME_AT + at] ?? 0) !== lower(name.charCodeAt(at))) return false;
   }

@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { slugInPath } from '../../core/links/slugs.ts';
 import type { CompiledLink } from '../redirect/compiled-link.ts';
 
 /**
@@ -53,8 +54,8 @@ export function createPasswordGate(key: Uint8Array, secure: boolean): PasswordGa
     cookieFor(link, isHttps) {
       const expires = String(Math.floor(Date.now() / 1_000) + OPENS_SECONDS);
       const value = `${expires}.${sign(link, expires).toString('base64url')}`;
-      // Slugs need no escape. The path spares other links the cookie; the signature protects them.
-      return `${NAME}=${value}; Path=/${link.slug}; Max-Age=${MAX_AGE_SECONDS}; HttpOnly; SameSite=Lax${(isHttps ?? secure) ? '; Secure' : ''}`;
+      // The path spares other links the cookie; the signature protects them.
+      return `${NAME}=${value}; Path=/${slugInPath(link.slug)}; Max-Age=${MAX_AGE_SECONDS}; HttpOnly; SameSite=Lax${(isHttps ?? secure) ? '; Secure' : ''}`;
     },
   };
 }

@@ -1,8 +1,9 @@
 import { createBoundedCache } from '../../core/caching/bounded-cache.ts';
 import type { BlockedDomains } from '../../core/links/blocked-domains.ts';
+import { slugKey } from '../../core/links/slugs.ts';
 import type { VisitorIds } from '../../core/tracking/visitors.ts';
 import type { Hosts } from '../link-table/hosts.ts';
-import { partsOf } from '../link-table/names.ts';
+import { partsOf, prefixName } from '../link-table/names.ts';
 import type { LinkRecord, OtherRecord, SlugRecord } from '../link-table/records.ts';
 import type { Resolver } from '../link-table/resolver.ts';
 import type { LinkTable } from '../link-table/table.ts';
@@ -15,6 +16,8 @@ export type SlugTarget = CompiledLink | OtherRecord;
 export type CompiledLinks = {
   /** Returns the target of a name (see `names.ts`) from memory; undefined when only the disk or PostgreSQL knows. */
   known(name: string): SlugTarget | undefined;
+  /** Returns whether slugs of several segments begin with this one, or may: memory does not know all prefixes yet. */
+  mayGoOn(domainNumber: number, segment: string): boolean;
   /** @throws {LookupUnavailable} */
   resolve(name: string): Promise<SlugTarget | null>;
 };
@@ -28,8 +31,10 @@ export function createCompiledLinks(given: {
   hosts: Hosts;
   visitorIds: VisitorIds;
   domains: BlockedDomains;
+  /** Whether memory holds all names but those of links. */
+  knowsOthers(): boolean;
 }): CompiledLinks {
-  const { table, resolver, hosts, visitorIds, domains } = given;
+  const { knowsOthers, table, resolver, hosts, visitorIds, domains } = given;
   const ready = createBoundedCache<string, CompiledLink>(CAPACITY);
   const admits = createAdmissionFilter(2 * CAPACITY);
   // Links are cached under their own spelling, which changes name too; pages are not cached.
@@ -53,7 +58,7 @@ export function createCompiledLinks(given: {
     if (record.kind !== 'link') return record;
     const { domainNumber, slug } = partsOf(name);
     const domain = hosts.nameOf(domainNumber);
-    const isItsOwn = slug.toLowerCase() === record.slug.toLowerCase();
+    const isItsOwn = slugKey(slug) === slugKey(record.slug);
     return new CompiledLink(record, visitorIds, domains, { domain, slug: isItsOwn ? record.slug : slug });
   }
 
@@ -72,7 +77,7 @@ export function createCompiledLinks(given: {
       const link = used(name);
       if (link !== undefined) return link;
       const record = resolver.known(name);
-      if (record === null) return undefined;
+      if (record === null || record.kind === 'prefix') return undefined;
       if (record.kind === 'alias') {
         // Not cached: a change of the link names the link, not its aliases.
         const moved = resolver.known(record.content);
@@ -85,13 +90,15 @@ export function createCompiledLinks(given: {
       if (target.kind === 'link' && admits(record.name)) ready.set(record.name, target);
       return target;
     },
+    mayGoOn: (domainNumber, segment) =>
+      resolver.known(prefixName(domainNumber, segment)) !== null || !knowsOthers(),
     async resolve(name) {
       const record = await resolver.resolve(name);
       if (record?.kind === 'alias') {
         const moved = resolver.known(record.content) ?? (await resolver.resolve(record.content));
         return isLink(moved) ? targetOf(moved, name) : null;
       }
-      return record === null ? null : targetOf(record, name);
+      return record === null || record.kind === 'prefix' ? null : targetOf(record, name);
     },
   };
 }

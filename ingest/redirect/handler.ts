@@ -1,4 +1,6 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import { isKeptSlug } from '../../core/links/slugs.ts';
+import { OWN_DOMAIN } from '../../sql/links/slugs.ts';
 import type { ClientAddress } from '../http/client-address.ts';
 import type { Exchange, Exchanges } from '../http/exchange.ts';
 import { LookupUnavailable } from '../link-table/coalesced-queries.ts';
@@ -12,6 +14,7 @@ import type { CompiledLink } from './compiled-link.ts';
 import type { CompiledLinks, SlugTarget } from './compiled-links.ts';
 import type { DomainVisits } from './domain-visits.ts';
 import { isForwardable } from './forwarded-path.ts';
+import { longerAddresses } from './longer-addresses.ts';
 import type { OwnHost } from './own-host.ts';
 import { isTail, withoutTail } from './typed-address.ts';
 import { atSlug, readVisit, type Visit } from './visit.ts';
@@ -44,8 +47,6 @@ function takenBy(target: SlugTarget, visit: Visit): Visit | null {
   if (target.kind === 'link' && target.forwardsPath) return isForwardable(path) ? visit : null;
   return isTail(path) ? { ...visit, path: '' } : null;
 }
-
-const SLUG = /^[A-Za-z0-9_-]{1,64}$/;
 
 export function createRedirectHandler(given: {
   links: CompiledLinks;
@@ -110,13 +111,31 @@ export function createRedirectHandler(given: {
 
   /** Calls `found` at once when the slug is in memory, else after the lookup. */
   function find(visit: Visit, exchange: Exchange, outcomes: Outcomes): void {
+    const { path, host, slug } = visit;
+    if (path.length > 1 && links.mayGoOn(host?.number ?? OWN_DOMAIN, slug)) {
+      findLongest(visit, longerAddresses(visit), exchange, outcomes);
+    } else findSlug(visit, exchange, outcomes);
+  }
+
+  /** Finds the longest slug that an address begins with: `a/b`, then `a` with the path `/b`. */
+  function findLongest(
+    visit: Visit,
+    [longest, ...others]: Visit[],
+    exchange: Exchange,
+    outcomes: Outcomes,
+  ): void {
+    const otherwise = () => findLongest(visit, others, exchange, outcomes);
+    if (longest === undefined) findSlug(visit, exchange, outcomes);
+    else findSlug(longest, exchange, { found: outcomes.found, otherwise });
+  }
+
+  function findSlug(visit: Visit, exchange: Exchange, outcomes: Outcomes): void {
     const { name, slug } = visit;
     const { otherwise } = outcomes;
-    // A slug with a slash could be the name of a link on another domain.
-    const known = slug.includes('/') ? undefined : links.known(name);
+    const known = links.known(name);
     if (known !== undefined) {
       unlessBlocked(known, visit, exchange, outcomes);
-    } else if (!SLUG.test(slug)) {
+    } else if (!isKeptSlug(slug)) {
       findTyped(visit, exchange, outcomes);
     } else if (resolver.knownAbsent(name)) {
       otherwise(visit, exchange);
@@ -132,8 +151,8 @@ export function createRedirectHandler(given: {
   /** Finds an address without what was left behind its slug, which names nothing as it is. */
   function findTyped(visit: Visit, exchange: Exchange, { found, otherwise }: Outcomes): void {
     const slug = withoutTail(visit.slug);
-    if (!SLUG.test(slug)) otherwise(visit, exchange);
-    else find(atSlug(visit, slug), exchange, { found, otherwise: () => otherwise(visit, exchange) });
+    if (!isKeptSlug(slug)) otherwise(visit, exchange);
+    else findSlug(atSlug(visit, slug), exchange, { found, otherwise: () => otherwise(visit, exchange) });
   }
 
   async function lookUp(name: string): Promise<SlugTarget | null | 'unavailable'> {

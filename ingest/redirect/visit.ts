@@ -2,6 +2,7 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { isUtf8 } from 'node:buffer';
 import { cleanReferer, REFERER_LIMIT } from '../../core/enrich/referer.ts';
 import { CLICK_FLAGS } from '../../core/events/types.ts';
+import { OWN_DOMAIN } from '../../sql/links/slugs.ts';
 import type { ClientAddress } from '../http/client-address.ts';
 import { headerName } from '../http/header-names.ts';
 import type { Host, Hosts } from '../link-table/hosts.ts';
@@ -84,12 +85,12 @@ export function readVisit(
 }
 
 function nameAt(host: Host | null, slug: string): string {
-  return host === null ? slug : nameOf(host.number, slug);
+  return nameOf(host?.number ?? OWN_DOMAIN, slug);
 }
 
-/** Returns a visit as one of another slug of the same host. */
-export function atSlug(visit: Visit, slug: string): Visit {
-  return { ...visit, slug, name: nameAt(visit.host, slug) };
+/** Returns a visit as one of another slug of the same host, and of what follows it. */
+export function atSlug(visit: Visit, slug: string, path = visit.path): Visit {
+  return { ...visit, slug, path, name: nameAt(visit.host, slug) };
 }
 
 /** Reads what a request says of its browser. Call it within the request's handler. */
@@ -122,7 +123,7 @@ function endOfSlug(path: string): number {
  * Returns the slug that the first part of a path names. Mailers escape characters that need no escape (RFC 3986, section
  * 6.2.2.2): both name the same link.
  */
-function slugOf(part: string): string {
+export function slugOf(part: string): string {
   if (!part.includes('%')) return part;
   try {
     return decodeURIComponent(part);

@@ -1,3 +1,4 @@
+import { slugKey } from '../../core/links/slugs.ts';
 import type { Queryable } from '../database/pool.ts';
 
 /** A link as the operator sees it. `domain` null: the deployment's own. */
@@ -54,7 +55,7 @@ function conditionOf(name: LinkName): { condition: string; values: unknown[] } {
   return {
     condition: `(l.slug = $1 AND o.domain = $2 OR EXISTS (
       SELECT FROM slugs s JOIN domains f ON f.number = s.domain_number
-      WHERE s.kind = 'alias' AND s.target_id = l.id AND s.slug = lower($1) AND f.domain = $2))`,
-    values: [name.slug, name.domain],
+      WHERE s.kind = 'alias' AND s.target_id = l.id AND s.slug = $3 AND f.domain = $2))`,
+    values: [name.slug, name.domain, slugKey(name.slug)],
   };
 }

@@ -1,12 +1,12 @@
 import type { Queryable } from '../database/pool.ts';
 
-/** What must be read again. `target_id` is the id of the link, campaign, key, page, program, alias, domain or workspace. */
+/** What must be read again. `target_id` is the id of the link, campaign, key, page, program, alias, prefix, domain or workspace. */
 export type LinkChange = {
   /** Decimal text of the transaction's id (64 bits). */
   xid: string;
   /** Number within the table, as text. */
   id: string;
-  kind: 'link' | 'destination' | 'bio_page' | 'program' | 'alias' | 'domain' | 'key' | 'workspace';
+  kind: 'link' | 'destination' | 'bio_page' | 'program' | 'alias' | 'prefix' | 'domain' | 'key' | 'workspace';
   target_id: string;
 };
 

@@ -32,12 +32,12 @@ export type LinkTableRow = Omit<LinkSettings, 'split_ends_at' | 'split_goal' | '
   is_blocked: boolean;
 };
 
-/** A lower-case slug of a page, a program or an alias. */
+/** A slug of a page, a program, or an alias, or a prefix of slugs; in the form of its key. */
 export type OtherSlugRow = Name & {
   id: string;
   workspace_id: string;
-  kind: 'bio_page' | 'program' | 'alias';
-  /** Null: a program, an alias, or an unpublished page. */
+  kind: 'bio_page' | 'program' | 'alias' | 'prefix';
+  /** Null: a program, an alias, a prefix, or an unpublished page. */
   page: PublicPage | null;
   /** The present name of an alias's link. */
   target: Name | null;

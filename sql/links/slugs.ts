@@ -1,5 +1,5 @@
 import { uuidv7 } from '../../core/ids.ts';
-import { slugKey } from '../../core/links/slugs.ts';
+import { firstSegment, slugKey } from '../../core/links/slugs.ts';
 import type { Queryable } from '../database/pool.ts';
 
 export type SlugKind = 'link' | 'bio_page' | 'program';
@@ -17,15 +17,22 @@ export type SlugClaim = {
   workspaceId: string;
 };
 
+/** Returns the slug of the row which says that slugs of several segments begin with this one. */
+export function prefixSlug(segment: string): string {
+  return `${segment}/`;
+}
+
 /**
  * Claims slugs, case-insensitive, for links, bio pages and programs alike. A target can claim its former slug again,
- * and anything in the workspace an alias. Waits for a transaction that is claiming the same slug.
+ * and anything in the workspace an alias. Waits for a transaction that is claiming the same slug. Below another
+ * workspace's slug on the deployment's own domain all are taken.
  *
  * @returns the claims that succeeded; the names of the others are taken
  */
 export async function claimSlugs(tx: Queryable, claims: SlugClaim[]): Promise<SlugClaim[]> {
+  const [below, open] = await apartFromOthers(tx, claims);
   // In one order everywhere, so that two creates never deadlock.
-  const sorted = claims.toSorted((a, b) => (claimKey(a) < claimKey(b) ? -1 : 1));
+  const sorted = open.toSorted((a, b) => (claimKey(a) < claimKey(b) ? -1 : 1));
   const { rows } = await tx.query<Name>(
     `INSERT INTO slugs (domain_number, slug, kind, target_id, workspace_id)
      SELECT * FROM unnest($1::integer[], $2::text[], $3::text[], $4::uuid[], $5::uuid[])
@@ -43,7 +50,61 @@ export async function claimSlugs(tx: Queryable, claims: SlugClaim[]): Promise<Sl
     ],
   );
   const claimed = new Set(rows.map(nameKey));
-  return claims.filter((claim) => claimed.has(claimKey(claim)));
+  const held = claims.filter((claim) => claimed.has(claimKey(claim)));
+  await addPrefixes(
+    tx,
+    below.filter((claim) => claimed.has(claimKey(claim))),
+  );
+  return held;
+}
+
+/**
+ * Returns the claims of slugs of several segments, and all claims, without those below another workspace's slug: they
+ * would get visits of its link that forwards paths.
+ */
+async function apartFromOthers(tx: Queryable, claims: SlugClaim[]): Promise<[SlugClaim[], SlugClaim[]]> {
+  const below = claims.filter(({ slug }) => firstSegment(slug) !== null);
+  if (below.length === 0) return [below, claims];
+  const above = below.flatMap((claim) => {
+    const segments = slugKey(claim.slug).split('/').slice(0, -1);
+    return segments.map((_, last) => ({ claim, slug: segments.slice(0, last + 1).join('/') }));
+  });
+  const { rows } = await tx.query<{ nth: number }>(
+    `SELECT DISTINCT wanted.nth::integer AS nth
+     FROM unnest($1::integer[], $2::text[], $3::uuid[]) WITH ORDINALITY AS wanted (domain, slug, workspace, nth)
+     JOIN slugs s ON s.domain_number = wanted.domain AND s.slug = wanted.slug AND s.workspace_id <> wanted.workspace`,
+    [
+      above.map(({ claim }) => claim.domainNumber ?? OWN_DOMAIN),
+      above.map(({ slug }) => slug),
+      above.map(({ claim }) => claim.workspaceId),
+    ],
+  );
+  const taken = new Set(rows.map(({ nth }) => above[nth - 1]?.claim));
+  return [below, claims.filter((claim) => !taken.has(claim))];
+}
+
+/** Writes that slugs of several segments begin with these slugs' first ones. */
+async function addPrefixes(tx: Queryable, claims: SlugClaim[]): Promise<void> {
+  const prefixes = new Map(
+    claims.map(({ domainNumber = OWN_DOMAIN, slug, workspaceId }) => {
+      const prefix = prefixSlug(firstSegment(slugKey(slug)) ?? '');
+      return [`${domainNumber}/${prefix}`, { domainNumber, prefix, workspaceId }];
+    }),
+  );
+  if (prefixes.size === 0) return;
+  const sorted = [...prefixes.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
+  await tx.query(
+    `INSERT INTO slugs (domain_number, slug, kind, target_id, workspace_id)
+     SELECT domain, slug, 'prefix', id, workspace
+     FROM unnest($1::integer[], $2::text[], $3::uuid[], $4::uuid[]) AS one (domain, slug, id, workspace)
+     ON CONFLICT (domain_number, slug) DO NOTHING`,
+    [
+      sorted.map(({ domainNumber }) => domainNumber),
+      sorted.map(({ prefix }) => prefix),
+      sorted.map(() => uuidv7()),
+      sorted.map(({ workspaceId }) => workspaceId),
+    ],
+  );
 }
 
 function claimKey({ domainNumber = OWN_DOMAIN, slug }: SlugClaim): string {
@@ -73,12 +134,19 @@ export async function leaveAlias(
   );
 }
 
+/** Returns the name of the row that claiming a name of several segments adds. */
+function prefixOf({ domainNumber, slug }: Name): Name[] {
+  const segment = firstSegment(slug);
+  return segment === null ? [] : [{ domainNumber, slug: prefixSlug(segment) }];
+}
+
 /**
  * Reserves names, so that the caller's transaction can claim them one by one and in any order: other claims of them
  * wait until it ends. Without it, two transactions that claim the same slugs in different orders would deadlock.
  */
 export async function reserveSlugs(tx: Queryable, workspaceId: string, given: Name[]): Promise<void> {
-  const names = [...new Map(given.map((name) => [nameKey(name), name])).entries()]
+  const all = given.flatMap((name) => [name, ...prefixOf(name)]);
+  const names = [...new Map(all.map((name) => [nameKey(name), name])).entries()]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([, name]) => name);
   if (names.length === 0) return;

@@ -22,18 +22,19 @@ CREATE TABLE destinations (
 CREATE INDEX destinations_workspace ON destinations (workspace_id);
 CREATE INDEX destinations_folder ON destinations (folder_id) WHERE folder_id IS NOT NULL;
 
--- Every slug of each domain in lower case, with what it names. A deleted link keeps its row: its slug stays reserved.
+-- Every slug of each domain in the form of its key (NFC, without case), with what it names. A deleted link keeps its row: its slug stays reserved.
 CREATE TABLE slugs (
   domain_number integer NOT NULL DEFAULT 0, -- `domains.number`; 0: the deployment's own domain
-  slug          text NOT NULL CHECK (slug = lower(slug)),
+  slug          text NOT NULL CHECK (slug = lower(slug COLLATE "C")),
   -- 'alias': the former address of a link that has moved to another domain. Another link may take it.
-  kind          text NOT NULL CHECK (kind IN ('link', 'bio_page', 'program', 'alias')),
+  -- 'prefix': `docs/` says that slugs such as `docs/start` begin with it. It names nothing, and is of whoever was first.
+  kind          text NOT NULL CHECK (kind IN ('link', 'bio_page', 'program', 'alias', 'prefix')),
   target_id     uuid NOT NULL,
   workspace_id  uuid NOT NULL REFERENCES workspaces (id),
   alias_id      uuid,
   PRIMARY KEY (domain_number, slug),
   CHECK ((kind = 'alias') = (alias_id IS NOT NULL)),
-  CHECK (domain_number = 0 OR kind IN ('link', 'alias'))
+  CHECK (domain_number = 0 OR kind IN ('link', 'alias', 'prefix'))
 );
 CREATE INDEX slugs_target ON slugs (target_id);
 -- Ingest reads the slugs of pages and programs at its start: without this index it scans every link's slug.
@@ -95,7 +96,7 @@ CREATE INDEX links_domain ON links (domain_number) WHERE domain_number <> 0;
 CREATE TABLE link_changes (
   xid     xid8 NOT NULL DEFAULT pg_current_xact_id(),
   id      bigint GENERATED ALWAYS AS IDENTITY,
-  -- 'link', 'destination', 'bio_page', 'program', 'alias', 'domain', 'key', 'workspace': what must be read again
+  -- 'link', 'destination', 'bio_page', 'program', 'alias', 'prefix', 'domain', 'key', 'workspace': what must be read again
   kind    text NOT NULL,
   target_id uuid NOT NULL,
   made_at timestamptz NOT NULL DEFAULT now(),
@@ -130,6 +131,15 @@ BEGIN
 END $$;
 CREATE TRIGGER aliases_changed AFTER UPDATE ON slugs
   FOR EACH ROW WHEN (num_nonnulls(OLD.alias_id, NEW.alias_id) > 0) EXECUTE FUNCTION record_alias_change();
+
+CREATE FUNCTION record_prefix() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO link_changes (kind, target_id) VALUES ('prefix', NEW.target_id);
+  PERFORM pg_notify('link_changes', '');
+  RETURN NULL;
+END $$;
+CREATE TRIGGER prefixes_changed AFTER INSERT ON slugs
+  FOR EACH ROW WHEN (NEW.kind = 'prefix') EXECUTE FUNCTION record_prefix();
 
 CREATE FUNCTION record_aliases_of_link() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -1,3 +1,4 @@
+import { slugKey } from '../../links/slugs.ts';
 import { withoutTrailingDot } from '../../links/web-urls.ts';
 import { RowProblem, type SourceRow } from '../source-row.ts';
 import { slugOfUrl } from '../values.ts';
@@ -101,7 +102,7 @@ function hostOfShortUrl(row: SourceRow, slug: unknown): RowHost | null {
     if (typeof column?.value !== 'string') continue;
     const host = hostOfUrl(column.value);
     // Another column of this name may be the destination.
-    if (host !== null && slugOfUrl(column.value).toLowerCase() === slug.toLowerCase()) {
+    if (host !== null && slugKey(slugOfUrl(column.value)) === slugKey(slug)) {
       return { column: column.name, host };
     }
   }

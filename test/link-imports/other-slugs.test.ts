@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { LinkRecord } from '../../api/links/schemas.ts';
+import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import { makeDomain } from '../support/domains.ts';
+import { startTestIngest, type TestIngest } from '../support/ingest.ts';
+import { type Answer, visit, visitHost } from '../support/visitors.ts';
+
+type Imported = { created: number; skipped: number; errors: { link: string | null; message: string }[] };
+
+let api: TestApi;
+let ingest: TestIngest;
+let shop: TestWorkspace;
+
+beforeAll(async () => {
+  api = await testApi();
+  ingest = await startTestIngest({ ...api.stores, env: { SHORT_URL: 'https://hop.example' } });
+  shop = await api.addWorkspace();
+  await makeDomain(api.stores.pool, shop.workspace.id, 'go.shop.example');
+});
+afterAll(async () => {
+  await ingest?.close();
+  await ingest?.remove();
+  await api?.close();
+});
+
+const to = (path: string) => `https://shop.example/${path}`;
+const forwarding = (path: string) => ({ destination_url: to(path), name: path, forward_path: true });
+
+/** Imports links by slug and destination. */
+async function imported(links: Record<string, object | string>, more: object = {}, who = shop) {
+  const rows = Object.entries(links).map(([slug, row]) => ({
+    slug,
+    ...(typeof row === 'string' ? { url: row } : row),
+  }));
+  const answer = await who.post<Imported>('/links/import', { text: JSON.stringify(rows), ...more });
+  expect([answer.status, answer.text]).toEqual([200, answer.text]);
+  return answer.body;
+}
+
+/** Where an address leads, or its status. */
+const ledTo = ({ status, location }: Answer) => (status === 302 ? `${location?.pathname}` : status);
+const led = async (path: string) => ledTo(await visit(`${ingest.url}/${path}`));
+
+async function linkOf(slug: string): Promise<LinkRecord> {
+  const { body } = await shop.get<{ links: LinkRecord[] }>('/links?view=records&limit=100');
+  const found = body.links.find((link) => link.slug === slug);
+  if (found === undefined) throw new Error(`no link ${slug} among ${body.links.map((link) => link.slug)}`);
+  return found;
+}
+
+test('slugs with slashes and other letters are kept, and each way to write them leads to the link', async () => {
+  const slugs = ['guide/Start', 'a/b/c/d/e', 'Café', 'меню/чай', 'straße', '日本/東京', 'ΟΔΟΣ'];
+  const links = Object.fromEntries(slugs.map((slug, nth) => [slug, to(`p${nth}`)]));
+  expect(await imported(links)).toMatchObject({ created: slugs.length, errors: [] });
+  expect(await imported(links)).toMatchObject({ created: 0, skipped: slugs.length });
+  await expect.poll(() => led('guide/Start')).toBe('/p0');
+  for (const [nth, slug] of slugs.entries()) {
+    const { short_url } = await linkOf(slug);
+    expect(short_url).toBe(`https://hop.example/${encodeURI(slug)}`);
+    const { pathname } = new URL(short_url);
+    const ways = [
+      pathname.slice(1),
+      encodeURI(slug.toUpperCase()),
+      encodeURI(slug.normalize('NFD')),
+      encodeURIComponent(slug),
+      `${encodeURI(slug)}.`,
+      `${encodeURI(slug)}/`,
+    ];
+    for (const way of ways) expect([slug, way, await led(way)]).toEqual([slug, way, `/p${nth}`]);
+  }
+  expect(await led('STRASSE')).toBe('/p4');
+  for (const miss of [
+    'caf%C3',
+    '%ff',
+    'caf%E9',
+    'guide/%ff',
+    'guide/caf%C3',
+    'guide/other',
+    'guide',
+    'caf',
+    'a/b/c',
+    'a/b/c/d/e/f',
+    'guide%252FStart',
+    '%00',
+  ]) {
+    expect([miss, await led(miss)]).toEqual([miss, 404]);
+  }
+  const clicks = (await ingest.events()).flatMap((event) =>
+    event.kind === 'click' ? [event.labels.slug] : [],
+  );
+  expect(new Set(clicks)).toEqual(new Set(slugs));
+});
+
+test('the longest slug gets a visit, and a shorter one with forward_path what is left', async () => {
+  await imported({
+    shop: forwarding('shop'),
+    'shop/tea': { destination_url: to('tea'), name: 'Tea' },
+    'shop/tea/green': forwarding('green'),
+  });
+  await expect.poll(() => led('shop/tea')).toBe('/tea');
+  expect(await led('shop')).toBe('/shop');
+  expect(await led('shop/coffee/black')).toBe('/shop/coffee/black');
+  expect(await led('SHOP/TEA')).toBe('/tea');
+  expect(await led('shop/tea/green/big')).toBe('/green/big');
+  // `shop/tea` takes no path.
+  expect(await led('shop/tea/black')).toBe('/shop/tea/black');
+  expect(await led('shop/tea/../x')).not.toBe('/tea');
+});
+
+test('on the own domain nobody gets the paths below another workspace’s slug; on a domain of its own each has them', async () => {
+  const other = await api.addWorkspace();
+  await imported({ mine: forwarding('mine') });
+  const { created, errors } = await imported({ 'Mine/login': to('stolen') }, {}, other);
+  expect([created, errors]).toMatchObject([0, [{ link: 'Mine/login', message: '"Mine/login" is taken' }]]);
+  const text = `domain,slug,url\ngo.shop.example,5/five,${to('five')}\nhop.example,5/five,${to('own-five')}\n`;
+  const both = await shop.post<Imported>('/links/import', { text });
+  expect(both.body).toMatchObject({ created: 2, errors: [] });
+  const onDomain = async () => ledTo(await visitHost(ingest.url, 'go.shop.example', '/5/five'));
+  await expect.poll(onDomain).toBe('/five');
+  expect(await led('5/five')).toBe('/own-five');
+});
+
+test('reserved words, too many segments, and other characters are errors in words; a create takes none of these slugs', async () => {
+  const wrong = ['api/v1', 'a/b/c/d/e/f', 'q?x', '😀'];
+  const { created, errors } = await imported(Object.fromEntries(wrong.map((slug) => [slug, to('x')])));
+  expect([created, errors.map(({ message }) => message)]).toEqual([
+    0,
+    [
+      'must not be "api/v1": this slug is reserved',
+      'must be 1 to 64 letters, digits, - and _, with at most 4 slashes between them, not "a/b/c/d/e/f"',
+      'must be 1 to 64 letters, digits, - and _, with at most 4 slashes between them, not "q?x"',
+      'must be 1 to 64 letters, digits, - and _, with at most 4 slashes between them, not "😀"',
+    ],
+  ]);
+  for (const slug of ['new/slug', 'café']) {
+    const body = { destination_url: to('x'), name: 'x', channel: 'other', slug, external: true };
+    expect((await shop.post('/links', body)).status).toBe(400);
+  }
+});
+
+test('a link with such a slug is changed, protected by a password, shown as a QR code, blocked, and deleted', async () => {
+  await imported({ 'vip/Zürich': { url: to('vip'), password: 'open sesame' }, 'vip/basel': to('basel') });
+  const { id, short_url } = await linkOf('vip/Zürich');
+  const path = new URL(short_url).pathname.slice(1);
+  await expect.poll(() => led(path)).toBe(200);
+  const sent = await visit(`${ingest.url}/${path}`, {
+    method: 'POST',
+    body: new URLSearchParams({ password: 'open sesame' }),
+  });
+  expect(ledTo(sent)).toBe(`/${path}`);
+  const pass = sent.cookies.find((cookie) => cookie.startsWith('_pass='));
+  expect(pass).toContain(`; Path=/${path};`);
+  const qr = await shop.get(`/links/${id}/qr?format=svg`);
+  expect(qr.status).toBe(200);
+  expect((await shop.patch(`/links/${id}`, { password: null, destination_url: to('vip2') })).status).toBe(
+    200,
+  );
+  await expect.poll(() => led(path)).toBe('/vip2');
+  expect((await shop.patch(`/links/${id}`, { slug: 'vip/other' })).status).toBe(400);
+  expect((await shop.patch<LinkRecord>(`/links/${id}`, { slug: 'zurich' })).body.slug).toBe('zurich');
+  await expect.poll(() => led('zurich')).toBe('/vip2');
+  expect(await led(path)).toBe(404);
+  const basel = await linkOf('vip/basel');
+  expect((await shop.delete(`/links/${basel.id}`)).status).toBe(200);
+  await expect.poll(() => led('vip/basel')).toBe(404);
+});
