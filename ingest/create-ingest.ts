@@ -247,6 +247,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     }),
     health,
     robots: config.robots,
+    behindProxies: addresses.behindProxies,
   });
 
   if (config.ingestSharePort) warnOfResets(log);

@@ -3,7 +3,7 @@ import type { Config } from '../core/settings/config.ts';
 import type { createCollectHandlers } from './collect/handler.ts';
 import type { createHealth } from './health.ts';
 import type { Exchanges } from './http/exchange.ts';
-import { refusingUnclearLength } from './http/framing.ts';
+import { refusingUnclear } from './http/framing.ts';
 import type { createPasswordHandler } from './password/handler.ts';
 import type { createPixelScript } from './pixel-script.ts';
 import type { RedirectHandler } from './redirect/handler.ts';
@@ -32,16 +32,20 @@ export function addRoutes(
     pixelScript: ReturnType<typeof createPixelScript>;
     health: ReturnType<typeof createHealth>;
     robots: Config['robots'];
+    /** Whether all connections are from trusted proxies. */
+    behindProxies(): boolean;
   },
 ): void {
-  const { exchanges, redirect, ownHost, password, collect, pixelScript, health, robots } = given;
+  const { exchanges, redirect, ownHost, password, collect, pixelScript, health, robots, behindProxies } =
+    given;
   type Route = (res: HttpResponse, req: HttpRequest) => void;
+  const clear = (handle: Route) => refusingUnclear(handle, behindProxies);
   const app = {
-    get: (path: string, handle: Route) => server.get(path, refusingUnclearLength(handle)),
-    head: (path: string, handle: Route) => server.head(path, refusingUnclearLength(handle)),
-    post: (path: string, handle: Route) => server.post(path, refusingUnclearLength(handle)),
-    options: (path: string, handle: Route) => server.options(path, refusingUnclearLength(handle)),
-    any: (path: string, handle: Route) => server.any(path, refusingUnclearLength(handle)),
+    get: (path: string, handle: Route) => server.get(path, clear(handle)),
+    head: (path: string, handle: Route) => server.head(path, clear(handle)),
+    post: (path: string, handle: Route) => server.post(path, clear(handle)),
+    options: (path: string, handle: Route) => server.options(path, clear(handle)),
+    any: (path: string, handle: Route) => server.any(path, clear(handle)),
   };
 
   const refuse = (res: HttpResponse, req: HttpRequest) =>

@@ -119,6 +119,9 @@ const post = (headers: string[], body: string) =>
 const get = (...headers: string[]) => `${['GET /x HTTP/1.1', 'Host: a', ...headers].join('\r\n')}\r\n\r\n`;
 const CHUNKED = 'Transfer-Encoding: chunked';
 
+/** Version 2 for TCP over IPv4, from 9.8.7.6 (haproxy.org, "The PROXY protocol"). */
+const PROXY_HEADER = '\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\x09\x08\x07\x06\x7f\0\0\x01\x04\xd2\x1f\x90';
+
 /** Refused with 400 at once, at both ports. */
 const REFUSED: [what: string, bytes: string][] = [
   ['two lengths', post(['Content-Length: 2', 'Content-Length: 30'], '{}')],
@@ -135,6 +138,10 @@ const REFUSED: [what: string, bytes: string][] = [
   ['a chunk whose size is no number', post([CHUNKED], 'zz\r\n{}\r\n0\r\n\r\n')],
   ['a chunk with a signed size', post([CHUNKED], '+2\r\n{}\r\n0\r\n\r\n')],
   ['no Host', 'GET /x HTTP/1.1\r\nAccept: */*\r\n\r\n'],
+  ['two Host lines', get('Host: b')],
+  ['the same Host twice', get('Accept: */*', 'host: a')],
+  ['two Host lines of a POST', post(['Host: b', 'Content-Length: 2'], '{}')],
+  ['a header of the PROXY protocol', PROXY_HEADER + get()],
 ];
 
 /**

@@ -141,8 +141,8 @@ export function answerClientError(newId: () => string, errorPage: string) {
 }
 
 /**
- * Replaces two responses that Node sends without an envelope and an id: HTTP/1.1 without a Host header is a 400
- * like others, after which the connection ends, and an unknown expectation is ignored, as RFC 9110 (10.1.1) allows.
+ * Replaces two responses that Node sends without an envelope and an id: HTTP/1.1 without a Host header, or
+ * with two (RFC 9112, section 3.2), is a 400 like others, after which the connection ends, and an unknown expectation is ignored, as RFC 9110 (10.1.1) allows.
  * Requires `requireHostHeader: false`.
  */
 export function addBareRefusals(app: Api): void {
@@ -153,21 +153,28 @@ export function addBareRefusals(app: Api): void {
   // Before the hooks: those of a request behind begin before the first one's are through.
   app.server.prependListener('request', (request) => {
     if (refused.has(request.socket)) behind.add(request);
-    else if (hasNoHost(request)) refused.add(request.socket);
+    else if (hasUnclearHost(request)) refused.add(request.socket);
   });
   app.addHook('onRequest', async ({ raw }, reply) => {
     if (behind.has(raw)) {
       reply.hijack();
       return;
     }
-    if (!hasNoHost(raw)) return;
+    if (!hasUnclearHost(raw)) return;
     reply.header('connection', 'close');
-    throw new AppError('bad_request', 'the request must have a Host header');
+    throw new AppError('bad_request', 'the request must have one Host header');
   });
 }
 
-const hasNoHost = ({ httpVersion, headers }: IncomingMessage) =>
-  httpVersion === '1.1' && headers.host === undefined;
+/** Returns whether a request names no host, or two. Node reads the first of several lines. */
+function hasUnclearHost({ httpVersion, headers, rawHeaders }: IncomingMessage): boolean {
+  if (headers.host === undefined) return httpVersion === '1.1';
+  let lines = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) if (isHost(rawHeaders[at])) lines += 1;
+  return lines > 1;
+}
+
+const isHost = (name: string | undefined) => name?.length === 4 && name.toLowerCase() === 'host';
 
 function clientErrorOf({ code }: NodeJS.ErrnoException): AppError {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')

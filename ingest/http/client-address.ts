@@ -30,6 +30,8 @@ export type ClientAddresses = {
    * which is slow.
    */
   trustsForwarded(req: HttpRequest, res: HttpResponse): boolean | null;
+  /** Returns whether all open connections are from trusted proxies. */
+  behindProxies(): boolean;
 };
 
 /**
@@ -42,6 +44,7 @@ export type ClientAddresses = {
 export function createClientAddresses(app: TemplatedApp, trusted: readonly string[]): ClientAddresses {
   const isTrusted = trustIn(trusted);
   const peers = followPeers(app, isTrusted);
+  const behindProxies = () => peers.trusted;
   const peerOf = (res: HttpResponse) => peers.only ?? mappedBytes(res.getRemoteAddress());
   if (trusted.length === 0) {
     const ofPeer: ClientAddress = (_req, res) => peerOf(res);
@@ -49,6 +52,7 @@ export function createClientAddresses(app: TemplatedApp, trusted: readonly strin
       byFirstLine: ofPeer,
       byAllLines: ofPeer,
       trustsForwarded: (req) => (firstLine(req) === '' ? null : false),
+      behindProxies,
     };
   }
 
@@ -78,6 +82,7 @@ export function createClientAddresses(app: TemplatedApp, trusted: readonly strin
     byAllLines: (req, res) => addressBy(allLines, req, res),
     trustsForwarded: (req, res) =>
       firstLine(req) === '' ? null : isTrusted(mappedBytes(res.getRemoteAddress())),
+    behindProxies,
   };
 }
 

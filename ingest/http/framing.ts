@@ -6,13 +6,22 @@ const TRANSFER_ENCODING = headerName('transfer-encoding');
 
 type Handler = (res: HttpResponse, req: HttpRequest) => void;
 
+/** Why a request is refused. */
+type Fault = 'length' | 'host' | 'proxy';
+
+const REASONS: Record<Fault, string> = {
+  length: "The end of the request's body is not clear.",
+  host: 'The request must have one Host header.',
+  proxy:
+    'The PROXY protocol is not read here. The proxy must send X-Forwarded-For, and TRUST_PROXY must name it.',
+};
+
 /**
  * The whole response, which the server takes as a status. It collects up to 16 KiB of responses until it has read all
  * requests that came at once, and would send none when the connection closes before: a longer one is sent at once.
  */
-const REFUSAL = refusal(`The end of the request's body is not clear.\n${' '.repeat(16_384)}`);
-
-function refusal(body: string): string {
+function refusal(reason: string): string {
+  const body = `${reason}\n${' '.repeat(16_384)}`;
   const headers = [
     'Connection: close',
     'Content-Type: text/plain; charset=utf-8',
@@ -22,36 +31,51 @@ function refusal(body: string): string {
 }
 
 /**
- * Refuses a request whose body may end elsewhere for a proxy, with 400, and closes the connection: what follows would be
- * a request that the proxy never saw (RFC 9112, sections 6.1 and 6.3). That is one with two different `Content-Length`
- * headers, or with a `Transfer-Encoding` other than `chunked`.
+ * Refuses with 400, and closes the connection of, a request that a proxy may have read otherwise: what follows would be
+ * a request that the proxy never saw (RFC 9112, sections 3.2, 6.1 and 6.3). That is one with two different
+ * `Content-Length` headers, with a `Transfer-Encoding` other than `chunked`, with two `Host` lines, or behind a header of
+ * the PROXY protocol, which the server reads from everyone and whose address no click would have.
+ *
+ * @param behindProxies whether all connections are from trusted proxies. They refuse a second `Host` themselves, and
+ *   speak no PROXY protocol: a walk through all headers costs a fifth of a redirect
  */
-export function refusingUnclearLength(handler: Handler): Handler {
+export function refusingUnclear(handler: Handler, behindProxies: () => boolean): Handler {
   return (res, req) => {
-    // Nearly all requests have neither: the others are worth a walk through all headers.
-    const hasBody = req.getHeader(CONTENT_LENGTH) !== '' || req.getHeader(TRANSFER_ENCODING) !== '';
-    if (!hasBody || isClear(req)) handler(res, req);
-    else refuse(res);
+    const fault = faultOf(res, req, behindProxies());
+    if (fault === null) handler(res, req);
+    else refuse(res, fault);
   };
 }
 
-function isClear(req: HttpRequest): boolean {
+function faultOf(res: HttpResponse, req: HttpRequest, behindProxies: boolean): Fault | null {
+  // Nearly all requests have neither: the others are worth a walk through all headers.
+  const hasBody = req.getHeader(CONTENT_LENGTH) !== '' || req.getHeader(TRANSFER_ENCODING) !== '';
+  if (behindProxies && !hasBody) return null;
+  if (!behindProxies && res.getProxiedRemoteAddress().byteLength > 0) return 'proxy';
+  return faultOfHeaders(req);
+}
+
+function faultOfHeaders(req: HttpRequest): Fault | null {
   const lengths = new Set<string>();
   const encodings: string[] = [];
+  let hosts = 0;
   req.forEach((name, value) => {
-    if (name === 'content-length') lengths.add(value);
+    if (name === 'host') hosts += 1;
+    else if (name === 'content-length') lengths.add(value);
     else if (name === 'transfer-encoding') encodings.push(value.toLowerCase());
   });
-  return lengths.size <= 1 && (encodings.length === 0 || encodings.join() === 'chunked');
+  if (hosts > 1) return 'host';
+  const isClear = lengths.size <= 1 && (encodings.length === 0 || encodings.join() === 'chunked');
+  return isClear ? null : 'length';
 }
 
 /** The response does not end for the server: it closes the connection itself when another request came with this one. */
-function refuse(res: HttpResponse): void {
+function refuse(res: HttpResponse, fault: Fault): void {
   let isOver = false;
   res.onAborted(() => {
     isOver = true;
   });
-  res.writeStatus(REFUSAL);
+  res.writeStatus(refusal(REASONS[fault]));
   setImmediate(() => {
     if (!isOver) res.close();
   });
