@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hashSessionToken, newSessionToken } from '../../core/access/session-tokens.ts';
 import { AppError } from '../../core/errors.ts';
 import type { OidcSettings } from '../../core/settings/oidc.ts';
-import { recordAudit } from '../../sql/audit/audit-log.ts';
+import { hasRecentAudit, recordAudit } from '../../sql/audit/audit-log.ts';
 import {
   insertProviderSignIn,
   PROVIDER_SIGN_IN_SECONDS,
@@ -42,6 +42,14 @@ export async function providerRoutes(app: Api, deps: ApiDeps): Promise<void> {
     return reply.redirect(`/console?sign_in=${outcome}`);
   };
 
+  /** Records a sign-in that the provider refused, of a person who is not known: once a minute, as anyone may begin one. */
+  const recordRefusal = async (reason: ProviderFailure) => {
+    const workspaceId = await workspaceOf(pool, settings);
+    if (workspaceId === null) return;
+    if (await hasRecentAudit(pool, workspaceId, SIGN_IN_FAILED, null, reason)) return;
+    await inTransaction(pool, (tx) => recordAudit(tx, failedSignIn(workspaceId, null, reason)));
+  };
+
   app.get<{ Querystring: { return_to?: string; confirm?: string } }>(
     PROVIDER_START,
     { exposeHeadRoute: false, schema: { hide: true } },
@@ -79,13 +87,7 @@ export async function providerRoutes(app: Api, deps: ApiDeps): Promise<void> {
         const found = await inTransaction(pool, async (tx) => {
           const member = await memberOfPerson(tx, settings, workspaceId, person);
           if (member.refused !== null) {
-            await recordAudit(tx, {
-              workspaceId,
-              actor: { type: 'service', id: null },
-              action: 'session.sign_in_failed',
-              target: { type: 'member', id: member.memberId },
-              details: { reason: member.refused },
-            });
+            await recordAudit(tx, failedSignIn(workspaceId, member.memberId, member.refused));
           }
           return member;
         });
@@ -98,7 +100,10 @@ export async function providerRoutes(app: Api, deps: ApiDeps): Promise<void> {
         });
         return reply.redirect(begun.return_to);
       } catch (error) {
-        if (error instanceof ProviderError) return fail(request, reply, error.failure, { err: error });
+        if (error instanceof ProviderError) {
+          await recordRefusal(error.failure);
+          return fail(request, reply, error.failure, { err: error });
+        }
         if (error instanceof AppError && error.code === 'unauthorized')
           return fail(request, reply, 'removed');
         throw error;
@@ -106,6 +111,17 @@ export async function providerRoutes(app: Api, deps: ApiDeps): Promise<void> {
     },
   );
 }
+
+const SIGN_IN_FAILED = 'session.sign_in_failed';
+
+/** @param memberId null: the person is not known, or is no member */
+const failedSignIn = (workspaceId: string, memberId: string | null, reason: ProviderOutcome) => ({
+  workspaceId,
+  actor: { type: 'service' as const, id: null },
+  action: SIGN_IN_FAILED,
+  target: { type: 'member', id: memberId },
+  details: { reason },
+});
 
 /** Returns the workspace of the settings; without one, the only workspace there is. */
 async function workspaceOf(pool: Pool, { workspace }: OidcSettings): Promise<string | null> {

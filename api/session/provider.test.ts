@@ -223,7 +223,23 @@ describe('a sign-in is refused', () => {
     const state = new URL(begun.location).searchParams.get('state');
     const iss = encodeURIComponent(provider.issuer);
     const callback = `/console/oidc/callback?error=access_denied&state=${state}&iss=${iss}`;
+    const refusals = async () =>
+      (
+        await shop.get<{ entries: AuditEntry[] }>('/audit-log?action=session.sign_in_failed')
+      ).body.entries.filter(
+        ({ target, details }) => target.id === null && details.reason === 'provider_refused',
+      );
+    expect(await refusals()).toEqual([]);
     expect(await open(plain, callback, begun.cookie)).toMatchObject(failed('provider_refused'));
+    // No person is known yet, but the workspace is.
+    const [refusal] = await refusals();
+    expect(refusal).toMatchObject({ actor: { type: 'service' }, target: { type: 'member', id: null } });
+    // Anyone may begin a sign-in, and end it with an error: such entries are limited.
+    const again = await open(plain, '/console/oidc/start');
+    const state2 = new URL(again.location).searchParams.get('state');
+    const second = callback.replace(`state=${state}`, `state=${state2}`);
+    expect(await open(plain, second, again.cookie)).toMatchObject(failed('provider_refused'));
+    expect(await refusals()).toHaveLength(1);
   });
 
   test('for an email that the provider gave to another person', async () => {

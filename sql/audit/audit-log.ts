@@ -63,17 +63,18 @@ export async function recordAudit(db: Queryable, entry: NewAuditEntry): Promise<
   }
 }
 
-/** Returns whether the workspace has an entry of this action and target from the last minute. */
+/** Returns whether the workspace has an entry of this action and target, and reason if given, from the last minute. */
 export async function hasRecentAudit(
   db: Queryable,
   workspaceId: string,
   action: string,
-  targetId: string,
+  targetId: string | null,
+  reason: string | null = null,
 ): Promise<boolean> {
   const { rows } = await db.query(
     `SELECT 1 FROM audit_entries WHERE workspace_id = $1 AND at > now() - interval '1 minute' AND action = $2
-       AND target_id = $3 LIMIT 1`,
-    [workspaceId, action, targetId],
+       AND target_id IS NOT DISTINCT FROM $3 AND ($4::text IS NULL OR details ->> 'reason' = $4) LIMIT 1`,
+    [workspaceId, action, targetId, reason],
   );
   return rows.length > 0;
 }
