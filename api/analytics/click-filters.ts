@@ -1,4 +1,5 @@
 import { type TOptional, type TString, Type } from 'typebox';
+import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import type { Condition } from '../../clickhouse/queries/click-conditions.ts';
 import {
   DIMENSIONS,
@@ -60,7 +61,7 @@ type ClickFilterName =
  * @throws {AppError} `bad_request` that names the parameter
  */
 export async function clickConditionsOf(
-  db: Queryable,
+  { pool, clickhouse }: { pool: Queryable; clickhouse: ClickHouseClient },
   workspace: Pick<Workspace, 'id' | 'time_zone'>,
   query: Readonly<Record<string, unknown>>,
 ): Promise<Condition[]> {
@@ -70,7 +71,7 @@ export async function clickConditionsOf(
   if (filters.length === 0) return [];
   const timeZone = canonicalZone(given) ?? 'UTC';
   const span = { from: STORED_MIN_NANOS, to: STORED_MAX_NANOS };
-  return conditionsOf({ db, workspaceId: workspace.id, span, timeZone }, filters);
+  return conditionsOf({ db: pool, clickhouse, workspaceId: workspace.id, span, timeZone }, filters);
 }
 
 function clickFilters(query: Readonly<Record<string, unknown>>): FilterOrAny[] {

@@ -4,6 +4,7 @@ import { agentPartName } from '../../core/enrich/agent-names.ts';
 import { CHANNELS, filterChannel } from '../../core/enrich/channels.ts';
 import { continentOf } from '../../core/enrich/continents.ts';
 import { DEVICES } from '../../core/enrich/devices.ts';
+import { hostName } from '../../core/enrich/referer.ts';
 import { requireRegion } from '../../core/enrich/region-codes.ts';
 import { badRequest } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
@@ -34,9 +35,11 @@ export function readFilter(filter: Filter, path: Path): Filter {
     return filter;
   }
   const read = readerOf(dimension);
+  const paths = values.map((_, n) => path.value(n));
   return {
     ...filter,
     values: values.map((value, n) => (value === '' ? '' : read(path.value(n), value))),
+    paths,
   };
 }
 
@@ -76,6 +79,7 @@ const ruleId: Reader = (path, value) => {
 };
 
 const folded: Reader = (_, value) => value.toLowerCase();
+/** Checked by `requireAgentParts`. */
 const agentPart: Reader = (_, value) => agentPartName(value);
 
 /** RFC 6793: 32 bits. */
@@ -111,7 +115,7 @@ const READERS: Partial<Record<Dimension, Reader>> = {
     return value.toLowerCase();
   },
   domain: folded,
-  referer_host: folded,
+  referer_host: (_, value) => hostName(value),
   asn: (path, value) => asn(path, value.replace(/^AS(?=\d)/i, '')),
   weekday: integer(1, 7, 'an integer from 1 (Monday) to 7 (Sunday)'),
   hour_of_day: integer(0, 23, 'an integer from 0 to 23'),

@@ -1,3 +1,4 @@
+import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import type { Condition } from '../../clickhouse/reports/index.ts';
 import {
   type Dimension,
@@ -13,9 +14,16 @@ import { badRequest } from '../../core/errors.ts';
 import { bucketLabels, bucketStarts } from '../../core/time/time-buckets.ts';
 import type { Queryable } from '../../sql/database/pool.ts';
 import { linkValues, valuesInUse } from '../../sql/links/link-dimensions.ts';
+import { requireAgentParts } from './agent-parts.ts';
 
 /** A filter of a request, parsed. An empty value is unknown. */
-export type Filter = { dimension: Dimension; operator: Operator; values: string[] };
+export type Filter = {
+  dimension: Dimension;
+  operator: Operator;
+  values: string[];
+  /** Where its values are in the request. */
+  paths?: string[];
+};
 export type FilterOrAny = Filter | { any: Filter[] };
 
 const NO_ID = '00000000-0000-0000-0000-000000000000';
@@ -25,13 +33,18 @@ const MOST_BUCKETS = 10_080;
 
 type Around = {
   db: Queryable;
+  clickhouse: ClickHouseClient;
   workspaceId: string;
   /** Nanoseconds; for filters on time. */
   span: { from: bigint; to: bigint };
   timeZone: string;
 };
 
-/** Returns filters as conditions on clicks. What PostgreSQL knows of links becomes lists of links. */
+/**
+ * Returns filters as conditions on clicks. What PostgreSQL knows of links becomes lists of links.
+ *
+ * @throws {AppError} `bad_request` for a browser or system that no click can have
+ */
 export function conditionsOf(around: Around, filters: readonly FilterOrAny[]): Promise<Condition[]> {
   return Promise.all(
     filters.map(
@@ -43,7 +56,9 @@ export function conditionsOf(around: Around, filters: readonly FilterOrAny[]): P
   );
 }
 
-async function conditionOf(around: Around, { dimension, operator, values }: Filter): Promise<Condition> {
+async function conditionOf(around: Around, filter: Filter): Promise<Condition> {
+  const { dimension, operator, values } = filter;
+  await requireAgentParts(around.clickhouse, around.workspaceId, filter);
   if (dimension === 'link')
     return { kind: 'link', operator, values: values.map((id) => id.toLowerCase() || NO_ID) };
   if (dimension === 'asn') return { kind: 'asn', operator, values: values.map((value) => value || '0') };

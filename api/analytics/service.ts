@@ -129,12 +129,12 @@ function comparedWindow(
 
 /** What one window of a query counts. */
 async function countedOf(
-  { pool }: Stores,
+  { pool, clickhouse }: Stores,
   { workspace }: Reader,
   given: Parsed & { query: AnalyticsQuery; buckets: ReportWindow['span']; hasDeletedLinks: boolean },
 ): Promise<{ counted: Counted; grouping: Grouping }> {
   const { query, window, buckets, timeZone, filters, hasDeletedLinks } = given;
-  const around = { db: pool, workspaceId: workspace.id, span: window.span, timeZone };
+  const around = { db: pool, clickhouse, workspaceId: workspace.id, span: window.span, timeZone };
   const [conditions, grouping] = await Promise.all([
     conditionsOf(around, filters),
     groupingOf({ ...around, span: buckets }, query.dimensions, filters),

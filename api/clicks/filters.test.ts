@@ -27,7 +27,11 @@ const CLICKS: Omit<GivenClick, 'workspaceId'>[] = [
       continent: 'EU',
     },
   },
-  { city: 'Paris', country: 'FR', columns: { utm_term: '', device: 'mobile' } },
+  {
+    city: 'Paris',
+    country: 'FR',
+    columns: { utm_term: '', device: 'mobile', referer_host: 'xn----8sbbih2bv0a.example' },
+  },
   { city: '', country: '', columns: { utm_term: 'hats', device: 'tablet' } },
 ];
 
@@ -35,11 +39,19 @@ beforeAll(async () => {
   api = await testApi();
   shop = await api.addWorkspace();
   const link = { destination_url: 'https://shop.example/', name: 'Sale', channel: 'facebook' };
-  tagged = (await createLink(shop, { ...link, tags: ['autumn'] })).first.id;
+  tagged = (await createLink(shop, { ...link, tags: ['autumn', 'Grüße aus Weiß'] })).first.id;
   const workspaceId = shop.workspace.id;
   await storeClicks(api.stores, [
     ...CLICKS.map((click) => ({ workspaceId, ...click })),
-    { workspaceId, city: 'Graz', country: 'AT', linkId: tagged, columns: { device: 'desktop' } },
+    {
+      workspaceId,
+      city: 'Graz',
+      country: 'AT',
+      // Of an import: the parser of user agents has no such name.
+      browser: 'Lightpanda',
+      linkId: tagged,
+      columns: { device: 'desktop', utm_term: 'Große Straße, Οδός İzmir' },
+    },
     { workspaceId, city: 'Nowhere', linkId: NO_UUID },
   ]);
 });
@@ -56,7 +68,9 @@ test.each([
   ['device=MOBILE', ['Bonn', 'Paris']],
   ['os=ANDROID', ['Bonn']],
   ['browser=chrome', ['Bonn']],
+  ['browser=LIGHTPANDA', ['Graz']],
   ['referer_host=T.CO', ['Wien']],
+  [`referer_host=${encodeURIComponent('Блог-сад.example')}`, ['Paris']],
   ['region=at-9&continent=eu', ['Wien']],
   ['asn=AS3320', ['Bonn']],
   ['not_country=FR,', ['Bonn', 'Graz', 'Wien']],
@@ -72,6 +86,20 @@ test.each([
   [
     `filters=${encoded([{ dimension: 'utm_term', operator: 'contains', values: ['shoes'] }])}`,
     ['Bonn', 'Wien'],
+  ],
+  ...['GROSSE STRASSE', 'straße', 'große', 'ΟΔΌΣ', 'οδόσ', 'οδός', 'İZ', 'i̇z', 'ras'].map(
+    (text): [string, string[]] => [
+      `filters=${encoded([{ dimension: 'utm_term', operator: 'contains', values: [text] }])}`,
+      ['Graz'],
+    ],
+  ),
+  [
+    `filters=${encoded([{ dimension: 'tag', operator: 'contains', values: ['GRÜSSE AUS WEISS'] }])}`,
+    ['Graz'],
+  ],
+  [
+    `filters=${encoded([{ dimension: 'utm_term', operator: 'contains_not', values: ['STRASSE'] }])}`,
+    ['', 'Bonn', 'Paris', 'Wien'],
   ],
   [
     `filters=${encoded([
@@ -112,6 +140,13 @@ test.each([
   ['region=ES-M', 'region'],
   ['device=phone', 'device'],
   ['language=German', 'language'],
+  ['browser=Foo', 'browser'],
+  ['not_browser=Chrome,Foo', 'not_browser'],
+  ['os=Foo', 'os'],
+  [
+    `filters=${encoded([{ any: [{ dimension: 'browser', operator: 'is', values: ['Chrome', 'foo'] }] }])}`,
+    'filters.0.any.0.values.1',
+  ],
   ['weekday=Monday', 'weekday'],
   ['weekday=0', 'weekday'],
   ['not_hour_of_day=24', 'not_hour_of_day'],
@@ -127,4 +162,9 @@ test.each([
 ])('a refusal of %s names the parameter', async (query, path) => {
   const { status, body } = await shop.get(`/clicks?${query}`);
   expect([status, body.error?.details?.[0]?.path]).toEqual([400, path]);
+});
+
+test('a browser that no click can have is refused with the list', async () => {
+  const { body } = await shop.get('/clicks?browser=Foo');
+  expect(body.error?.message).toMatch(/^`browser` must be one of .*Chrome, .*Firefox, .*, Other$/);
 });

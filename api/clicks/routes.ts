@@ -58,7 +58,7 @@ export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
     },
     async ({ auth, query }, reply) => {
       const point = await readingPointOf(deps, auth);
-      const conditions = await clickConditionsOf(deps.pool, auth.workspace, query);
+      const conditions = await clickConditionsOf(deps, auth.workspace, query);
       const filter = filterOf(auth.workspace, point, await corrected(deps, query), conditions);
       const most = query.limit + 1;
       const rows = await (query.order === 'asc'
@@ -94,7 +94,7 @@ export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
       const linkIds = linksOf(query);
       const { span } = reportWindow(query, auth.workspace);
       const workspaceId = auth.workspace.id;
-      const conditions = await clickConditionsOf(deps.pool, auth.workspace, query);
+      const conditions = await clickConditionsOf(deps, auth.workspace, query);
       const own = exporting.filter((id) => id === workspaceId).length;
       if (own >= MAX_EXPORTS.ofWorkspace || exporting.length >= MAX_EXPORTS.all) {
         if (own < MAX_EXPORTS.ofWorkspace) {

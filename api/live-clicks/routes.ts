@@ -84,7 +84,7 @@ export async function liveClickRoutes(app: Api, deps: ApiDeps): Promise<void> {
         linkIds: query.link_ids === undefined ? null : readIdList('link_ids', query.link_ids),
         bots: query.bots === 'include',
         orphans: query.orphans,
-        conditions: await clickConditionsOf(deps.pool, request.auth.workspace, query),
+        conditions: await clickConditionsOf(deps, request.auth.workspace, query),
       };
       const workspaceId = request.auth.workspace.id;
       // A client that has disconnected emits no second `close`.

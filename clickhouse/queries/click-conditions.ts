@@ -4,6 +4,7 @@ import {
   TEXT_COLUMNS,
   type TextDimension,
 } from '../../core/analytics/dimensions.ts';
+import { foldCase } from '../../core/text/fold-case.ts';
 
 type Values = { operator: Operator; values: readonly string[] };
 
@@ -123,12 +124,13 @@ function textSql(text: string, { operator, values }: Values, param: Param): stri
 /** Most needles of `multiSearchAny`. */
 const NEEDLES = 255;
 
+/** Folds case as `foldCase` does. All texts but ids and numbers are of few values, and folded once a value. */
 function containsSql(text: string, values: readonly string[], param: Param): string {
-  const folded = values.map((value) => value.toLowerCase());
+  const folded = values.map(foldCase);
   const parts: string[] = [];
   for (let from = 0; from < folded.length; from += NEEDLES) {
     const some = param('Array(String)', folded.slice(from, from + NEEDLES));
-    parts.push(`multiSearchAny(lowerUTF8(${text}), ${some})`);
+    parts.push(`multiSearchAny(caseFoldUTF8(${text}), ${some})`);
   }
   return `(${parts.join(' OR ')})`;
 }

@@ -1,3 +1,4 @@
+import { foldCase } from '../text/fold-case.ts';
 import type { Operator } from './dimensions.ts';
 
 /** Returns whether a value passes a filter. An empty value is unknown; `contains` folds case. */
@@ -17,6 +18,6 @@ export function matches(value: string, operator: Operator, wanted: readonly stri
 }
 
 function containsAny(value: string, wanted: readonly string[]): boolean {
-  const folded = value.toLowerCase();
-  return wanted.some((one) => folded.includes(one.toLowerCase()));
+  const folded = foldCase(value);
+  return wanted.some((one) => folded.includes(foldCase(one)));
 }

@@ -46,8 +46,11 @@ const namesIn = (list: string) => list.trim().split(/,\s+/);
 /** Every browser that the parser names, as reports name it. */
 export const BROWSER_NAMES: readonly string[] = [...namesIn(BROWSERS), 'Google App', UNKNOWN_AGENT_PART];
 
+/** Every system that the parser names, as reports name it. */
+export const SYSTEM_NAMES: readonly string[] = [...namesIn(SYSTEMS), 'ChromeOS', UNKNOWN_AGENT_PART];
+
 const CANONICAL: ReadonlyMap<string, string> = new Map([
-  ...[...namesIn(SYSTEMS), ...BROWSER_NAMES, 'ChromeOS'].map((name) => [name.toLowerCase(), name] as const),
+  ...[...SYSTEM_NAMES, ...BROWSER_NAMES].map((name) => [name.toLowerCase(), name] as const),
   ...RENAMED,
 ]);
 

@@ -35,6 +35,9 @@ test('a referer’s host is empty where there is none, or a name too long for on
   expect(refererHost('https://[2001:db8::77]:444/a')).toBe('2001:db8::77');
   expect(refererHost('https://[2001:DB8::77]')).toBe('2001:db8::77');
   expect(refererHost('https://[2001:db8/a')).toBe('[2001');
+  expect(refererHost('https://блог-сад.example/статья')).toBe('xn----8sbbih2bv0a.example');
+  expect(refererHost('https://Bücher.example/')).toBe('xn--bcher-kva.example');
+  expect(refererHost('https://\u00ad/')).toBe('\u00ad');
   expect(refererHost('')).toBe('');
   expect(refererHost('about:blank')).toBe('');
   expect(refererHost(`https://${'a'.repeat(253)}/`)).toBe('a'.repeat(253));

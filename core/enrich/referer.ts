@@ -1,3 +1,5 @@
+import { domainToASCII } from 'node:url';
+
 /** Longest stored referer, in UTF-16 code units. */
 export const REFERER_LIMIT = 2_048;
 
@@ -46,7 +48,14 @@ export function refererOrigin(referer: string): RefererOrigin | null {
   if (port >= 0) name = name.slice(0, port);
   if (name.startsWith('[') && name.endsWith(']')) name = name.slice(1, -1);
   if (name.endsWith('.')) name = name.slice(0, -1);
-  return name === '' ? null : { name: name.toLowerCase(), app };
+  return name === '' ? null : { name: hostName(name), app };
+}
+
+const NOT_ASCII = /[^\0-\x7f]/;
+
+/** Returns a host as browsers send it: in lower case, an international name in punycode. */
+export function hostName(name: string): string {
+  return (NOT_ASCII.test(name) && domainToASCII(name)) || name.toLowerCase();
 }
 
 /** Longest host name (RFC 1035). */

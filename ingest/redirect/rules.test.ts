@@ -132,6 +132,8 @@ test.each([
   [onPlan('is', ['pro', 'team']), '?x=1&plan=team', '?plan=Pro'],
   [onPlan('is_not', ['pro']), '', '?plan=pro'],
   [onPlan('contains', ['PR']), '?plan=supreme', '?plan=free'],
+  [onPlan('contains', ['STRASSE', 'οδόσ']), '?plan=Gro%C3%9Fe%20Stra%C3%9Fe', '?plan=strase'],
+  [onPlan('contains', ['οδόσ']), `?plan=${encodeURIComponent('ΟΔΌΣ')}`, '?plan=odos'],
   [onPlan('exists'), '?plan', '?plans=1'],
 ])('a rule on the query %j holds for %s, not for %s', async (condition, fits, other) => {
   const { url } = await link(withRules(rule('fits', condition)));

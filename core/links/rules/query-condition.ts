@@ -1,5 +1,6 @@
 // Browsers run this file too.
 import { badRequest } from '../../errors.ts';
+import { foldCase } from '../../text/fold-case.ts';
 import type { ConditionKind } from './conditions.ts';
 import { type ConditionInput, operatorOf, readValues, shortText } from './reading.ts';
 import { QUERY_OPERATORS, type QueryCondition, type RuleTest, type RuleVisit } from './types.ts';
@@ -32,9 +33,11 @@ function compileQuery(condition: QueryCondition): RuleTest {
   const valuesIn = ({ query }: RuleVisit) => (query === '' ? [] : new URLSearchParams(query).getAll(name));
   if (condition.operator === 'exists') return (visit) => valuesIn(visit).length > 0;
   if (condition.operator === 'contains') {
-    const parts = condition.values.map((value) => value.toLowerCase());
+    const parts = condition.values.map(foldCase);
     return (visit) =>
-      valuesIn(visit).some((value) => parts.some((part) => value.toLowerCase().includes(part)));
+      valuesIn(visit)
+        .map(foldCase)
+        .some((value) => parts.some((part) => value.includes(part)));
   }
   const { values } = condition;
   const holds: RuleTest = (visit) => valuesIn(visit).some((value) => values.includes(value));
