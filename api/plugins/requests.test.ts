@@ -131,6 +131,17 @@ describe('paths and queries', () => {
     expect([response.statusCode, response.json<ErrorBody>().error.code]).toEqual([404, 'not_found']);
   });
 
+  test.each(['/api/v1/api/v1/links', '/api/v1/api/v1/api/v1/links', '/links'])(
+    '%s is 404, and names the path that is meant',
+    async (path) => {
+      const response = await api.app.inject(path);
+      expect([response.statusCode, response.json<ErrorBody>().error.message]).toEqual([
+        404,
+        'unknown path; did you mean /api/v1/links?',
+      ]);
+    },
+  );
+
   test('a wrong method is 405 with Allow, whatever the body', async () => {
     const answer = await shop.call('PUT', '/links', { body: 'x', headers: { 'content-type': 'text/css' } });
     expect([answer.status, answer.body.error.code]).toEqual([405, 'method_not_allowed']);
