@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect, type TestContext, test } from 'vitest';
 import { freePort } from '../../cli/embedded/free-port.ts';
 import { type ProcessRecord, stillRuns } from '../../cli/processes/identity.ts';
 import { untilLinksSynced } from '../kafka/deployment.ts';
@@ -116,62 +116,65 @@ async function expectDown(dataDir: string, ...names: string[]): Promise<void> {
   await expect.poll(down, EACH_SECOND).toEqual([1, names]);
 }
 
-test.for([
-  ['full', (small: SmallDisk) => small.fill(), /disk full/],
-  ['without inodes', (small: SmallDisk) => small.takeInodes(), /disk full/],
-  ['read-only', (small: SmallDisk) => small.breakDown(), /disk rejects writes/],
-] as const)(
-  'with a disk that is %s, redirects continue, health and status tell of the loss, and SIGTERM leaves no process behind',
-  async ([, damage, reason], { skip }) => {
-    skip(!canMount(), NO_MOUNT);
-    const { disk: small, dataDir } = mounted();
-    // Small segments, so that the one being written is soon full.
-    const service = await startService({ dataDir, env: { JOURNAL_BUDGET: '1MiB' } });
-    running.push(service);
-    const link = await makeLink(service, service.demo?.secret_key ?? '', 'lost');
-    await untilLinksSynced(dataDir);
-    left = familyOf(service);
-    expect(left.length).toBeGreaterThan(5);
-    const health = async () => {
-      const response = await fetch(`${service.short_url}/health/ready`);
-      return { code: response.status, ...((await response.json()) as { status: string }) };
-    };
-    expect(await health()).toMatchObject({ code: 200, status: 'ready' });
-    damage(small);
-    const lose = async () => {
-      // What consumers free meanwhile is used up again.
-      if (small.isWritable()) damage(small);
-      const clicks = await Promise.all(Array.from({ length: 200 }, () => follow(link)));
-      expect(new Set(clicks.map(({ status }) => status))).toEqual(new Set([302]));
-    };
-    const patient = { timeoutMs: 120_000 };
-    const unwell = await until(
-      'a loss in the health',
-      () => lose().then(health),
-      ({ status }) => status === 'degraded',
-      patient,
-    );
-    expect(unwell).toEqual({ code: 200, status: 'degraded' });
-    // A loss ends ten seconds after the last one, or with space that a consumer frees.
-    const { status, parts } = await until(
-      'a loss in the status',
-      () => lose().then(() => statusOf(dataDir)),
-      ({ parts }) => /^loses clicks since/.test(parts.redirects?.detail ?? ''),
-      patient,
-    );
-    expect(status).toBe(1);
-    expect(parts.redirects?.ok).toBe(false);
-    expect(parts.redirects?.detail).toMatch(
-      /^loses clicks since \d{4}-\d\d-\d\dT\d\d:\d\dZ: .* \([\d,]+\) at http/,
-    );
-    expect(parts.redirects?.detail).toMatch(reason);
-    expect(parts.disk?.detail).toMatch(/^low: /);
-    // The supervisor may have restarted processes when a database ended.
-    left.push(...familyOf(service));
-    await service.stop();
-    expect(left.filter(stillRuns)).toEqual([]);
-  },
-);
+type Damage = [name: string, damage: (small: SmallDisk) => void, reason: RegExp];
+
+const DAMAGED =
+  'with a disk that is %s, redirects continue, health and status tell of the loss, and SIGTERM leaves no process behind';
+test.for<Damage>([['full', (small) => small.fill(), /disk full/]])(DAMAGED, stopsNoRedirect);
+test.for<Damage>([
+  ['without inodes', (small) => small.takeInodes(), /disk full/],
+  ['read-only', (small) => small.breakDown(), /disk rejects writes/],
+])(DAMAGED, { tags: 'nightly' }, stopsNoRedirect);
+
+async function stopsNoRedirect([, damage, reason]: Damage, { skip }: TestContext): Promise<void> {
+  skip(!canMount(), NO_MOUNT);
+  const { disk: small, dataDir } = mounted();
+  // Small segments, so that the one being written is soon full.
+  const service = await startService({ dataDir, env: { JOURNAL_BUDGET: '1MiB' } });
+  running.push(service);
+  const link = await makeLink(service, service.demo?.secret_key ?? '', 'lost');
+  await untilLinksSynced(dataDir);
+  left = familyOf(service);
+  expect(left.length).toBeGreaterThan(5);
+  const health = async () => {
+    const response = await fetch(`${service.short_url}/health/ready`);
+    return { code: response.status, ...((await response.json()) as { status: string }) };
+  };
+  expect(await health()).toMatchObject({ code: 200, status: 'ready' });
+  damage(small);
+  const lose = async () => {
+    // What consumers free meanwhile is used up again.
+    if (small.isWritable()) damage(small);
+    const clicks = await Promise.all(Array.from({ length: 200 }, () => follow(link)));
+    expect(new Set(clicks.map(({ status }) => status))).toEqual(new Set([302]));
+  };
+  const patient = { timeoutMs: 120_000 };
+  const unwell = await until(
+    'a loss in the health',
+    () => lose().then(health),
+    ({ status }) => status === 'degraded',
+    patient,
+  );
+  expect(unwell).toEqual({ code: 200, status: 'degraded' });
+  // A loss ends ten seconds after the last one, or with space that a consumer frees.
+  const { status, parts } = await until(
+    'a loss in the status',
+    () => lose().then(() => statusOf(dataDir)),
+    ({ parts }) => /^loses clicks since/.test(parts.redirects?.detail ?? ''),
+    patient,
+  );
+  expect(status).toBe(1);
+  expect(parts.redirects?.ok).toBe(false);
+  expect(parts.redirects?.detail).toMatch(
+    /^loses clicks since \d{4}-\d\d-\d\dT\d\d:\d\dZ: .* \([\d,]+\) at http/,
+  );
+  expect(parts.redirects?.detail).toMatch(reason);
+  expect(parts.disk?.detail).toMatch(/^low: /);
+  // The supervisor may have restarted processes when a database ended.
+  left.push(...familyOf(service));
+  await service.stop();
+  expect(left.filter(stillRuns)).toEqual([]);
+}
 
 test('with no free byte, redirects work from the local table, status names what is down, and all recovers once there is space', async ({
   skip,

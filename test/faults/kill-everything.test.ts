@@ -5,11 +5,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { clickLinks, firstVisits } from '../support/clicker.ts';
 import { makeLink } from '../support/first-click.ts';
+import { NIGHTLY } from '../support/nightly.ts';
 import { type Service, startService } from '../support/service.ts';
 import { accountFor } from './accounting.ts';
 import { killEverything } from './processes.ts';
 
-const ROUNDS = 6;
+const ROUNDS = NIGHTLY ? 6 : 2;
 
 let directory: string;
 let service: Service;

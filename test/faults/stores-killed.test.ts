@@ -6,9 +6,14 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { untilLinksSynced } from '../kafka/deployment.ts';
 import { clickLinks, firstVisits } from '../support/clicker.ts';
 import { makeLink } from '../support/first-click.ts';
+import { NIGHTLY } from '../support/nightly.ts';
 import { type Service, startService } from '../support/service.ts';
 import { accountFor } from './accounting.ts';
 import { embeddedClickHouse, postmaster } from './processes.ts';
+
+const KILLS = NIGHTLY ? 3 : 1;
+/** Fewer redirects than a loaded machine has while it is killed so often. */
+const LEAST = NIGHTLY ? 100 : 30;
 
 let directory: string;
 let dataDir: string;
@@ -29,7 +34,7 @@ test.each([
   ['ClickHouse', () => embeddedClickHouse(service)],
   ['PostgreSQL', () => postmaster(dataDir)],
 ])(
-  '%s killed three times under load: known links continue to redirect and every click is counted once',
+  `%s killed under load, times ${KILLS}: known links continue to redirect and every click is counted once`,
   async (_, pid) => {
     const key = service.demo?.secret_key ?? '';
     const link = await makeLink(service, key, 'store');
@@ -44,7 +49,7 @@ test.each([
       seconds: 60,
       signal: stop.signal,
     });
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < KILLS; round++) {
       await delay(700);
       process.kill(pid(), 'SIGKILL');
       await delay(1_500);
@@ -53,7 +58,7 @@ test.each([
     const clicked = await load;
     expect(clicked.refused).toEqual(new Map());
     expect(clicked.unanswered).toEqual([]);
-    expect(clicked.answered.length).toBeGreaterThan(100);
+    expect(clicked.answered.length).toBeGreaterThan(LEAST);
     await accountFor(service, key, [...first, ...clicked.answered]);
   },
 );
