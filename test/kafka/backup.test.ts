@@ -100,6 +100,7 @@ function told({ id }: Link): { events: number; deliveries: number } {
 }
 
 test('restoring a backup of both databases loses no click that Kafka holds, and counts none twice', {
+  tags: 'nightly',
   timeout: 240_000,
 }, async (context) => {
   context.skip(NO_KAFKA !== false, String(NO_KAFKA));

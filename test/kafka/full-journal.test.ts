@@ -103,6 +103,7 @@ test('when the journal fills during an outage, redirects continue and the report
 });
 
 test('ingest that is killed with a full journal redirects after its restart, and ships all that the journal held', {
+  tags: 'nightly',
   timeout: 300_000,
 }, async () => {
   const url = await newLink('full and killed');

@@ -16,7 +16,7 @@ import { visit } from '../support/visitors.ts';
 import { underLoad, untilLinksSynced } from './deployment.ts';
 
 /**
- * Outages of one minute of a database. Each outage has a service and a database of its own. They run at the same time, so
+ * Outages of one minute of a database, in the nightly run; `test/faults/stores-killed.test.ts` kills both in each run. Each outage has a service and a database of its own. They run at the same time, so
  * both together take one minute. For the outage of all brokers see `cluster.test.ts`.
  */
 const OUTAGE_MS = 60_000;
@@ -114,6 +114,7 @@ async function readClicks({ service, key }: Deployment): Promise<number> {
 }
 
 test.concurrent('while ClickHouse is down for a minute, redirects continue and every click is counted once', {
+  tags: 'nightly',
   timeout: 400_000,
 }, async () => {
   const dataDir = join(directory, 'own-clickhouse');
@@ -127,6 +128,7 @@ test.concurrent('while ClickHouse is down for a minute, redirects continue and e
 });
 
 test.concurrent('while PostgreSQL is down for a minute, known links redirect and every click is counted once', {
+  tags: 'nightly',
   timeout: 400_000,
 }, async () => {
   const dataDir = join(directory, 'own-postgres');

@@ -110,7 +110,9 @@ test('writers and readers report a wrong password by the name of its setting, wh
   expect(service.log()).not.toContain('a wrong secret');
 });
 
-test('writers and readers report a wrong authority by the name of its setting, while redirects continue', async () => {
+test('writers and readers report a wrong authority by the name of its setting, while redirects continue', {
+  tags: 'nightly',
+}, async () => {
   const other = makeAuthority(directory, 'other');
   await start({ KAFKA_TLS_CA: other });
   await click('wrong authority');
@@ -124,7 +126,9 @@ test('writers and readers report a wrong authority by the name of its setting, w
 test('once the settings are right, with plain, clicks made meanwhile and new ones are stored once', () =>
   expectAllStored('plain'));
 
-test('a password that changes at the brokers, then in its file, is used by a client that runs', async (context) => {
+test('a password that changes at the brokers, then in its file, is used by a client that runs', {
+  tags: 'nightly',
+}, async (context) => {
   context.skip(NO_KAFKA_PROCESSES !== false, String(NO_KAFKA_PROCESSES));
   const file = join(directory, 'kafka-password');
   writeFileSync(file, `${security.password}\n`);

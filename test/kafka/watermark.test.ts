@@ -115,6 +115,7 @@ test('a poller that starts at the watermark misses nothing: with a late clock, i
 });
 
 test('a process that is gone for good holds the watermark until its stream is retired', {
+  tags: 'nightly',
   timeout: 120_000,
 }, async () => {
   await mortal.kill();

@@ -167,6 +167,7 @@ test('lanes that move between workers that join, leave and die during inserts lo
 });
 
 test('behind a ClickHouse that is too slow only the lag grows: redirects, memory and journal stay within bounds', {
+  tags: 'nightly',
   timeout: 300_000,
 }, async () => {
   const ofIngest = (name: string) => exposedFigure(metricsPort + 1, name);
