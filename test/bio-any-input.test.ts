@@ -7,10 +7,11 @@ import { othersWithNames } from '../sql/links/link-table.ts';
 import { type TestApi, type TestWorkspace, testApi } from './support/api.ts';
 import { makeBioPage } from './support/bio.ts';
 import { codePoint } from './support/code-point.ts';
+import { NIGHTLY } from './support/nightly.ts';
 
 /** Whatever is sent, the answer is never a 5xx, and what is stored renders to a page with one style sheet and no script. */
 
-const RUNS = { numRuns: 200 };
+const RUNS = { numRuns: NIGHTLY ? 200 : 80 };
 const ORIGINS = { publicUrl: 'https://bio.example', shortUrl: 'https://hop.example' };
 
 let api: TestApi;

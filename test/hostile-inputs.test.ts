@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type TestApi, type TestWorkspace, testApi } from './support/api.ts';
 import { watchLoop } from './support/loop-holds.ts';
+import { NIGHTLY } from './support/nightly.ts';
 
 type Operation = { method: 'POST' | 'PATCH' | 'DELETE' | 'PUT'; path: string };
 
@@ -135,7 +136,7 @@ test('a hostile body gets an error in the envelope from every operation, and wri
         request_id: expect.any(String),
       });
     }),
-    { numRuns: Number(process.env.HOSTILE_RUNS ?? 300) },
+    { numRuns: Number(process.env.HOSTILE_RUNS ?? (NIGHTLY ? 300 : 120)) },
   );
   expect(await rowsByTable()).toEqual(before);
   console.info(`longest hold of the event loop: ${longest.held.toFixed(1)} ms, ${longest.context}`);

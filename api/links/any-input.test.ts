@@ -3,11 +3,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { codePoint } from '../../test/support/code-point.ts';
 import { campaign, createLink } from '../../test/support/links.ts';
+import { NIGHTLY } from '../../test/support/nightly.ts';
 import { ChangeBody, CreateBody, ListQuery } from './schemas.ts';
 
 /** Whatever is sent, the answer is never a 5xx. Seeds of failures are printed by fast-check. */
 
-const RUNS = { numRuns: 400 };
+const RUNS = { numRuns: NIGHTLY ? 400 : 150 };
 
 let api: TestApi;
 let shop: TestWorkspace;
@@ -72,7 +73,7 @@ test('POST /links/bulk', async () => {
     fc.asyncProperty(fc.array(fc.oneof(value, bodyOf(CreateBody)), { maxLength: 5 }), async (links) => {
       expect((await shop.post('/links/bulk', { links })).status).toBeLessThan(500);
     }),
-    { numRuns: 100 },
+    { numRuns: NIGHTLY ? 100 : 40 },
   );
 });
 
@@ -116,6 +117,6 @@ test('any text as an id', async () => {
         expect(answer.status).toBeLessThan(500);
       }
     }),
-    { numRuns: 100 },
+    { numRuns: NIGHTLY ? 100 : 40 },
   );
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ErrorBody, type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { NIGHTLY } from '../../test/support/nightly.ts';
 import type { LinkRecord } from './schemas.ts';
 
 type Answer = {
@@ -123,6 +124,6 @@ test.each([
       });
       expect(await outcome(all, body.results)).toEqual(await outcome(one, answers));
     });
-    await fc.assert(same, { numRuns: 60 });
+    await fc.assert(same, { numRuns: NIGHTLY ? 60 : 15 });
   },
 );

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { verifyLedger } from '../../cli/verify-ledger.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import { NIGHTLY } from '../support/nightly.ts';
 import { contradictions } from './contradictions.ts';
 import { type Call, createDriver, createPrograms } from './driver.ts';
 import { type History, history, USERS } from './history.ts';
@@ -19,8 +20,8 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** How many random histories each run plays; HISTORIES=5000 plays more. */
-const RUNS = Number(process.env.HISTORIES ?? 120);
+/** How many random histories a run plays; HISTORIES=5000 plays more. Each run has a seed of its own. */
+const RUNS = Number(process.env.HISTORIES ?? (NIGHTLY ? 240 : 40));
 /** A failure names its seed and path: HISTORY_SEED=n HISTORY_PATH=p plays that history again. */
 const replayed = {
   ...(process.env.HISTORY_SEED !== undefined && { seed: Number(process.env.HISTORY_SEED) }),

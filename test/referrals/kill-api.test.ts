@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest';
 import { createKey } from '../../sql/workspaces/keys.ts';
 import { createWorkspace } from '../../sql/workspaces/workspaces.ts';
+import { NIGHTLY } from '../support/nightly.ts';
 import { type TestStores, testStores } from '../support/stores.ts';
 import { type ApiProcess, startApi } from './api-process.ts';
 import { contradictions } from './contradictions.ts';
@@ -29,7 +30,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-const HISTORIES = 2;
+const HISTORIES = NIGHTLY ? 2 : 1;
 const KILLS = 4;
 /** A failure names its seed: HISTORY_SEED=n plays the same histories. The moments of the kills differ. */
 const SEED = Number(process.env.HISTORY_SEED ?? randomInt(2 ** 31));

@@ -377,7 +377,9 @@ describe('importing referrals', () => {
     ]);
   });
 
-  test('takes a program of 1,000 partners and 10,000 customers in few transactions, with progress', async () => {
+  test('takes a program of 1,000 partners and 10,000 customers in few transactions, with progress', {
+    tags: 'nightly',
+  }, async () => {
     const many = Array.from({ length: 1_000 }, (_, index) => `${index},p${index}@example.com,code-${index},`);
     const customers = Array.from(
       { length: 10_000 },
