@@ -169,7 +169,10 @@ test('the guide lists the same reasons for rejected rows as the command', async 
   expect((await cli.json<ImportResult>(...links(file))).skipped).toBe(1);
 });
 
-test(`${ROWS} rows are imported in a heap that could not hold them, and skipped the second time`, async () => {
+test(`${ROWS} rows are imported in a heap that could not hold them, and skipped the second time`, {
+  tags: 'nightly',
+  timeout: 300_000,
+}, async () => {
   const note = JSON.stringify({ note: 'x'.repeat(ROW_LENGTH) }).replaceAll('"', '""');
   const rows = Array.from(
     { length: ROWS },
@@ -189,4 +192,4 @@ test(`${ROWS} rows are imported in a heap that could not hold them, and skipped 
     skipped: ROWS,
     ...NOTHING,
   });
-}, 300_000);
+});

@@ -193,7 +193,9 @@ describe.skipIf(SKIPPED)(`the pods of the chart${SKIPPED ? ` (skipped: ${SKIPPED
     }
   });
 
-  test('a changed password reaches the pods by their files: none restarts, and clicks are stored', async () => {
+  test('a changed password reaches the pods by their files: none restarts, and clicks are stored', {
+    tags: 'nightly',
+  }, async () => {
     const { cluster, secret, role } = installed;
     await onPostgres(
       `ALTER ROLE ${role} PASSWORD 'changed'`,

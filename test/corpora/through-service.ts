@@ -11,15 +11,17 @@ export type PassedThrough = { sent: CorpusRequest; address: string; stored: Clic
 const CONNECTIONS = 16;
 
 /**
- * Clicks a Smart Link with every request of the corpus, from addresses across IPv4, and reads every click back
+ * Clicks a Smart Link with every request of the corpus, or with each nth (`every`), from addresses across IPv4, and reads every click back
  * through the API. The service must run with `TRUST_PROXY` naming this machine's loopback address.
  *
  * @returns each request with its click
  * @throws Error when a click is missing or was not redirected
  */
-export async function corpusThroughService(service: Ready, key: string): Promise<PassedThrough[]> {
+export async function corpusThroughService(service: Ready, key: string, every = 1): Promise<PassedThrough[]> {
   const slug = await makeSmartLink(service, key);
-  const requests = corpusRequests().map((sent, index) => ({ sent, address: addressOf(index) }));
+  const requests = corpusRequests()
+    .map((sent, index) => ({ sent, address: addressOf(index) }))
+    .filter((_, index) => index % every === 0);
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS, timeout: UNUSED_MS });
   const byVisitor = new Map<string, (typeof requests)[number]>();
   const queue = requests.entries();

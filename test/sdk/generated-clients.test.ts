@@ -96,7 +96,7 @@ test('a TypeScript client of @hey-api/openapi-ts compiles and reads every row', 
   expectWhole(await runWalk(tool('node'), [bundle]));
 });
 
-test('a Python client of openapi-python-client reads every row', async ({ skip }) => {
+test('a Python client of openapi-python-client reads every row', { tags: 'nightly' }, async ({ skip }) => {
   const isInstalled = existsSync(join(PYTHON, 'openapi-python-client'));
   skip(
     !isInstalled,

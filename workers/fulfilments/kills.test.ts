@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createCreditShop, KEY } from '../../test/support/credit-shop.ts';
+import { NIGHTLY } from '../../test/support/nightly.ts';
 import { type Receiver, startReceiver } from '../../test/support/receiver.ts';
 import { type StripeStandIn, startStripeStandIn } from '../../test/support/stripe-stand-in.ts';
 import { until } from '../../test/support/until.ts';
@@ -49,7 +50,10 @@ async function dieAt(step: FulfilmentStep | 'called', hasArrived: () => boolean)
   expect(await ended).toEqual([null, 'SIGKILL']);
 }
 
-const STEPS = ['claimed', 'called', 'answered', 'saving', 'saved'] as const;
+/** The nightly run ends a worker before the call and after its outcome is saved too. */
+const STEPS = NIGHTLY
+  ? (['claimed', 'called', 'answered', 'saving', 'saved'] as const)
+  : (['called', 'answered', 'saving'] as const);
 
 it('a worker killed with SIGKILL after any step delivers each credit once by webhook', async () => {
   const shop = await createCreditShop(bench);

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { uuidToBytes } from '../../core/ids.ts';
 import type { TestWorkspace } from '../../test/support/api.ts';
+import { NIGHTLY } from '../../test/support/nightly.ts';
 import { type Receiver, startReceiver } from '../../test/support/receiver.ts';
 import { until } from '../../test/support/until.ts';
 import { createWebhookBench, type WebhookBench } from '../../test/support/webhook-bench.ts';
@@ -11,6 +12,8 @@ import { order } from '../test-support/events.ts';
 import { QUEUED } from './queued-deliveries.ts';
 
 const SCRIPT = fileURLToPath(new URL('../test-support/killed-deliverer.ts', import.meta.url));
+
+const DEATHS = NIGHTLY ? 4 : 2;
 
 let bench: WebhookBench;
 let shop: TestWorkspace;
@@ -51,7 +54,7 @@ describe('a worker killed with SIGKILL', () => {
     receiver.answer((response) => setTimeout(() => response.writeHead(200).end(), 30));
     const visitors = new Set<string>();
     let records = 0;
-    for (let death = 0; death < 4; death++) {
+    for (let death = 0; death < DEATHS; death++) {
       const child = startDeliverer();
       const seen = receiver.received.length;
       for (let batch = 0; batch < 10; batch++) {

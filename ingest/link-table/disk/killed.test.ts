@@ -5,13 +5,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isCurrent, makeLink, makeWorkspace } from '../../../test/support/ingest.ts';
 import { type IngestProcess, startIngestProcess } from '../../../test/support/ingest-process.ts';
+import { NIGHTLY } from '../../../test/support/nightly.ts';
 import { type TestStores, testStores } from '../../../test/support/stores.ts';
 import { untilSynced } from '../../../test/support/synced-links.ts';
 import { visit } from '../../../test/support/visitors.ts';
 
 const LINKS = 120;
 const MOST = 10;
-const KILLS = 6;
+const KILLS = NIGHTLY ? 6 : 3;
 let stores: TestStores;
 let dataDir: string;
 let ingest: IngestProcess | null = null;
