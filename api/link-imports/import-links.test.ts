@@ -70,7 +70,7 @@ describe('our own CSV', () => {
     expect(created).toBe(1);
     expect(errors.map(({ line, field, message }) => `${line} ${field}: ${message}`)).toEqual([
       '2 slug: must not be "admin": this slug is reserved',
-      '3 slug: must be 1 to 64 characters of A-Z a-z 0-9 - _',
+      '3 slug: must be 1 to 64 letters, digits, - and _, with at most 4 slashes between them, not "a b"',
       '4 name: is required without `destination_id`',
       '5 destination_url: must be a full URL that begins with https://, such as https://shop.example/tea',
       '6 max_clicks: must be an integer from 1 to 2147483647 or null',

@@ -199,7 +199,8 @@ test('each error of a JSON file names the link, its place, the field, and the ru
       index: 1,
       link: 'https://go.example/has%20blank%20s',
       field: 'path',
-      message: 'must be 1 to 64 characters of A-Z a-z 0-9 - _',
+      message:
+        'must be 1 to 64 letters, digits, - and _, with at most 4 slashes between them, not "has blank s"',
     },
     {
       index: 2,

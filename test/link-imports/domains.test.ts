@@ -5,7 +5,7 @@ import { recordCheck } from '../../sql/domains/record-check.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
 import { makeDomain } from '../support/domains.ts';
 import { startTestIngest, type TestIngest } from '../support/ingest.ts';
-import { visitHost } from '../support/visitors.ts';
+import { type Answer, PHONE, visit, visitHost } from '../support/visitors.ts';
 
 type Imported = {
   created: number;
@@ -206,3 +206,58 @@ test('`unproven: move` and `domain` say where rows go that name no domain of the
   const wrong = await shop.post('/links/import', { text, domain: 'else.example' });
   expect([wrong.status, wrong.body.error.details?.[0]?.path]).toEqual([400, 'domain']);
 });
+
+test('300 links of Short.io on two domains move with passwords, rules, and ends, and each is visited', async () => {
+  const long = (n: number) => `https://shop.example/moved/${n}`;
+  const hostOf = (n: number) => (n % 2 === 0 ? 'hop.example' : 'go.shop.example');
+  const app = 'https://apps.apple.com/app/id1';
+  const kinds: ((n: number) => object)[] = [
+    () => ({ tags: ['moved'] }),
+    (n) => ({ password: `secret ${n}` }),
+    () => ({ iphoneURL: app, androidURL: 'https://play.google.com/store/apps/details?id=a' }),
+    () => ({ expiresAt: 1_577_880_000_000, expiredURL: 'https://shop.example/over' }),
+    (n) => ({ splitURL: `${long(n)}b`, splitPercent: 50 }),
+    () => ({ redirectType: 301 }),
+  ];
+  const links = Array.from({ length: 300 }, (_, n) => ({
+    originalURL: long(n),
+    path: `moved-${n}`,
+    title: `Link ${n}`,
+    DomainId: n % 2,
+    shortURL: `https://${hostOf(n)}/moved-${n}`,
+    ...kinds[n % 12]?.(n),
+  }));
+  const result = await imported(links);
+  expect(result).toMatchObject({ created: 300, skipped: 0, errors: [] });
+  expect(await imported(links)).toMatchObject({ created: 0, skipped: 300, errors: [] });
+  await expectLed('hop.example/moved-0', '/moved/0');
+
+  const ledTo = ({ status, location }: Answer) => [
+    status,
+    location && `${location.origin}${location.pathname}`,
+  ];
+  for (let n = 0; n < links.length; n++) {
+    const path = `/moved-${n}`;
+    const come = (form?: Record<string, string>, more?: Record<string, string>) =>
+      visitHost(ingest.url, hostOf(n), path, form, more);
+    const first = await come();
+    const kind = n % 12;
+    if (kind === 0 || kind > 5) expect(ledTo(first)).toEqual([302, long(n)]);
+    if (kind === 1) {
+      expect(first.status).toBe(200);
+      if (n === 1) expect((await come({ password: 'wrong' })).status).toBe(401);
+      const cookie = (await come({ password: `secret ${n}` })).cookies
+        .map((one) => one.split(';')[0])
+        .join('; ');
+      expect(ledTo(await come(undefined, { cookie }))).toEqual([302, long(n)]);
+    }
+    if (kind === 2) {
+      expect(ledTo(first)).toEqual([302, long(n)]);
+      const phone = await visit(`${ingest.url}${path}`, { headers: { 'user-agent': PHONE } });
+      expect(phone.location?.href).toContain(app);
+    }
+    if (kind === 3) expect(ledTo(first)).toEqual([302, 'https://shop.example/over']);
+    if (kind === 4) expect([long(n), `${long(n)}b`]).toContain(ledTo(first)[1]);
+    if (kind === 5) expect(ledTo(first)).toEqual([301, long(n)]);
+  }
+}, 120_000);
