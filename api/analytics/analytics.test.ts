@@ -235,6 +235,42 @@ describe('a query', () => {
     expect([totals, total_rows]).toEqual([{ clicks: 1, revenue: 5 }, 2]);
   });
 
+  test('rounds rates before rows are ordered: equal ones are not apart by their last digits', async () => {
+    const made = (country: string, shares: number[]) => ({
+      clicks: { ...own(), country },
+      shares: shares.map((share) => ({
+        ...own(),
+        parts: [
+          { linkId: uuidv7(), channel: 'facebook', share, amountMinor: 100 * share, columns: { country } },
+        ],
+      })),
+    });
+    // 0.1 + 0.2 is 0.30000000000000004 in binary arithmetic.
+    const all = [made('DE', [0.1, 0.2]), made('AT', [0.3])];
+    await storeClicks(
+      api.stores,
+      all.map(({ clicks }) => clicks),
+    );
+    await storeShares(
+      api.stores,
+      all.flatMap(({ shares }) => shares),
+    );
+    for (const by of ['conversion_rate', 'revenue_per_click'] as const) {
+      const { rows } = await query({
+        metrics: ['clicks', by],
+        dimensions: ['country'],
+        order_by: [
+          { by, direction: 'desc' },
+          { by: 'country', direction: 'asc' },
+        ],
+      });
+      expect(rows.map(({ dimensions, metrics }) => [dimensions.country, metrics[by]])).toEqual([
+        ['AT', 0.3],
+        ['DE', 0.3],
+      ]);
+    }
+  });
+
   test('counts visits that led to no link only where it is told to', async () => {
     await storeClicks(api.stores, [own(), { ...own(), linkId: NO_UUID, columns: { slug: 'gone' } }]);
     const of = async (orphans?: string) => {

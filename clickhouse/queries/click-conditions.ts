@@ -4,7 +4,7 @@ import {
   TEXT_COLUMNS,
   type TextDimension,
 } from '../../core/analytics/dimensions.ts';
-import { foldCase } from '../../core/text/fold-case.ts';
+import { charactersThatFoldInto, foldCase } from '../../core/text/fold-case.ts';
 
 type Values = { operator: Operator; values: readonly string[] };
 
@@ -124,13 +124,22 @@ function textSql(text: string, { operator, values }: Values, param: Param): stri
 /** Most needles of `multiSearchAny`. */
 const NEEDLES = 255;
 
-/** Folds case as `foldCase` does. All texts but ids and numbers are of few values, and folded once a value. */
+/**
+ * Returns whether a text has a part, with the case folded as `foldCase` does. `caseFoldUTF8` takes five times as long as
+ * `lowerUTF8`, so it sees only texts with a character that the two treat differently.
+ */
 function containsSql(text: string, values: readonly string[], param: Param): string {
-  const folded = values.map(foldCase);
-  const parts: string[] = [];
-  for (let from = 0; from < folded.length; from += NEEDLES) {
-    const some = param('Array(String)', folded.slice(from, from + NEEDLES));
-    parts.push(`multiSearchAny(caseFoldUTF8(${text}), ${some})`);
-  }
-  return `(${parts.join(' OR ')})`;
+  const parts = values.map(foldCase);
+  const lower = `lowerUTF8(${text})`;
+  const has = (sql: string, any: readonly string[]) => hasAnySql(sql, any, param);
+  const unlike = charactersThatFoldInto(parts);
+  if (unlike.length === 0) return has(lower, parts);
+  return `(${has(lower, parts)} OR (${has(lower, unlike)} AND ${has(`caseFoldUTF8(${text})`, parts)}))`;
+}
+
+function hasAnySql(text: string, parts: readonly string[], param: Param): string {
+  const found: string[] = [];
+  for (let from = 0; from < parts.length; from += NEEDLES)
+    found.push(`multiSearchAny(${text}, ${param('Array(String)', parts.slice(from, from + NEEDLES))})`);
+  return `(${found.join(' OR ')})`;
 }

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
-import { foldCase } from '../../core/text/fold-case.ts';
+import { charactersThatFoldInto, foldCase } from '../../core/text/fold-case.ts';
 import { storesTest as test } from '../../test/support/fixtures.ts';
+import { conditionsSql } from './click-conditions.ts';
 import { runQuery } from './run-query.ts';
 
 /** The code point as UTF-8, which `char` takes byte by byte. */
@@ -30,6 +31,57 @@ test('ClickHouse folds the case of every code point as `foldCase` does', async (
   }
   expect(differing).toEqual([]);
   expect(theirs.size).toBeGreaterThan(1_400);
+});
+
+test('lower case decides, unless a text has one of the characters that fold into a part', () => {
+  const unlike = new Set(charactersThatFoldInto([...'abcdefghijklmnopqrstuvwxyz'].map(foldCase)));
+  const missing: string[] = [];
+  for (let point = 0; point < 0x110000; point++) {
+    const one = String.fromCodePoint(point);
+    const lower = one.toLowerCase();
+    // Most characters have no case.
+    if (lower === one && one.toUpperCase() === one) continue;
+    const folded = foldCase(one);
+    if (lower === folded) continue;
+    if (!charactersThatFoldInto([folded]).includes(lower)) missing.push(point.toString(16));
+    if (/[a-z]/.test(folded) && !unlike.has(lower)) missing.push(point.toString(16));
+  }
+  expect(missing).toEqual([]);
+  expect(charactersThatFoldInto(['red'])).toEqual([]);
+  expect(charactersThatFoldInto(['sale']).sort()).toEqual(['ß', 'ſ'].sort());
+  // At the end of a part, and around it.
+  expect(charactersThatFoldInto(['as'])).toEqual(expect.arrayContaining(['ß', 'ﬆ', 'ſ']));
+  expect(charactersThatFoldInto(['f'])).toEqual(expect.arrayContaining(['ﬃ']));
+});
+
+const WORDS = [
+  'Straße',
+  'STRASSE',
+  'ﬁsch',
+  'Οδός',
+  'ΟΔΌΣ',
+  'Ꭰꭰ',
+  'İz',
+  'eﬃcient',
+  'ſtrasse',
+  'Maß',
+  'ΐ',
+  'plain',
+];
+const PARTS = ['strasse', 'ss', 'as', 's', 'fi', 'f', 'ici', 'οδόσ', 'σ', 'Ꭰ', 'z', 'mass', 'ΐ', 'lai', 'x'];
+
+test.for(PARTS)('a filter on texts that contain %s finds what `foldCase` finds', async (part, { stores }) => {
+  const { sql, params } = conditionsSql([
+    { kind: 'text', dimension: 'city', operator: 'contains', values: [part] },
+  ]);
+  const rows = await runQuery<{ city: string }>(stores.clickhouse, {
+    sql: `SELECT city FROM (SELECT toLowCardinality(arrayJoin({words:Array(String)})) AS city) WHERE true ${sql}`,
+    params: { ...params, words: WORDS },
+    seconds: 20,
+  });
+  expect(rows.map(({ city }) => city).sort()).toEqual(
+    WORDS.filter((word) => foldCase(word).includes(foldCase(part))).sort(),
+  );
 });
 
 test('texts fold as their characters do', () => {

@@ -15,6 +15,48 @@ export function foldCase(text: string): string {
   return folded;
 }
 
+/** Ranges of code points that have all characters whose folding is not their lower case; a test looks at every one. */
+const RANGES = [
+  [0xb5, 0x587],
+  [0x13a0, 0x13fd],
+  [0x1c80, 0x1ffc],
+  [0xab70, 0xabbf],
+  [0xfb00, 0xfb17],
+] as const;
+
+type Unlike = { lower: string; folded: string };
+let unlike: readonly Unlike[] | undefined;
+
+function unlikeLowerCase(): readonly Unlike[] {
+  unlike ??= RANGES.flatMap(([first, last]) =>
+    Array.from({ length: last - first + 1 }, (_, nth) => String.fromCodePoint(first + nth))
+      .map((one) => ({ lower: one.toLowerCase(), folded: foldCase(one) }))
+      .filter(({ lower, folded }) => lower !== folded),
+  );
+  return unlike;
+}
+
+/**
+ * Returns characters, in lower case, without which a text has one of some parts once its case is folded only if its lower
+ * case has it: `ß` and `ſ` for the part `sale`, none for `red`. Lower case is much cheaper in ClickHouse.
+ *
+ * @param parts folded
+ */
+export function charactersThatFoldInto(parts: readonly string[]): string[] {
+  const found = unlikeLowerCase().filter(({ folded }) => parts.some((part) => overlaps(part, folded)));
+  return [...new Set(found.map(({ lower }) => lower))];
+}
+
+/** Returns whether a text may stand at, or over an end of, a place of a part. */
+function overlaps(part: string, text: string): boolean {
+  for (let from = 1 - text.length; from < part.length; from++) {
+    const begin = Math.max(from, 0);
+    const end = Math.min(from + text.length, part.length);
+    if (part.slice(begin, end) === text.slice(begin - from, end - from)) return true;
+  }
+  return false;
+}
+
 /** One at a time: `toLowerCase` of a whole text makes a final sigma of its own. */
 function foldCharacter(character: string): string {
   if (character === 'ı') return character;
