@@ -77,7 +77,10 @@ const button = (within: ConsolePage | Locator, name: string) =>
 
 const NAME = 'Pressed twice';
 
-test('a second press at once creates no second program, folder, bio page or invitation', LONG, async () => {
+test('a second press at once creates no second program, folder, bio page or invitation', {
+  ...LONG,
+  tags: 'nightly',
+}, async () => {
   const page = await site.open('/referrals?tab=programs');
   await button(page, 'New program').click();
   const program = page.getByRole('dialog', { name: 'New program' });
@@ -204,7 +207,10 @@ test.each(WHEN)(
   },
 );
 
-test('a second press at once accepts no invitation twice, nor signs in twice', LONG, async () => {
+test('a second press at once accepts no invitation twice, nor signs in twice', {
+  ...LONG,
+  tags: 'nightly',
+}, async () => {
   const email = `pressed@${site.mail}`;
   const page = await site.open('/', { role: null });
   await page.goto(await site.invite('analyst', email));
@@ -229,7 +235,7 @@ test('a second press at once accepts no invitation twice, nor signs in twice', L
   await page.close();
 });
 
-test('a second press at once creates no second payout file', LONG, async () => {
+test('a second press at once creates no second payout file', { ...LONG, tags: 'nightly' }, async () => {
   const program = await shop.program({ name: 'Paying' });
   const { ref } = await shop.enroll('payee', program);
   await shop.signup('friend', ref);
