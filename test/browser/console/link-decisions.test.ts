@@ -5,7 +5,7 @@ import type { LinkRecord } from '../../../api/links/schemas.ts';
 import { qrModules } from '../../../core/qr/code.ts';
 import { logoUrl } from '../../../core/qr/logo.ts';
 import { qrSvg } from '../../../core/qr/svg.ts';
-import { plainPng, scannedText } from '../../support/scanned-images.ts';
+import { pixelOf, plainPng, scannedText } from '../../support/scanned-images.ts';
 import { visit, visitNew } from '../../support/visitors.ts';
 import { inChromium } from '../in-chromium.ts';
 import { type ConsolePage, type ConsoleSite, consoleSite, expectClean, expectGood } from './console-site.ts';
@@ -326,5 +326,9 @@ test('a logo is set in the settings, and QR codes are scanned from the page of a
   await page.goto('about:blank');
   await page.setContent(svg);
   expect(scannedText(await page.locator('svg').screenshot())).toBe(address);
+  // As tools of SVG 1.1 read it (Inkscape, Illustrator, TCPDF): they know the reference in XLink's namespace alone.
+  const former = Buffer.from(svg.replace(/ href="[^"]*"/, '')).toString('base64');
+  await page.goto(`data:image/svg+xml;base64,${former}`);
+  expect(pixelOf(await page.screenshot(), 200, 200)).toEqual([200, 0, 0]);
   await page.close();
 });
