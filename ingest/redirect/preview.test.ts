@@ -164,6 +164,8 @@ test.each([
   const page = crawledPage(body);
   for (const [network, wrong] of Object.entries(NETWORK_RULES))
     expect(wrong(page, body), network).toEqual([]);
+  // People see it in tools of the networks: in the layout of the other pages, as wide as their phones.
+  expect(body).toContain('<meta name="viewport" content="width=device-width"><style>');
   expect(page.tags.get('twitter:title')?.[0]?.isWellFormed()).toBe(true);
 });
 

@@ -65,7 +65,10 @@ test('a payout file is downloaded and marked paid once, and every amount is the 
 
   const file = await downloadFile(page);
   const [, exportId = ''] = /^payouts-([0-9a-f-]{36})\.csv$/.exec(file.suggestedFilename()) ?? [];
-  const lines = parse(readFileSync(await file.path()), { columns: true }) as Record<string, string>[];
+  const text = readFileSync(await file.path(), 'utf8');
+  // Excel reads a file without it as Latin-1.
+  expect(text.startsWith('\uFEFF')).toBe(true);
+  const lines = parse(text, { columns: true, bom: true }) as Record<string, string>[];
   expect(lines.map((line) => [line.external_user_id, line.amount]).toSorted()).toEqual([
     ['gil', '12.34'],
     ['hal', '10.00'],

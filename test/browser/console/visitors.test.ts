@@ -67,8 +67,12 @@ async function saved(page: ConsolePage, press: () => Promise<void>): Promise<Dow
   return download;
 }
 
-const rowsOf = async (file: Download) =>
-  parse(readFileSync(await file.path()), { columns: true, bom: true }) as Record<string, string>[];
+async function rowsOf(file: Download) {
+  const text = readFileSync(await file.path(), 'utf8');
+  // Excel reads a file without it as Latin-1.
+  expect(text.startsWith('\uFEFF')).toBe(true);
+  return parse(text, { columns: true, bom: true }) as Record<string, string>[];
+}
 
 test('without clicks the list of visitors and the page of a link say how they fill', LONG, async () => {
   const page = await site.open('/visitors');
