@@ -18,7 +18,10 @@ export function pageHtml(script: Asset, style: Asset, apiBase: string | null): s
     { script, style },
     { attributes: '', head },
     `<div id="root"></div>
-<noscript><p>The referral dashboard needs JavaScript.</p></noscript>`,
+<noscript><main class="page"><section class="card notice">
+<h1>Referrals need JavaScript</h1>
+<p>Turn it on in the settings of your browser.</p>
+</section></main></noscript>`,
   );
 }
 

@@ -54,7 +54,7 @@ export function createPages(): Pages {
     framedPasswordForm: createPage(
       'Password required',
       // Without a referrer: it would be this page, not the one with the frame.
-      '<p>This link is protected by a password, which is asked for in a window of its own.</p>' +
+      '<p>This link is protected by a password. Enter it in a new window.</p>' +
         '<p><a class="button" href="" target="_blank" rel="noreferrer">Open in a new window</a></p>',
     ),
     tooManyAttempts: createPage(

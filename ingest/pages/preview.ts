@@ -39,7 +39,8 @@ export function createPreviewPage(preview: LinkPreview, shortUrl: string, destin
   const body =
     `<!doctype html><html lang="en" prefix="og: https://ogp.me/ns#"><head><meta charset="utf-8">${LAYOUT}` +
     `<title>${escapeHtml(title)}</title>${tags.join('')}</head>` +
-    `<body><main><p><a href="${escapeHtml(destination)}">${escapeHtml(title)}</a></p></main></body></html>`;
+    `<body><main><h1>${escapeHtml(title)}</h1>${preview.description === undefined ? '' : `<p>${escapeHtml(description)}</p>`}` +
+    `<p><a href="${escapeHtml(destination)}">Continue</a></p></main></body></html>`;
   return { headers: HEADERS, body: Buffer.from(body) };
 }
 

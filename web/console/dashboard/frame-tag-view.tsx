@@ -41,6 +41,7 @@ export function FrameTagView({ dashboard, done }: { dashboard: SharedDashboard; 
         />
         <NativeSelect
           label="Background"
+          description={background === 'transparent' ? 'Choose the theme that your page has.' : undefined}
           data={[...BACKGROUNDS]}
           value={background}
           onChange={(event) => setBackground(event.currentTarget.value as Background)}

@@ -15,7 +15,9 @@ export function EmptyState({
   return (
     <Center mih={160} p="md">
       <Stack gap="xs" align="center" maw={420}>
-        <Text fw={600}>{title}</Text>
+        <Text fw={600} ta="center">
+          {title}
+        </Text>
         {children && <Note ta="center">{children}</Note>}
         {action}
       </Stack>

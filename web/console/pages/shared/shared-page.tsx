@@ -52,7 +52,7 @@ export default function SharedPage() {
           empty={
             is_scope_gone ? (
               <EmptyState title="What this dashboard showed is gone">
-                Its links were deleted, or are in another place now. Ask the person who shares it.
+                Its links, or the folder or tags of its links, were deleted. Ask the person who shares it.
               </EmptyState>
             ) : (
               <EmptyState title="No clicks in this period">Choose a longer period.</EmptyState>
