@@ -16,12 +16,33 @@ test('the shell shows the workspace and leads to every page of the navigation', 
   const page = await site.open('/no-such-page');
   await page.getByText('Page not found').waitFor();
   expect(await page.getByText('demo', { exact: true }).isVisible()).toBe(true);
+  const pages = page.getByRole('navigation');
+  for (const [group, names] of Object.entries({
+    Measure: ['Overview', 'Live', 'Visitors'],
+    Links: ['Links', 'Domains', 'Bio pages'],
+    Programs: ['Referrals'],
+    Connect: ['Connections', 'Webhooks'],
+    Settings: ['Settings', 'Developers'],
+  })) {
+    const entries = pages.getByRole('list', { name: group, exact: true }).getByRole('link');
+    expect(await entries.allTextContents()).toEqual(names);
+  }
+  // At its foot: who is signed in.
+  await page.getByText(`owner@${site.mail}`).waitFor();
+  await page.getByText('Owner of demo').waitFor();
+  await page.getByRole('link', { name: 'Documentation' }).waitFor();
   await expectGood(page, 'shell', 'all');
   for (const name of ['Overview', 'Live', 'Links', 'Visitors', 'Webhooks', 'Settings', 'Developers']) {
     await page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
     await page.getByRole('heading', { level: 1 }).waitFor();
     const entry = page.getByRole('link', { name, exact: true });
     await expect.poll(() => entry.getAttribute('aria-current'), PATIENCE).toBe('page');
+    // "?" leads to the part of the guide that is about the page.
+    const address = await page.getByRole('link', { name: 'The guide about this page' }).getAttribute('href');
+    const [guide = '', anchor] = (address ?? '').split('#');
+    const response = await fetch(guide);
+    expect([name, response.status]).toEqual([name, 200]);
+    if (anchor) expect(await response.text()).toContain(`id="${anchor}"`);
   }
   await page.close();
 });

@@ -1,26 +1,25 @@
-import { ActionIcon, Anchor, Burger, Group, Text } from '@mantine/core';
+import { Anchor, Burger, Group, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { IconLogout } from '@tabler/icons-react';
-import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
-import { useSend } from '../api/queries.ts';
-import { SESSION_QUERY, useSession } from '../api/session.ts';
-import { PAGES } from '../pages.tsx';
+import { useSession } from '../api/session.ts';
+import { pathPattern } from '../page-paths.ts';
+import { GROUPS, PAGES } from '../pages.tsx';
+import { GuideContext } from '../parts/guide.ts';
 import type { LazyPage } from './lazy-page.tsx';
-import { giveUpUnsaved, leaveBy } from './leaving.ts';
+import { MemberFoot } from './member-foot.tsx';
 import { usePageStart } from './page-start.ts';
 import { Palette } from './palette.tsx';
 import { usePasteToBegin } from './paste-to-begin.ts';
 import { ProblemBadge } from './problem-badge.tsx';
-import { SchemeSwitch } from './scheme-switch.tsx';
 import { WorkspaceSwitch } from './workspace-switch.tsx';
 
 /** Navigation, header and the page between them. */
 export function Shell({ children }: { children: ReactNode }) {
   const [opened, { toggle, close }] = useDisclosure(false);
   const [location] = useLocation();
-  const { member } = useSession();
+  const { urls } = useSession();
+  const guide = PAGES.find(({ path }) => pathPattern(path).test(location))?.guide;
   const main = useRef<HTMLElement>(null);
   usePageStart(main, location);
   usePasteToBegin();
@@ -48,28 +47,41 @@ export function Shell({ children }: { children: ReactNode }) {
         <Group gap="xs" wrap="nowrap">
           <ProblemBadge />
           <Palette />
-          <SchemeSwitch />
-          <SignOut who={member.email} />
         </Group>
       </Group>
-      <nav className="shell-pages" aria-label="Pages" data-opened={opened || undefined}>
-        {PAGES.filter((page) => page.icon).map(({ path, title, icon: Icon, load }) => (
-          <Link
-            key={path}
-            href={path}
-            onClick={close}
-            onPointerEnter={() => fetchAhead(load)}
-            onFocus={() => fetchAhead(load)}
-            className={isWithin(location, path) ? 'shell-page shell-page-open' : 'shell-page'}
-            aria-current={location === path ? 'page' : undefined}
-          >
-            {Icon && <Icon size={18} stroke={1.6} />}
-            {title}
-          </Link>
-        ))}
-      </nav>
+      <div className="shell-pages" data-opened={opened || undefined}>
+        <nav aria-label="Pages">
+          {GROUPS.map((group) => (
+            <div key={group}>
+              <div className="shell-group" aria-hidden>
+                {group}
+              </div>
+              <ul className="plain-list" aria-label={group}>
+                {PAGES.filter((page) => page.group === group).map(({ path, title, icon: Icon, load }) => (
+                  <li key={path}>
+                    <Link
+                      href={path}
+                      onClick={close}
+                      onPointerEnter={() => fetchAhead(load)}
+                      onFocus={() => fetchAhead(load)}
+                      className={isWithin(location, path) ? 'shell-page shell-page-open' : 'shell-page'}
+                      aria-current={location === path ? 'page' : undefined}
+                    >
+                      {Icon && <Icon size={18} stroke={1.6} />}
+                      {title}
+                    </Link>
+                  </li>
+                ))}
+              </ul>
+            </div>
+          ))}
+        </nav>
+        <MemberFoot />
+      </div>
       <main className="shell-main" id="main" tabIndex={-1} ref={main}>
-        {children}
+        <GuideContext value={guide === undefined ? null : `${urls.base_url}/docs/${guide}`}>
+          {children}
+        </GuideContext>
       </main>
     </>
   );
@@ -84,31 +96,4 @@ function fetchAhead(load: LazyPage['load']): void {
 function isWithin(location: string, path: string): boolean {
   if (path === '/' || path === '/settings') return location === path;
   return location === path || location.startsWith(`${path}/`);
-}
-
-function SignOut({ who }: { who: string | null }) {
-  const queries = useQueryClient();
-  const signOut = useSend<void>(() => ({ path: '/session', method: 'DELETE' }));
-  const label = who ? `Sign out ${who}` : 'Sign out';
-  return (
-    <ActionIcon
-      variant="default"
-      size="lg"
-      aria-label={label}
-      title={label}
-      loading={signOut.isPending}
-      onClick={() =>
-        leaveBy(() =>
-          signOut.mutate(undefined, {
-            onSuccess: () => {
-              giveUpUnsaved();
-              queries.setQueryData(SESSION_QUERY.queryKey, null);
-            },
-          }),
-        )
-      }
-    >
-      <IconLogout size={18} stroke={1.6} />
-    </ActionIcon>
-  );
 }
