@@ -12,7 +12,7 @@ export default defineConfig({
     include: ['**/*.test.ts'],
     exclude: ['**/node_modules/**', 'data/**', 'web/dist/**', 'dist/**'],
     globalSetup: ['test/support/global-setup.ts'],
-    setupFiles: ['test/support/refuse-nested.ts'],
+    setupFiles: ['test/support/refuse-nested.ts', 'test/support/compare-responses.ts'],
     tags: TAGS,
     reporters: ['default', './test/support/skip-reporter.ts'],
     pool: 'forks',

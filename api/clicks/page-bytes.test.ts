@@ -44,7 +44,7 @@ test('a page is to the byte what its schema writes of its clicks, whatever they 
       referer,
       n,
     ) => `({workspace:UUID}, fromUnixTimestamp64Nano(toInt64(${AT + BigInt(n) * 77_000_001n}), 'UTC'),
-      generateUUIDv4(${n}), generateUUIDv4(${n + 1_000}), unhex('${n % 2 ? referer : ''}'), 'de',
+      generateUUIDv4(${n}), generateUUIDv4(${n + 1_000}), unhex('${n % 2 ? referer : ''}'), 'DE',
       unhex('${n % 3 ? referer : ''}'), 'mobile', unhex('${n % 5 ? referer : ''}'), 'iOS', unhex('${referer}'), ${n % 4 === 0})`,
   );
   await api.stores.clickhouse.command({

@@ -1,4 +1,4 @@
-import type { FastifyContextConfig, RouteOptions } from 'fastify';
+import type { FastifyContextConfig, FastifyInstance, RouteOptions } from 'fastify';
 import { fastify } from 'fastify';
 import type { Config } from '../../core/settings/config.ts';
 import type { DocumentedRoute, RawDocument } from './document.ts';
@@ -7,6 +7,16 @@ import { CONSOLE, PUBLIC } from './text.ts';
 
 /** What the documents need of a route. */
 export type RouteToDocument = Pick<RouteOptions, 'method' | 'url' | 'schema' | 'config'>;
+
+/** Returns the list that each documented route is added to as it is registered. Call it before the routes are. */
+export function collectRoutes(app: Pick<FastifyInstance, 'addHook'>): readonly RouteToDocument[] {
+  const routes: RouteToDocument[] = [];
+  app.addHook('onRoute', ({ method, url, schema, config }) => {
+    if (method === 'HEAD' || schema?.hide === true) return;
+    routes.push({ method, url, ...(schema && { schema }), ...(config && { config }) });
+  });
+  return routes;
+}
 
 export type Reference = {
   /** The OpenAPI object of all routes, from which the documents are made. */

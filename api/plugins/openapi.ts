@@ -1,7 +1,7 @@
 import { type Asset, compressedAsset, sendAsset } from '../assets.ts';
 import type { Api, ApiDeps, FastifyReply, FastifyRequest } from '../dependencies.ts';
 import { type DocumentPart, documentOf } from '../openapi/document.ts';
-import { createReference, type Reference, type RouteToDocument } from '../openapi/reference.ts';
+import { collectRoutes, createReference, type Reference } from '../openapi/reference.ts';
 import { CONSOLE, PUBLIC } from '../openapi/text.ts';
 
 /** Paths of the API's document and of the one for the console's browser. */
@@ -15,11 +15,7 @@ export const DOCUMENT_PATHS = {
  * own calls. Call it before the routes are registered.
  */
 export function addOpenApi(app: Api, { config }: Pick<ApiDeps, 'config'>): void {
-  const routes: RouteToDocument[] = [];
-  app.addHook('onRoute', ({ method, url, schema, config: own }) => {
-    if (method === 'HEAD' || schema?.hide === true) return;
-    routes.push({ method, url, ...(schema && { schema }), ...(own && { config: own }) });
-  });
+  const routes = collectRoutes(app);
   let created: Promise<Reference> | null = null;
   const reference = (): Promise<Reference> => {
     created ??= createReference(routes, config);

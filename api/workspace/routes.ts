@@ -41,7 +41,7 @@ export async function workspaceRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>)
   app.patch(
     '/workspace',
     {
-      config: { ...CONFIG, errors: ['conflict'] },
+      config: { ...CONFIG, errors: ['conflict', 'payment_required'] },
       schema: {
         tags,
         operationId: 'workspace.update',
