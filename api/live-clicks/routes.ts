@@ -102,8 +102,12 @@ export async function liveClickRoutes(app: Api, deps: ApiDeps): Promise<void> {
         clearTimeout(end);
         streams.delete(stream);
       });
+      // A client that listens no more closes its side first. A response with an end would still be sent.
+      const { socket } = request.raw;
+      socket.once('end', stream.end);
+      stream.body.once('close', () => socket.off('end', stream.end));
       // The client disconnected during the queries, or the server began to stop.
-      if (reply.raw.destroyed || closing) stream.end();
+      if (reply.raw.destroyed || socket.readableEnded || closing) stream.end();
       return (
         reply
           .type('text/event-stream; charset=utf-8')

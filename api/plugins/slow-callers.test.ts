@@ -1,8 +1,11 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { fastify } from 'fastify';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { openEventStream, originOf } from '../../test/support/event-stream.ts';
+import type { Api } from '../dependencies.ts';
+import { addConnectionLimit } from './connection-limit.ts';
 
 let api: TestApi;
 let shop: TestWorkspace;
@@ -60,10 +63,46 @@ test('unread responses and bodies that never arrive do not block other clients',
   expect(signIn).toBe(401);
 });
 
-test('a connection has at most 16 requests in flight, then gets a 503 and ends', async () => {
-  const socket = await connection(get('/api/v1/me').repeat(40));
-  const answers = (await textOf(socket)).match(/HTTP\/1.1 \d+/g);
-  expect(answers).toEqual([...Array(16).fill('HTTP/1.1 401'), 'HTTP/1.1 503']);
+const statusesOf = (text: string) => text.match(/HTTP\/1.1 \d+/g);
+
+test('requests that are pipelined all get their responses, in order', async () => {
+  const found = get('/api/v1/openapi.json');
+  const last = get('/api/v1/me', 'connection: close\r\n');
+  const socket = await connection(
+    get('/api/v1/me').repeat(50) + found + get('/api/v1/me').repeat(2_000) + last,
+  );
+  expect(statusesOf(await textOf(socket))).toEqual([
+    ...Array(50).fill('HTTP/1.1 401'),
+    'HTTP/1.1 200',
+    ...Array(2_001).fill('HTTP/1.1 401'),
+  ]);
+});
+
+test('a client that closes its side after whole requests gets their responses', async () => {
+  const socket = await connection('');
+  socket.end(get('/api/v1/me', `authorization: Bearer ${shop.secretKey}\r\n`).repeat(20));
+  expect(statusesOf(await textOf(socket))).toEqual(Array(20).fill('HTTP/1.1 200'));
+});
+
+test('where too many requests wait, the next gets a 503 and its connection ends', async () => {
+  const app = fastify() as unknown as Api;
+  addConnectionLimit(app, { maxWaiting: 2 });
+  const answered = Promise.withResolvers<void>();
+  let arrived = 0;
+  app.get('/', async () => {
+    arrived += 1;
+    await answered.promise;
+    return 'done';
+  });
+  const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }));
+  const socket = connect(Number(port), '127.0.0.1');
+  sockets.push(socket);
+  socket.write(get('/').repeat(40));
+  await expect.poll(() => arrived).toBe(16);
+  answered.resolve();
+  expect(statusesOf(await textOf(socket))).toEqual([...Array(18).fill('HTTP/1.1 200'), 'HTTP/1.1 503']);
+  expect(arrived).toBe(18);
+  await app.close();
 });
 
 test('sequential requests over one connection are not limited', async () => {
