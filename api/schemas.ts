@@ -14,6 +14,14 @@ import { VISITOR_IDS_LIMIT } from '../core/tracking/track-reports.ts';
  * clients knows `\\p{Cc}`.
  */
 export const ONE_LINE = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$';
+/** White space, and characters that show nothing: Unicode's Default_Ignorable_Code_Point of the BMP, and U+2800. */
+const INVISIBLE =
+  '\\s\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u2800\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0';
+const CONTROLS = '\\u0000-\\u001f\\u007f-\\u009f';
+/** Pattern of the name of a thing, by which people find it: {@link ONE_LINE}, and not blank. */
+export const NAME = `^[^${CONTROLS}]*[^${CONTROLS}${INVISIBLE}][^${CONTROLS}]*$`;
+/** Pattern of a name that may be left empty. */
+export const NAME_OR_EMPTY = `^$|${NAME}`;
 /** Pattern of a text that may have line breaks. */
 export const LINES = '^[^\\u0000-\\u0009\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]*$';
 
@@ -21,7 +29,7 @@ export const LINES = '^[^\\u0000-\\u0009\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u
 export const STRIPE_KEY = '^(rk|sk)_(live|test)_[A-Za-z0-9_]{1,240}$';
 
 /** Pattern of a text that people read: it is not only white space. */
-export const NOT_BLANK = '\\S';
+export const NOT_BLANK = `[^${INVISIBLE}]`;
 
 /** Pattern of an id in a path: browsers and libraries take `.` and `..` out of it. */
 export const NO_DOTS = '^(?!\\.{1,2}$)';
@@ -29,6 +37,8 @@ export const NO_DOTS = '^(?!\\.{1,2}$)';
 /** What is wrong with a text that does not match, by pattern. */
 export const PATTERN_MESSAGES: Readonly<Record<string, string>> = {
   [ONE_LINE]: 'must not contain control characters',
+  [NAME]: 'must not be blank or contain control characters',
+  [NAME_OR_EMPTY]: 'must not be blank or contain control characters',
   [LINES]: 'must not contain control characters other than line breaks',
   [NOT_BLANK]: 'must not be blank',
   [NO_DOTS]: 'must not be "." or "..": no path can hold them',
@@ -87,6 +97,9 @@ export const VisitorIds = (description: string) =>
   });
 /** What `_vid` is beside `visitor_id`. */
 export const VID_IS_VISITOR_ID = 'Another name of `visitor_id`. Given both, they must be equal.';
+
+/** What the schema of a destination can't say. */
+export const DESTINATION = 'At most 12,288 characters when percent-encoded.';
 
 export const Instant = Type.String({ format: 'date-time' });
 
@@ -151,7 +164,7 @@ export const UuidCursor = Type.String({ format: 'uuid-cursor', ...CURSOR });
 export const NextUuidCursor = Nullable(Type.String({ format: 'uuid-cursor', ...NEXT_CURSOR }));
 
 /** `cursor` of a list whose cursor is the number of a row. */
-export const NumberCursor = Type.Integer({ minimum: 1, ...CURSOR });
+export const NumberCursor = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, ...CURSOR });
 export const NextNumberCursor = Nullable(Type.Integer(NEXT_CURSOR));
 
 /** A list of link ids in a query parameter, parsed by `readIdList` of api/id-lists.ts. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { isJson } from '../api/openapi/components.ts';
+import { isJson, type Json } from '../api/openapi/components.ts';
 import type { Document, Operation } from '../api/openapi/test-support.ts';
 import { type TestApi, type TestWorkspace, testApi } from './support/api.ts';
-import { createDocumentCheck, type DocumentCheck } from './support/document-check.ts';
+import { createBodyCheck, createDocumentCheck, type DocumentCheck } from './support/document-check.ts';
 import { type Edge, edgesOf } from './support/edges.ts';
 import { ATTEMPTS } from './support/tenancy.ts';
 import { plantVictim, type Victim } from './support/victim.ts';
@@ -160,6 +160,65 @@ function fieldsOf({ requestBody }: Operation): string[] {
   const named = document.components.schemas[String($ref).slice(String($ref).lastIndexOf('/') + 1)];
   return Object.keys(properties ?? named?.properties ?? {});
 }
+
+const LINK = { destination_url: 'https://shop.example/', name: 'Edge', smart: true, external: true };
+const RULE = {
+  conditions: [{ type: 'country', operator: 'is', values: ['DE'] }],
+  destination_url: LINK.destination_url,
+};
+const VARIANTS = [0, 1].map(() => ({ destination_url: LINK.destination_url, weight: 1 }));
+
+test.each<[string, string, object, boolean]>([
+  ['a pixel id of another form', '/links', { ...LINK, retargeting: { facebook: 'a-1' } }, false],
+  ['a pixel id', '/links', { ...LINK, retargeting: { google: 'AW-123456789' } }, true],
+  ['an id of a rule with a blank', '/links', { ...LINK, rules: [{ ...RULE, id: 'a b' }] }, false],
+  ['an id of a rule', '/links', { ...LINK, rules: [{ ...RULE, id: 'a_b' }] }, true],
+  [
+    'an id of a variant with a dot',
+    '/links',
+    { ...LINK, split: [{ ...VARIANTS[0], id: 'a.b' }, VARIANTS[1]] },
+    false,
+  ],
+  ['an end in the year 9999', '/links', { ...LINK, expires_at: '9999-12-31T23:59:59Z' }, true],
+  ['an end in lower case', '/links', { ...LINK, expires_at: '2090-01-01t00:00:00z' }, true],
+  ['an end at a leap second', '/links', { ...LINK, expires_at: '2090-12-31T23:59:60Z' }, true],
+  ['a metric twice', '/analytics/query', { metrics: ['clicks', 'clicks'] }, false],
+  [
+    'a dimension twice',
+    '/analytics/query',
+    { metrics: ['clicks'], dimensions: ['country', 'country'] },
+    false,
+  ],
+  ['no links', '/links/bulk', { links: [] }, false],
+  ['a name of blanks', '/folders', { name: ' \u200b' }, false],
+])('%s is allowed by the document where it is taken', async (_, path, body, isAllowed) => {
+  const { status } = await shop.post(path, body);
+  const byDocument = createBodyCheck(document)(`/api/v1${path}`, 'post', body);
+  expect([byDocument, status < 400]).toEqual([isAllowed, isAllowed]);
+});
+
+test.each([
+  ['/links', 'destination_url', '12,288 characters when percent-encoded'],
+  ['/track/identify', '', 'At least one of `visitor_id`, `email` and `external_user_id`'],
+  ['/track/order', '', 'At least one of `visitor_id`, `email` and `external_user_id`'],
+  ['/referrals/payout-method', 'email', 'Required, here or in `paypal_email`'],
+  ['/commissions', 'amount', '10^12 minor units'],
+])('a rule that no schema can say is a sentence: of POST %s %s', (path, field, sentence) => {
+  const { schema } = document.paths[`/api/v1${path}`]?.post?.requestBody?.content['application/json'] ?? {};
+  const body = document.components.schemas[String(schema?.$ref).split('/').at(-1) ?? ''];
+  const part = field === '' ? body : (body?.properties as Record<string, Json> | undefined)?.[field];
+  expect(part?.description).toContain(sentence);
+});
+
+test('an integer in a path is taken up to the maximum of the document', async () => {
+  const id = document.paths['/api/v1/credits/{id}/revoke']?.post?.parameters?.[0]?.schema;
+  expect(id?.maximum).toBe(Number.MAX_SAFE_INTEGER);
+  const revoke = async (text: string) =>
+    (await shop.post(`/credits/${text}/revoke`, { reason: 'edge' })).status;
+  expect(await Promise.all(['1000000000000000', '9007199254740991', '9007199254740992'].map(revoke))).toEqual(
+    [404, 404, 400],
+  );
+});
 
 // What removes things comes last.
 test.each(['get', 'patch', 'post', 'delete'])(

@@ -38,7 +38,7 @@ export const CLICK_FILTER_PARAMETERS = {
     ]),
   ),
   filters: parameter(
-    '`filters` of `POST /analytics/query` as JSON. In a list of values, a comma within a value is `\\,`.',
+    '`filters` of `POST /analytics/query` as JSON. In a list of values, a comma within a value is `\\,`. At most 20 filters, with those of the other parameters.',
   ),
   time_zone: Type.Optional(
     Type.String({

@@ -53,9 +53,10 @@ const POPULATIONS = ['exclude', 'include', 'only'] as const;
 
 export const AnalyticsQuery = ReadBody(
   {
-    metrics: Type.Array(MetricName, { minItems: 1, maxItems: METRICS.length }),
+    metrics: Type.Array(MetricName, { minItems: 1, maxItems: METRICS.length, shown: { uniqueItems: true } }),
     dimensions: Type.Array(DimensionName, {
       maxItems: 3,
+      shown: { uniqueItems: true },
       default: [],
       description: 'What rows are grouped by. None: only totals.',
     }),

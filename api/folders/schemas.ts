@@ -1,14 +1,14 @@
 import { type Static, Type } from 'typebox';
-import { Body, Cursor, Instant, Limit, NextCursor, ONE_LINE, Uuid } from '../schemas.ts';
+import { Body, Cursor, Instant, Limit, NAME, NextCursor, Uuid } from '../schemas.ts';
 
 export const FolderBody = Body(
-  { name: Type.String({ minLength: 1, maxLength: 100, pattern: ONE_LINE }) },
+  { name: Type.String({ minLength: 1, maxLength: 100, pattern: NAME }) },
   { title: 'CreateFolder' },
 );
 
 /** A rename may leave the name out, and then changes nothing. */
 export const FolderChange = Body(
-  { name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, pattern: ONE_LINE })) },
+  { name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, pattern: NAME })) },
   { title: 'UpdateFolder' },
 );
 

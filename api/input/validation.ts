@@ -120,7 +120,7 @@ function bodyAjv(): Ajv.Ajv {
     verbose: true, // errors carry the schema that failed, for their message
     strict: true,
     allowUnionTypes: true,
-    keywords: ['example', 'refusesUnknown'],
+    keywords: ['example', 'refusesUnknown', 'shown'],
     formats: {
       uuid: isUuid,
       'date-time': (text: string) => parseInstant(text) !== null,
@@ -137,7 +137,7 @@ function bodyAjv(): Ajv.Ajv {
 
 /** Parses a parameter's text, or returns it unchanged for the schema to refuse. */
 const READERS: Record<string, (text: string) => unknown> = {
-  integer: (text) => (/^-?\d{1,15}$/.test(text) ? Number(text) : text),
+  integer: (text) => (/^-?\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : text),
   number: (text) => (/^-?\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : text),
   boolean: (text) => (text === 'true' ? true : text === 'false' ? false : text),
 };

@@ -5,9 +5,9 @@ import {
   Cursor,
   Instant,
   Limit,
+  NAME_OR_EMPTY,
   NextCursor,
   Nullable,
-  ONE_LINE,
   OneOf,
   SecretShown,
   Uuid,
@@ -85,7 +85,7 @@ export const KeyBody = Body(
     label: Type.Optional(
       Type.String({
         maxLength: 100,
-        pattern: ONE_LINE,
+        pattern: NAME_OR_EMPTY,
         default: '',
         description: 'What the key is for, such as `checkout server`.',
       }),

@@ -4,6 +4,7 @@ import { CONDITION_TYPES, kindOf, VALUE_TYPES, valueKind } from '../../core/link
 import {
   CONDITIONS_LIMIT,
   QUERY_OPERATORS,
+  RULE_ID,
   RULES_LIMIT,
   SPLIT_GOALS,
   TEXT_LIMIT,
@@ -11,22 +12,23 @@ import {
   VARIANTS,
   WEIGHTS,
 } from '../../core/links/rules/types.ts';
-import { Body, Instant, Nullable, ONE_LINE, OneOf } from '../schemas.ts';
+import { Body, DESTINATION, Instant, NAME, Nullable, OneOf } from '../schemas.ts';
 
 /**
  * Schemas of what decides a link's destination. Rules and variants allow unknown fields here, which would be dropped
  * silently otherwise: `core/links/rules` refuses them, since a rule without a misspelled field would decide for everyone.
  */
 
-const UrlInput = Type.String({ format: 'uri', maxLength: DESTINATION_LIMIT });
+const UrlInput = Type.String({ format: 'uri', maxLength: DESTINATION_LIMIT, description: DESTINATION });
 const AppUrlInput = Type.String({
   format: 'uri',
   maxLength: DESTINATION_LIMIT,
-  description: 'A URL, or the address of an app such as `myapp://product/17`.',
+  description: `A URL, or the address of an app such as \`myapp://product/17\`. ${DESTINATION}`,
 });
 const DecisionId = Type.String({
   minLength: 1,
   maxLength: 64,
+  shown: { pattern: RULE_ID.source },
   description: 'Unique in the link. Made when it is left out.',
 });
 
@@ -95,7 +97,7 @@ const RuleCondition = Type.Object(
 );
 
 const RULE = {
-  name: Type.Optional(Type.String({ minLength: 1, maxLength: TEXT_LIMIT, pattern: ONE_LINE })),
+  name: Type.Optional(Type.String({ minLength: 1, maxLength: TEXT_LIMIT, pattern: NAME })),
   conditions: Type.Array(RuleCondition, {
     minItems: 1,
     maxItems: CONDITIONS_LIMIT,
@@ -103,7 +105,7 @@ const RULE = {
   }),
   destination_url: {
     ...UrlInput,
-    description: 'A URL; in a rule with a condition on `os` also the address of an app.',
+    description: `A URL; in a rule with a condition on \`os\` also the address of an app. ${DESTINATION}`,
   },
 };
 const VARIANT = {

@@ -5,7 +5,7 @@ import {
   PREVIEW_SIDE_LIMIT,
   PREVIEW_TITLE_LIMIT,
 } from '../../core/links/preview.ts';
-import { Body, LINES, Nullable, ONE_LINE } from '../schemas.ts';
+import { Body, LINES, NAME, Nullable } from '../schemas.ts';
 
 /** Schemas of the card that link-preview bots get. */
 
@@ -16,7 +16,7 @@ const PREVIEW = {
 };
 const SIDE = { minimum: 1, maximum: PREVIEW_SIDE_LIMIT };
 const CARD = {
-  title: Type.Optional(Type.String({ minLength: 1, maxLength: PREVIEW_TITLE_LIMIT, pattern: ONE_LINE })),
+  title: Type.Optional(Type.String({ minLength: 1, maxLength: PREVIEW_TITLE_LIMIT, pattern: NAME })),
   description: Type.Optional(
     Type.String({ minLength: 1, maxLength: PREVIEW_DESCRIPTION_LIMIT, pattern: LINES }),
   ),

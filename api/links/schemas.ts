@@ -7,15 +7,16 @@ import { ErrorBody } from '../error-schemas.ts';
 import {
   Body,
   Cursor,
+  DESTINATION,
   ExternalId,
   FIGURES,
   Instant,
   Leads,
   LinkIds,
+  NAME,
   NextCursor,
   Nullable,
   NullableMetadata,
-  ONE_LINE,
   OneOf,
   Url,
   Uuid,
@@ -23,6 +24,7 @@ import {
   Window,
 } from '../schemas.ts';
 import { DECISION_FIELDS, DECISION_RECORD } from './decision-schemas.ts';
+import { PIXEL_IDS } from './pixel-ids.ts';
 import { PREVIEW_FIELDS, PREVIEW_RECORD } from './preview-schemas.ts';
 import { SWITCH_FIELDS, SWITCH_RECORD } from './switch-schemas.ts';
 
@@ -35,7 +37,7 @@ const PASSWORD_LIMIT = 200;
 const Name = Type.String({
   minLength: 1,
   maxLength: NAME_LIMIT,
-  pattern: ONE_LINE,
+  pattern: NAME,
   description: 'Name of the campaign.',
 });
 const Slug = Type.String({
@@ -63,13 +65,15 @@ const RETARGETING = {
   description:
     'Pixel ids by platform. A page fires the pixels, then forwards. Visitors with Global Privacy Control (`Sec-GPC: 1`) are redirected without it.',
 };
+const Pixel = (platform: keyof typeof PIXEL_IDS) =>
+  Type.Optional(Type.String({ shown: { pattern: PIXEL_IDS[platform].source } }));
 const PIXELS = {
-  facebook: Type.Optional(Type.String()),
-  google: Type.Optional(Type.String()),
-  tiktok: Type.Optional(Type.String()),
-  linkedin: Type.Optional(Type.String()),
-  x: Type.Optional(Type.String()),
-  pinterest: Type.Optional(Type.String()),
+  facebook: Pixel('facebook'),
+  google: Pixel('google'),
+  tiktok: Pixel('tiktok'),
+  linkedin: Pixel('linkedin'),
+  x: Pixel('x'),
+  pinterest: Pixel('pinterest'),
 };
 
 /** The settings of a link that a create and a change take alike. Null clears. */
@@ -77,7 +81,7 @@ const SETTING_FIELDS = {
   utm_campaign: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 255 }))),
   ...DECISION_FIELDS,
   ...SWITCH_FIELDS,
-  expires_at: Type.Optional(Nullable(Instant)),
+  expires_at: Type.Optional(Nullable({ ...Instant, description: 'In the years 1970 to 9999.' })),
   max_clicks: Type.Optional(
     Nullable(
       Type.Integer({
@@ -92,7 +96,7 @@ const SETTING_FIELDS = {
       Type.String({
         format: 'uri',
         maxLength: DESTINATION_LIMIT,
-        description: 'Where an expired or used-up link redirects, instead of responding with 410.',
+        description: `Where an expired or used-up link redirects, instead of responding with 410. ${DESTINATION}`,
       }),
     ),
   ),
@@ -110,14 +114,14 @@ export const CreateBody = Body(
       Type.String({
         format: 'uri',
         maxLength: DESTINATION_LIMIT,
-        description: 'Required without `destination_id`.',
+        description: `Required without \`destination_id\`. ${DESTINATION}`,
       }),
     ),
     name: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: NAME_LIMIT,
-        pattern: ONE_LINE,
+        pattern: NAME,
         description: 'Name of the campaign. Required without `destination_id`.',
       }),
     ),
@@ -162,7 +166,9 @@ export const ChangeBody = Body(
     external_id: Type.Optional(Nullable(ExternalId)),
     metadata: Type.Optional(NullableMetadata),
     ...SETTING_FIELDS,
-    destination_url: Type.Optional(Type.String({ format: 'uri', maxLength: DESTINATION_LIMIT })),
+    destination_url: Type.Optional(
+      Type.String({ format: 'uri', maxLength: DESTINATION_LIMIT, description: DESTINATION }),
+    ),
     name: Type.Optional(Name),
     tags: Type.Optional(Nullable(Tags)),
     folder_id: Type.Optional(Nullable(Uuid)),
@@ -192,7 +198,7 @@ export const LinkRecord = Type.Object(
   {
     id: Uuid,
     destination_id: Type.String({ format: 'uuid', description: 'The campaign.' }),
-    name: Name,
+    name: Type.String({ description: 'Name of the campaign.' }),
     domain: ShownDomain,
     slug: Type.String({
       description:

@@ -9,25 +9,13 @@ import {
 import { readPreview } from '../../core/links/preview.ts';
 import { readRules, readSplit } from '../../core/links/rules/read-rules.ts';
 import type { Targeting } from '../../core/links/rules/types.ts';
-import { formatInstant, NANOS_PER_MILLI, requireInstant } from '../../core/time/timestamps.ts';
+import { formatInstant, INSTANT_END_NANOS, requireInstant } from '../../core/time/timestamps.ts';
 import { type LinkSettings, NO_SETTINGS, type Retargeting } from '../../sql/links/link-settings.ts';
 import type { Link } from '../../sql/links/links.ts';
+import { PIXEL_IDS } from './pixel-ids.ts';
 import type { SettingFields } from './schemas.ts';
 
-/**
- * Pixel ids of each platform. They appear in a page of ours: nothing that could close a string or a tag may pass.
- */
-const PIXEL_IDS: Record<keyof Retargeting, RegExp> = {
-  facebook: /^\d{5,20}$/,
-  google: /^(?:AW|DC)-\d{6,14}$|^(?:G|GT)-[A-Z0-9]{6,14}$|^UA-\d{4,12}-\d{1,4}$/,
-  tiktok: /^[A-Z0-9]{10,32}$/,
-  linkedin: /^\d{3,12}$/,
-  x: /^[a-z0-9]{4,12}$/,
-  pinterest: /^\d{8,20}$/,
-};
-
 const EARLIEST = 0n;
-const LATEST = BigInt(Date.UTC(9999, 0)) * NANOS_PER_MILLI;
 
 /**
  * Validates a link's own settings and returns them as stored, without the password: see {@link withPasswordHash}.
@@ -116,8 +104,8 @@ export function checkTimes({ starts_at, expires_at }: Partial<Pick<Link, 'starts
 /** Parses an instant within the years that every part of the service can store. */
 function readStorable(field: string, text: string): string {
   const nanos = requireInstant(field, text);
-  if (nanos < EARLIEST || nanos >= LATEST) {
-    throw badRequest(field, 'must be between the years 1970 and 9998');
+  if (nanos < EARLIEST || nanos >= INSTANT_END_NANOS) {
+    throw badRequest(field, 'must be in the years 1970 to 9999');
   }
   return formatInstant(nanos, 6);
 }

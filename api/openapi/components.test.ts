@@ -85,3 +85,8 @@ test('objects with a constant type are discriminated by it', () => {
     },
   });
 });
+
+test('what only the handler validates is shown as keywords of the schema', () => {
+  const { form } = createComponents();
+  expect(form({ type: 'string', shown: { pattern: '^a$' } })).toEqual({ type: 'string', pattern: '^a$' });
+});

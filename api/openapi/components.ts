@@ -88,11 +88,13 @@ function shapeOf(schema: Json, form: (schema: unknown) => unknown): Json {
   for (const [keyword, value] of Object.entries(schema)) {
     // Bodies that write drop fields they don't know. Those that only read refuse them, and clients know the fields.
     if (keyword === 'additionalProperties' && value === false) continue;
-    if (keyword === 'refusesUnknown') continue;
+    if (keyword === 'refusesUnknown' || keyword === 'shown') continue;
     if (NESTED.has(keyword)) shape[keyword] = form(value);
     else if (NESTED_BY_NAME.has(keyword) && isJson(value)) shape[keyword] = mapValues(value, form);
     else shape[keyword] = value;
   }
+  // What the handler validates, with a message of its own.
+  if (isJson(schema.shown)) Object.assign(shape, schema.shown);
   return withDiscriminator(schema, withPlainRecord(withOptionalDefaults(withKnownFormat(shape))));
 }
 

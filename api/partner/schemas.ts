@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Body, ExternalId, NO_DOTS, Nullable, ONE_LINE, SecretShown, Uuid } from '../schemas.ts';
+import { Body, ExternalId, NAME, NO_DOTS, Nullable, SecretShown, Uuid } from '../schemas.ts';
 
 const PartnerWorkspace = Type.Object(
   { id: Uuid, name: Type.String(), slug: Type.String(), partner_external_id: Type.String() },
@@ -16,7 +16,7 @@ export const ProvisionBody = Body(
     name: Type.String({
       minLength: 1,
       maxLength: 100,
-      pattern: ONE_LINE,
+      pattern: NAME,
       description: 'Used only when the workspace is created.',
     }),
     rotate_key: Type.Optional(

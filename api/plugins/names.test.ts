@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
-import { ONE_LINE } from '../schemas.ts';
+import { NAME, NAME_OR_EMPTY } from '../schemas.ts';
 
 let api: TestApi;
 let shop: TestWorkspace;
@@ -13,27 +13,34 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-test.each(['\u001b[2J', 'a\nb', '\u0007', '\u009b1m', '\u007f'])(
-  '%j is refused in every name',
-  async (name) => {
-    const url = 'https://shop.example/';
-    const user = { email: 'a@mail.example', external_user_id: 'a', tier: 'free' };
-    for (const [path, body] of [
-      ['/links', { destination_url: url, smart: true, name }],
-      ['/folders', { name }],
-      ['/programs', { name, code: 'other', destination_url: url }],
-      ['/referrals/enroll', { ...user, name }],
-    ] as const) {
-      const { status, body: answer } = await shop.post(path, body);
-      const [detail] = answer.error.details ?? [];
-      expect([path, status, detail]).toEqual([
-        path,
-        400,
-        { path: 'name', message: 'must not contain control characters' },
-      ]);
-    }
-  },
-);
+test.each([
+  '\u001b[2J',
+  'a\nb',
+  '\u0007',
+  '\u009b1m',
+  '\u007f',
+  ' ',
+  '\u200b',
+  '\u00a0\ufeff',
+  '\u2800\u3164',
+])('%j is refused in every name', async (name) => {
+  const url = 'https://shop.example/';
+  const user = { email: 'a@mail.example', external_user_id: 'a', tier: 'free' };
+  for (const [path, body] of [
+    ['/links', { destination_url: url, smart: true, name }],
+    ['/folders', { name }],
+    ['/programs', { name, code: 'other', destination_url: url }],
+    ['/referrals/enroll', { ...user, name }],
+  ] as const) {
+    const { status, body: answer } = await shop.post(path, body);
+    const [detail] = answer.error.details ?? [];
+    expect([path, status, detail]).toEqual([
+      path,
+      400,
+      { path: 'name', message: 'must not be blank or contain control characters' },
+    ]);
+  }
+});
 
 test('a reason or a note that is only white space is refused', async () => {
   const id = crypto.randomUUID();
@@ -66,7 +73,7 @@ type Document = {
 /** Texts of a public page, which are shown in HTML alone, and the name of a query parameter. */
 const OF_PAGES = /^(Create|Update|Preview)BioPage\.title$|^BioButtonInput\.label$|^RuleCondition\.name$/;
 
-test('every name, label and title of a body is one line, but for those of public pages', async () => {
+test('every name, label and title of a body is one line and not blank, but for those of public pages', async () => {
   const seen = new Set<string>();
   const wrong: string[] = [];
   const look = (schema: Schema, name: string, { components }: Document): void => {
@@ -82,7 +89,8 @@ test('every name, label and title of a body is one line, but for those of public
       const path = `${name}.${field}`;
       const isName =
         /^(name|label|title)$/.test(field) && inner.$ref === undefined && inner.properties === undefined;
-      if (isName && inner.pattern !== ONE_LINE && !OF_PAGES.test(path)) wrong.push(path);
+      if (isName && ![NAME, NAME_OR_EMPTY].includes(inner.pattern ?? '') && !OF_PAGES.test(path))
+        wrong.push(path);
       look(inner, path, { paths: {}, components });
     }
     if (schema.items) look(schema.items, `${name}[]`, { paths: {}, components });

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Body, Cursor, Instant, Limit, NextCursor, ONE_LINE, Uuid } from '../schemas.ts';
+import { Body, Cursor, Instant, Limit, NAME, NextCursor, Uuid } from '../schemas.ts';
 
 /** Bytes of `query` as JSON in UTF-8. */
 export const QUERY_LIMIT = 16_384;
@@ -12,7 +12,7 @@ const ViewQuery = Type.Unsafe<Record<string, unknown>>({
 });
 
 export const SavedViewBody = Body(
-  { name: Type.String({ minLength: 1, maxLength: 100, pattern: ONE_LINE }), query: ViewQuery },
+  { name: Type.String({ minLength: 1, maxLength: 100, pattern: NAME }), query: ViewQuery },
   { title: 'CreateSavedView' },
 );
 

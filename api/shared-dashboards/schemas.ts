@@ -1,21 +1,10 @@
 import { type Static, Type } from 'typebox';
-import {
-  Body,
-  Cursor,
-  Instant,
-  Limit,
-  NextCursor,
-  Nullable,
-  ONE_LINE,
-  OneOf,
-  Url,
-  Uuid,
-} from '../schemas.ts';
+import { Body, Cursor, Instant, Limit, NAME, NextCursor, Nullable, OneOf, Url, Uuid } from '../schemas.ts';
 
 /** Values of a scope. */
 const MOST_VALUES = 500;
 
-const Name = Type.String({ minLength: 1, maxLength: 100, pattern: ONE_LINE });
+const Name = Type.String({ minLength: 1, maxLength: 100, pattern: NAME });
 const ScopeType = OneOf(['workspace', 'tag', 'folder', 'links'], { title: 'DashboardScopeType' });
 
 export const Scope = Type.Object(

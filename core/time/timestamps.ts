@@ -20,15 +20,16 @@ export const INSTANT_MIN_NANOS = -62_167_219_200n * NANOS_PER_SECOND; // 0000-01
 export const INSTANT_END_NANOS = 253_402_300_800n * NANOS_PER_SECOND; // 9999-12-31T24:00:00Z
 
 const INSTANT =
-  /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?:Z|([+-])(\d\d)(?::?(\d\d))?)$/;
+  /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?:[Zz]|([+-])(\d\d)(?::?(\d\d))?)$/;
 const BASIC_INSTANT =
-  /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(?:(\d\d)(?:[.,](\d{1,9}))?)?(?:Z|([+-])(\d\d)(?::?(\d\d))?)$/;
+  /^(\d{4})(\d\d)(\d\d)[Tt](\d\d)(\d\d)(?:(\d\d)(?:[.,](\d{1,9}))?)?(?:[Zz]|([+-])(\d\d)(?::?(\d\d))?)$/;
 const DATE = /^(\d{4})-(\d\d)-(\d\d)$/;
 
 /**
  * Parses an ISO 8601 instant with `Z` or an offset, in the extended or basic form, with up to nine fraction digits. A
- * date alone is its midnight UTC; seconds are optional. Anything else is rejected: a local time, a day that the month
- * lacks, 24:00, a leap second, a number, and instants outside the years 0000 to 9999 in UTC.
+ * date alone is its midnight UTC; seconds are optional, and `t` and `z` may be in lower case, as in RFC 3339. A leap
+ * second, 23:59:60 in UTC since 1970, is the second after it. Anything else is rejected: a local time, a day that the month lacks,
+ * 24:00, a number, and instants outside the years 0000 to 9999 in UTC.
  *
  * @returns nanoseconds since the epoch, or null
  */
@@ -50,18 +51,21 @@ export function parseInstant(text: string): bigint | null {
     offsetHour = '0',
     offsetMinute = '0',
   ] = parts;
-  const local = seconds(year, month, day, hour, minute, second);
+  const isLeap = second === '60';
+  const local = seconds(year, month, day, hour, minute, isLeap ? '59' : second);
   if (local === null || Number(offsetHour) > 23 || Number(offsetMinute) > 59) return null;
   const offset = BigInt(Number(offsetHour) * 3600 + Number(offsetMinute) * 60) * NANOS_PER_SECOND;
   const shown = local + BigInt(fraction.padEnd(9, '0'));
-  const nanos = sign === '-' ? shown + offset : shown - offset;
+  const listed = sign === '-' ? shown + offset : shown - offset;
+  const nanos = isLeap ? listed + NANOS_PER_SECOND : listed;
+  if (isLeap && (nanos < 0n || nanos % NANOS_PER_DAY >= NANOS_PER_SECOND)) return null;
   return nanos >= INSTANT_MIN_NANOS && nanos < INSTANT_END_NANOS ? nanos : null;
 }
 
 const hintOf = (hint: string | null) => (hint === null ? {} : { hint });
 
 /** A `+` that was not encoded in a query arrives as a blank. */
-const BLANK_OFFSET = /^\S+T\S+ \d\d(:?\d\d)?$/;
+const BLANK_OFFSET = /^\S+[Tt]\S+ \d\d(:?\d\d)?$/;
 
 /** Returns what to do where a text would be an instant but for a `+` that has become a blank; else null. */
 export function blankOffsetHint(text: string): string | null {

@@ -25,6 +25,21 @@ const idOf = async (orderId: string) =>
   (await listed()).find(({ kind, order_id }) => kind === 'sale' && order_id === orderId)?.id ?? '';
 
 describe('POST /commissions', () => {
+  test('takes at most what an order may have, either way', async () => {
+    await m.referral(PAID_AT_ONCE);
+    for (const amount of [2 ** 53 / 100, -(2 ** 53) / 100, 10_000_000_000.01, -10_000_000_000.01]) {
+      const { status, body } = await shop.post('/commissions', {
+        external_user_id: 'r',
+        amount,
+        note: 'edge',
+      });
+      expect([amount, status, body.error.details?.[0]?.path]).toEqual([amount, 400, 'amount']);
+    }
+    expect((await add(10_000_000_000)).status).toBe(201);
+    expect((await add(-10_000_000_000)).status).toBe(201);
+    expect(await m.balance('r')).toEqual({ pending: 0, eligible: 0, paid: 0 });
+  });
+
   test('adds a bonus that is eligible at once, and a claw-back that the next payout deducts', async () => {
     const { partner_id, programId } = await m.referral(PAID_AT_ONCE);
     const bonus = await add(15.5);

@@ -1,5 +1,5 @@
 import { badRequest } from '../../../core/errors.ts';
-import { toMajor } from '../../../core/money/money.ts';
+import { AMOUNT_LIMIT, toMajor } from '../../../core/money/money.ts';
 import { inTransaction, type Queryable } from '../../../sql/database/pool.ts';
 import { type ListedCommission, listCommissions } from '../../../sql/referrals/commission-list.ts';
 import { lockProgramShared } from '../../../sql/referrals/programs.ts';
@@ -103,6 +103,10 @@ async function create(tx: Queryable, workspaceId: string, body: CommissionBody, 
   const { terms } = await lockProgramShared(tx, workspaceId, enrollment.program_id);
   const amountMinor = readMoney('amount', body.amount, terms.currency);
   if (amountMinor === 0) throw badRequest('amount', 'must not be 0');
+  if (Math.abs(amountMinor) > AMOUNT_LIMIT) {
+    const most = toMajor(AMOUNT_LIMIT, terms.currency);
+    throw badRequest('amount', `must be from -${most} to ${most} ${terms.currency}`);
+  }
   const { note } = body;
   return (await addManualCommission(tx, enrollment, { amountMinor, currency: terms.currency, note, now })).id;
 }

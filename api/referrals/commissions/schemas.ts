@@ -78,7 +78,8 @@ export const CommissionBody = Body(
       Nullable(Type.String({ format: 'uuid', description: "The referrer's program; another is a 400." })),
     ),
     amount: Type.Number({
-      description: "Major units of the program's currency: positive for a bonus, negative for a claw-back.",
+      description:
+        "Major units of the program's currency: positive for a bonus, negative for a claw-back. At most 10^12 minor units either way.",
     }),
     note: Type.String({ minLength: 1, maxLength: 500, pattern: NOT_BLANK }),
   },

@@ -77,7 +77,9 @@ export const Delivered = Type.Object(
   { title: 'Delivered' },
 );
 
-export const GrantParams = Type.Object({ id: Type.Integer({ minimum: 1 }) });
+export const GrantParams = Type.Object({
+  id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+});
 
 export const RevokeCredit = Body(
   {

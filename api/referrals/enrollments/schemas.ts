@@ -136,7 +136,9 @@ export const EnrollmentChange = Body(
           'Moves the referrer and the link to another program, for future signups. Earlier referees stay in theirs.',
       }),
     ),
-    commission_type: Type.Optional(Nullable(CommissionType)),
+    commission_type: Type.Optional(
+      Nullable({ ...CommissionType, description: 'Together with `commission_rate`.' }),
+    ),
     commission_rate: Type.Optional(
       Nullable(
         Type.Number({

@@ -6,17 +6,7 @@ import {
   REVIEWS,
   SIGNUP_SOURCES,
 } from '../../../core/referrals/terms.ts';
-import {
-  Body,
-  Currency,
-  CurrencyInput,
-  Instant,
-  Nullable,
-  ONE_LINE,
-  OneOf,
-  Url,
-  Uuid,
-} from '../../schemas.ts';
+import { Body, Currency, CurrencyInput, Instant, NAME, Nullable, OneOf, Url, Uuid } from '../../schemas.ts';
 import { PayoutMethod } from '../schemas.ts';
 
 const Credits = (description: string) =>
@@ -153,7 +143,7 @@ const FIELDS = {
   ),
 };
 
-const Name = Type.String({ minLength: 1, maxLength: 100, pattern: ONE_LINE });
+const Name = Type.String({ minLength: 1, maxLength: 100, pattern: NAME });
 const DestinationUrl = Type.String({
   format: 'uri',
   description: 'Where codes and referral links lead. `https://`, without `ref` or `_vid` in the query.',
