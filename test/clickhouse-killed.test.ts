@@ -20,7 +20,6 @@ import { plantVictim, type Victim } from './support/victim.ts';
 
 /** The operations that can't be answered without clicks. Every other one must continue. */
 const NEED_CLICKHOUSE = [
-  'DELETE /api/v1/clicks/imports/{id}',
   'GET /api/v1/bio-pages/{id}/stats',
   'GET /api/v1/channels',
   'GET /api/v1/clicks',

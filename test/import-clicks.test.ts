@@ -4,7 +4,7 @@ import { createWriteStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ClickImportResult } from '../api/click-imports/import-clicks.ts';
+import type { ClickImportResult } from '../api/click-imports/result.ts';
 import { createWorkspace } from '../sql/workspaces/workspaces.ts';
 import { operator } from './support/hoplog.ts';
 import { makeLink } from './support/ingest.ts';
@@ -128,4 +128,30 @@ test('a file of another service, and an import that is not there, are errors in 
     ...['import', 'clicks', '--workspace', workspaceId, '--from', 'yourls', path],
   );
   await cli.refused(1, /there is no import/, 'import', 'undo', workspaceId);
+});
+
+test('orders are imported beside clicks, or alone, and leave with them', async () => {
+  const workspaceId = await workspaceWithLinks();
+  const slug = `spring-${workspaceId.slice(-6)}`;
+  const [clicks, orders] = [join(directory, 'clicks.csv'), join(directory, 'orders.csv')];
+  writeFileSync(clicks, `ts,slug,visitor\n2024-03-01,${slug},anna\n`);
+  writeFileSync(
+    orders,
+    `ts,order_id,amount,visitor,slug\n2024-03-02,o-1,19.99,anna,\n2024-03-02,o-2,x,,${slug}\n`,
+  );
+  const args = ['import', 'clicks', '--workspace', workspaceId, '--from', 'csv'];
+  const dry = await cli.json<ClickImportResult>(...args, clicks, '--orders', orders, '--dry-run');
+  const made = await cli.json<ClickImportResult>(...args, clicks, '--orders', orders);
+  const counts = { read: 1, created: 1, clicks: 1, orders: 1 };
+  const ofOrders = { read: 2, created: 1, skipped: 0, failed: 1, errors: [{ line: 3, field: 'amount' }] };
+  expect(made).toMatchObject({ ...counts, orders_file: ofOrders });
+  expect(dry).toMatchObject({ ...counts, orders_file: ofOrders, dry_run: true });
+  expect(await cli.json('import', 'undo', made.import_id)).toMatchObject({
+    clicks: 1,
+    orders: 1,
+    complete: true,
+  });
+  const alone = await cli.run(...args, '--orders', orders);
+  expect(alone.stdout).toMatch(/orders read +created +skipped +errors\n2 +1 +0 +1\n/);
+  await cli.refused(1, /give a file of clicks, or --orders/, ...args);
 });

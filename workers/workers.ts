@@ -22,6 +22,7 @@ import { startJob } from './jobs/job.ts';
 import { pruneOld } from './jobs/prune.ts';
 import { publishOrders } from './jobs/publish-orders.ts';
 import { removeExpired } from './jobs/retain.ts';
+import { removeUndoneImports } from './jobs/undo-imports.ts';
 import { createWaiting } from './jobs/waiting.ts';
 import { createDamageWatch } from './jobs/watch-damage.ts';
 import { requestingHeartbeats } from './lane/heartbeat-requests.ts';
@@ -208,10 +209,14 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
     startJob({ ...shared, name: 'rollups', everyMs: ROLL_UP_EVERY_MS, work: () => keepRolledUp(shared) }),
     startJob({
       ...shared,
-      name: 'rollups_of_imports',
+      name: 'imports_of_clicks',
       everyMs: ROLL_UP_IMPORTS_EVERY_MS,
       isShared: true,
-      work: async () => (await waits('clickImports')) && rollUpImports(shared),
+      work: async () => {
+        if (!(await waits('clickImports'))) return false;
+        await removeUndoneImports(shared);
+        return rollUpImports(shared);
+      },
     }),
     startJob({
       ...shared,

@@ -1,7 +1,21 @@
+import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createClickHouse } from '../../clickhouse/client.ts';
+import { uuidv7 } from '../../core/ids.ts';
 import { silentLogger } from '../../core/tier/log.ts';
+import { inTransaction } from '../../sql/database/pool.ts';
+import { requestErasure } from '../../sql/erasure/erasures.ts';
+import { upsertOrders } from '../../sql/orders/orders.ts';
+import { updateWorkspace } from '../../sql/workspaces/workspaces.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { attribute } from '../../workers/attribution/attribute.ts';
+import { eraseRequested } from '../../workers/jobs/erase.ts';
+import { publishOrders } from '../../workers/jobs/publish-orders.ts';
+import { removeExpired } from '../../workers/jobs/retain.ts';
+import { removeUndoneImports } from '../../workers/jobs/undo-imports.ts';
+import { createWorkerMetrics } from '../../workers/metrics.ts';
 import { rollUpImports } from '../../workers/rollups/keep-rolled-up.ts';
+import { undoImport } from './undo-import.ts';
 
 let api: TestApi;
 beforeAll(async () => {
@@ -15,6 +29,7 @@ type Imported = {
   read: number;
   created: number;
   clicks: number;
+  orders: number;
   skipped: number;
   failed: number;
   unknown_columns: string[];
@@ -192,7 +207,12 @@ describe('an import of clicks', () => {
     expect(await rolledUp(workspace)).toBe(25);
 
     const undone = await workspace.delete<{ clicks: number }>(`/clicks/imports/${gone.body.import_id}`);
-    expect(undone.body).toEqual({ import_id: gone.body.import_id, clicks: 20 });
+    expect(undone.body).toEqual({
+      import_id: gone.body.import_id,
+      clicks: 20,
+      orders: 0,
+      complete: true,
+    });
     expect(await figures(workspace)).toEqual(before);
     expect(await rolledUp(workspace)).toBe(5);
     const list = await workspace.get<{ imports: { id: string; undone_at: string | null }[] }>(
@@ -241,6 +261,247 @@ describe('an import of clicks', () => {
   });
 });
 
+describe('orders that are imported', () => {
+  it('give a report of last year its revenue, by the buyer’s clicks, or by the link that they name', async () => {
+    const workspace = await api.addWorkspace();
+    const [tea, mug] = [await addLink(workspace, 'tea'), await addLink(workspace, 'mug', 'facebook')];
+    const clicks = await send(workspace, 'ts,slug,visitor\n2024-03-01T10:00:00Z,tea,anna\n');
+    const text = [
+      'ts,order_id,amount,currency,visitor,email,slug',
+      '2024-03-02T10:00:00Z,o-1,19.99,usd,anna,,',
+      '2024-03-03T10:00:00Z,o-2,5,,,ben@shop.example,mug',
+      '2024-03-04T10:00:00Z,o-3,7.50,USD,,cleo@shop.example,',
+    ].join('\n');
+    const query = `?content=orders&import_id=${clicks.body.import_id}`;
+    const dry = await send(workspace, text, `${query}&dry_run=true`);
+    expect(dry.body).toMatchObject({ read: 3, created: 3, orders: 3, clicks: 0, errors: [] });
+    expect(await ordersOf(workspace)).toEqual([]);
+    const { body } = await send(workspace, text, query);
+    expect(body).toMatchObject({ read: 3, created: 3, orders: 3, skipped: 0, failed: 0 });
+    const again = await send(workspace, text, query);
+    expect(again.body).toMatchObject({ created: 0, orders: 0, skipped: 3 });
+    await attributeOrders();
+    expect(await revenueOf(workspace)).toEqual({
+      byLink: { [tea.id]: 19.99, [mug.id]: 5 },
+      conversions: 2,
+      byChannel: { newsletter: 19.99, facebook: 5 },
+    });
+    await expectNothingElse(workspace);
+
+    const undone = await workspace.delete<{ orders: number }>(`/clicks/imports/${clicks.body.import_id}`);
+    expect(undone.body).toMatchObject({ clicks: 1, orders: 3, complete: true });
+    await attributeOrders();
+    expect(await revenueOf(workspace)).toEqual({ byLink: {}, conversions: 0, byChannel: {} });
+    const back = await send(workspace, text, '?content=orders');
+    expect(back.body).toMatchObject({ created: 3, skipped: 0 });
+    await attributeOrders();
+    // The click of `anna` is gone.
+    expect((await revenueOf(workspace)).byLink).toEqual({ [mug.id]: 5 });
+  });
+
+  it('yield to a later report of the same order', async () => {
+    const workspace = await api.addWorkspace();
+    const link = await addLink(workspace, 'later');
+    await send(workspace, 'ts,order_id,amount,slug\n2024-03-02,o-1,19.99,later\n', '?content=orders');
+    const { created } = await upsertOrders(api.stores.pool, [
+      {
+        workspaceId: workspace.workspace.id,
+        orderId: 'o-1',
+        source: 'server',
+        ts: Date.now() * 1_000,
+        streamOrdinal: 0,
+        visitorId: null,
+        email: 'anna@shop.example',
+        externalUserId: null,
+        amountMinor: 500,
+        currency: 'usd',
+      },
+    ]);
+    expect(created.map(({ orderId }) => orderId)).toEqual(['o-1']);
+    expect(await ordersOf(workspace)).toEqual([
+      { order_id: 'o-1', source: 'server', amount_minor: 500, import_id: null, link_id: null },
+    ]);
+    const text = `ts,order_id,amount,link_id\n2024-03-02,o-1,19.99,${link.id}\n`;
+    expect((await send(workspace, text, '?content=orders')).body).toMatchObject({ created: 0, skipped: 1 });
+  });
+
+  it('are refused row by row, with line, field, and rule', async () => {
+    const workspace = await api.addWorkspace();
+    await addLink(workspace, 'sold');
+    const text = [
+      'ts,order_id,amount,currency,visitor,email,slug,mood',
+      '2024-03-02,o-1,-5,usd,anna,,,',
+      '2024-03-02,o-2,5.001,usd,anna,,,',
+      '2024-03-02,o-3,5,xau,anna,,,',
+      '2024-03-02,,5,usd,anna,,,',
+      '2024-03-02,o-5,5,usd,,,,',
+      '2024-03-02,o-6,5,usd,,anna,,',
+      '2099-03-02,o-7,5,usd,anna,,,',
+      '2024-03-02,o-8,5,usd,,,unknown,',
+      '2024-03-02,o-9,5,usd,,,sold,',
+      '2024-03-02,o-9,6,usd,,,sold,',
+    ].join('\n');
+    const { body } = await send(workspace, text, '?content=orders');
+    expect(body).toMatchObject({ read: 10, created: 1, skipped: 1, failed: 8, unknown_columns: ['mood'] });
+    expect(body.errors.map(({ line, field }) => [line, field])).toEqual([
+      [2, 'amount'],
+      [3, 'amount'],
+      [4, 'currency'],
+      [5, 'order_id'],
+      [6, 'visitor'],
+      [7, 'email'],
+      [8, null],
+      [9, null],
+    ]);
+    expect((await send(workspace, 'ts,slug\n2024-03-02,sold\n', '?content=orders')).status).toBe(400);
+  });
+});
+
+describe('a click that was imported', () => {
+  it('is in its visitor’s journey, uses no permit of max_clicks, and makes no webhook', async () => {
+    const workspace = await api.addWorkspace();
+    const webhook = { url: 'https://1.1.1.1/hook', events: ['click.created'] };
+    const made = await workspace.post('/webhooks', webhook);
+    expect([made.status, made.text]).toEqual([201, made.text]);
+    const link = await addLink(workspace, 'quiet');
+    await workspace.patch(`/links/${link.id}`, { max_clicks: 1 });
+    const counts = async () => {
+      const { rows } = await api.stores.pool.query(
+        `SELECT (SELECT count(*) FROM webhook_outbox) AS events, (SELECT count(*) FROM webhook_deliveries) AS deliveries,
+          (SELECT row_to_json(l)::jsonb - 'updated_at' FROM links l WHERE id = $1) AS link`,
+        [link.id],
+      );
+      return rows[0];
+    };
+    const before = await counts();
+    const visitor = uuidv7();
+    await send(
+      workspace,
+      `ts,slug,visitor\n2024-03-01T10:00:00Z,quiet,${visitor}\n2024-03-01T11:00:00Z,quiet,${visitor}\n`,
+    );
+    expect(await counts()).toEqual(before);
+    await passWatermark();
+    await rolledUp(workspace);
+    const journey = await workspace.get<{ journey: { type: string; ts: string }[] }>(
+      `/visitors/${visitor}/journey`,
+    );
+    expect([journey.status, journey.body.journey.map(({ type, ts }) => [type, ts.slice(0, 16)])]).toEqual([
+      200,
+      [
+        ['click', '2024-03-01T10:00'],
+        ['click', '2024-03-01T11:00'],
+      ],
+    ]);
+  });
+
+  it('leaves with its visitor, and with its month', async () => {
+    const workspace = await api.addWorkspace({ retention_months: 120 });
+    await addLink(workspace, 'leaves');
+    const [gone, kept] = [uuidv7(), uuidv7()];
+    const rows = `2024-03-01,leaves,${gone}\n2024-03-02,leaves,${kept}\n${dayBefore(1)},leaves,${kept}\n`;
+    await send(workspace, `ts,slug,visitor\n${rows}`);
+    const { pool, clickhouse } = api.stores;
+    await passWatermark();
+    const visitors = async () =>
+      (await workspace.get<{ clicks: { visitor_id: string }[] }>('/clicks')).body.clicks.map(
+        ({ visitor_id }) => visitor_id,
+      );
+    expect(await visitors()).toEqual([kept, kept, gone]);
+    await inTransaction(pool, (tx) =>
+      requestErasure(tx, { workspaceId: workspace.workspace.id, kind: 'visitor', targetId: gone }),
+    );
+    const metrics = createWorkerMetrics(new Registry());
+    await eraseRequested({ pool, clickhouse, metrics });
+    await expect.poll(visitors).toEqual([kept, kept]);
+    await updateWorkspace(pool, workspace.workspace.id, { retention_months: 1 });
+    await removeExpired({ pool, clickhouse, metrics }, Date.now());
+    await expect.poll(visitors).toEqual([kept]);
+  });
+});
+
+describe('undoing an import', () => {
+  it('is completed by a worker when ClickHouse does not respond, and holds other imports until then', async () => {
+    const workspace = await api.addWorkspace();
+    const { pool, clickhouse } = api.stores;
+    await addLink(workspace, 'down');
+    const text = 'ts,slug\n2024-03-01,down\n2024-03-02,down\n';
+    const { body } = await send(workspace, text);
+    const dead = createClickHouse({ url: 'http://127.0.0.1:1', database: 'none' });
+    const target = { workspaceId: workspace.workspace.id, importId: body.import_id };
+    const undone = await undoImport({ pool, clickhouse: dead }, target, async () => undefined);
+    await dead.close();
+    expect(undone).toEqual({ import_id: body.import_id, clicks: 2, orders: 0, complete: false });
+    type Listed = { imports: { undone_at: string | null; removed_at: string | null }[] };
+    const listed = async () => {
+      const [one] = (await workspace.get<Listed>('/clicks/imports')).body.imports;
+      return [one?.undone_at === null, one?.removed_at === null];
+    };
+    expect(await listed()).toEqual([false, true]);
+    const held = await send<{ error: { message: string } }>(workspace, text);
+    expect([held.status, held.body.error.message]).toEqual([
+      409,
+      expect.stringContaining('are being removed'),
+    ]);
+    await removeUndoneImports({ pool, clickhouse });
+    expect(await listed()).toEqual([false, false]);
+    expect((await workspace.get<{ clicks: object[] }>('/clicks')).body.clicks).toEqual([]);
+    expect((await send(workspace, text)).body).toMatchObject({ created: 2, skipped: 0 });
+  });
+});
+
+/** Attributes the orders that wait, and writes them to ClickHouse. */
+async function attributeOrders(): Promise<void> {
+  const { pool, clickhouse } = api.stores;
+  await passWatermark();
+  const given = { pool, clickhouse, log: silentLogger(), metrics: createWorkerMetrics(new Registry()) };
+  while (await publishOrders(given));
+  await rollUpImports(given);
+  while (await attribute(given, 'orders'));
+}
+
+async function ordersOf({ workspace }: TestWorkspace) {
+  const { rows } = await api.stores.pool.query(
+    'SELECT order_id, source, amount_minor, import_id, link_id FROM orders WHERE workspace_id = $1 ORDER BY order_id',
+    [workspace.id],
+  );
+  return rows;
+}
+
+/** Revenue and conversions of March 2024. */
+async function revenueOf(workspace: TestWorkspace) {
+  type Row = { dimensions: { link?: string; channel?: string }; metrics: { revenue: number } };
+  const by = async (dimension: 'link' | 'channel') => {
+    const { body } = await workspace.post<{ rows: Row[]; totals: { conversions: number } }>(
+      '/analytics/query',
+      {
+        metrics: ['revenue', 'conversions'],
+        dimensions: [dimension],
+        window: { from: '2024-03-01', to: '2024-04-01' },
+      },
+    );
+    const sold = body.rows.filter(({ metrics }) => metrics.revenue > 0);
+    return {
+      conversions: body.totals.conversions,
+      rows: Object.fromEntries(sold.map((row) => [row.dimensions[dimension], row.metrics.revenue])),
+    };
+  };
+  const [links, channels] = [await by('link'), await by('channel')];
+  return { byLink: links.rows, conversions: links.conversions, byChannel: channels.rows };
+}
+
+/** Orders of an import are for reports alone. */
+async function expectNothingElse(workspace: TestWorkspace): Promise<void> {
+  const { rows } = await api.stores.pool.query(
+    `SELECT (SELECT count(*) FROM purchases WHERE workspace_id = $1) AS purchases,
+       (SELECT count(*) FROM commissions WHERE workspace_id = $1) AS commissions,
+       (SELECT count(*) FROM webhook_outbox WHERE workspace_id = $1) AS events`,
+    [workspace.workspace.id],
+  );
+  expect(rows).toEqual([{ purchases: 0, commissions: 0, events: 0 }]);
+  const me = await workspace.get<{ plan: { limits: { events: { used: number } } } }>('/me');
+  expect(me.body.plan.limits.events.used).toBe(0);
+}
+
 const dayBefore = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
 
 /** The clicks of the last year, by every report that has them. */
@@ -266,7 +527,8 @@ async function figures(workspace: TestWorkspace) {
 
 async function passWatermark(): Promise<void> {
   await api.stores.pool.query(
-    `INSERT INTO ingest_streams (stream_id, ordinal, name, visible_before) VALUES (gen_random_uuid(), 0, 'test', $1)`,
+    `INSERT INTO ingest_streams (stream_id, ordinal, name, visible_before) VALUES (gen_random_uuid(), 0, 'test', $1)
+     ON CONFLICT (ordinal) DO UPDATE SET visible_before = excluded.visible_before`,
     [Date.now() * 1_000],
   );
 }

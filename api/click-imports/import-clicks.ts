@@ -1,58 +1,28 @@
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import { clickFileRows, type ReadClickRow } from '../../core/click-imports/click-file.ts';
 import type { ClickRow, LinkName } from '../../core/click-imports/click-row.ts';
-import {
-  CLICK_FORMATS,
-  type ClickSource,
-  isOfFormat,
-  WrongClickFile,
-} from '../../core/click-imports/formats/known.ts';
+import type { ClickSource } from '../../core/click-imports/click-sources.ts';
+import { CLICK_FORMATS, isOfFormat } from '../../core/click-imports/formats/known.ts';
 import { FileColumns } from '../../core/click-imports/import-row.ts';
 import { createKeyTable } from '../../core/click-imports/key-table.ts';
 import { rowKey, visitorOfName } from '../../core/click-imports/row-key.ts';
-import { AppError } from '../../core/errors.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { RowProblem } from '../../core/link-imports/source-row.ts';
 import type { TextForm } from '../../core/link-imports/text-form.ts';
 import type { Slice } from '../../core/tier/time-slices.ts';
-import { dataFrom } from '../../core/time/retention.ts';
-import { withJobLease } from '../../sql/database/job-leases.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import { readSecrets } from '../../sql/database/secrets.ts';
 import { undoneImports } from '../../sql/event-log/click-imports.ts';
 import type { Workspace } from '../../sql/workspaces/workspaces.ts';
-import { createLinkFinder, type LinkDefaults, shownName } from './imported-links.ts';
+import { createLinkFinder, type LinkDefaults } from './imported-links.ts';
+import { oneAtATime } from './one-at-a-time.ts';
+import { addError, type ClickImportResult, emptyResult, requireFormat } from './result.ts';
 import { type ClickStore, createClickStore, type NewClick } from './store-clicks.ts';
 import { createStoredTimes } from './stored-times.ts';
+import { requireTime, timeLimits } from './time-limits.ts';
 
 /** Rows of a file that are stored together. */
 const BATCH = 50_000;
-/** Most errors in a result. */
-const SHOWN_ERRORS = 1_000;
-/** Years that a click may be old. */
-const OLDEST_YEARS = 20;
-
-export type ClickImportError = { line: number; link: string | null; field: string | null; message: string };
-
-export type ClickImportResult = {
-  import_id: string;
-  dry_run: boolean;
-  /** Rows of the file, readable or not. */
-  read: number;
-  /** Rows of which clicks were stored. */
-  created: number;
-  /** The clicks that were stored. */
-  clicks: number;
-  /** Rows that are stored already, or that hold no click. */
-  skipped: number;
-  /** Rows with an error. */
-  failed: number;
-  /** Columns of which nothing was taken over. */
-  unknown_columns: string[];
-  /** The first thousand. */
-  errors: ClickImportError[];
-};
-
 export type ClickImportOptions = LinkDefaults & {
   pool: Pool;
   clickhouse: ClickHouseClient;
@@ -83,12 +53,7 @@ type Pending = { line: number; rows: readonly ClickRow[] };
  */
 export async function importClicks(options: ClickImportOptions): Promise<ClickImportResult> {
   const { pool, workspace, dryRun = false } = options;
-  if (dryRun) return run(options);
-  const result = await withJobLease(pool, `clickImport/${workspace.id}`, () => run(options));
-  if (result === null) {
-    throw new AppError('conflict', 'another import of clicks is under way in the workspace: try again later');
-  }
-  return result;
+  return dryRun ? run(options) : oneAtATime(pool, workspace.id, () => run(options));
 }
 
 async function run(options: ClickImportOptions): Promise<ClickImportResult> {
@@ -108,25 +73,10 @@ async function run(options: ClickImportOptions): Promise<ClickImportResult> {
     visitorOf: (name) => visitorOfName(secret, workspace.id, name),
   });
   const seen = createKeyTable();
-  const limits = limitsOf(workspace, Date.now());
-  const result: ClickImportResult = {
-    import_id: importId,
-    dry_run: dryRun,
-    read: 0,
-    created: 0,
-    clicks: 0,
-    skipped: 0,
-    failed: 0,
-    unknown_columns: [],
-    errors: [],
-  };
-
-  function fail(line: number, link: LinkName | null, problem: RowProblem): void {
-    result.failed += 1;
-    if (result.errors.length === SHOWN_ERRORS) return;
-    const { column: field, message } = problem;
-    result.errors.push({ line, link: shownName(link), field, message });
-  }
+  const limits = timeLimits(workspace, Date.now());
+  const result = emptyResult(importId, dryRun);
+  const fail = (line: number, link: LinkName | null, problem: RowProblem) =>
+    addError(result, line, link, problem);
 
   /** Returns the clicks of a row, or null after an error. */
   function read(row: ReadClickRow): Pending | null {
@@ -197,9 +147,7 @@ async function run(options: ClickImportOptions): Promise<ClickImportResult> {
   for await (const row of rows) {
     await options.slice?.();
     const isFirst = result.read === result.failed; // that can be read
-    if (isFirst && !('problem' in row) && !isOfFormat(format, columns.names)) {
-      throw new WrongClickFile(`not an export of ${format.name}: ${format.hint}`);
-    }
+    if (isFirst && !('problem' in row)) requireFormat(format, columns.names);
     result.read += 1;
     const pending = read(row);
     if (pending !== null) batch.push(pending);
@@ -208,31 +156,8 @@ async function run(options: ClickImportOptions): Promise<ClickImportResult> {
       batch = [];
     }
   }
-  if (!isOfFormat(format, columns.names)) {
-    const [first] = result.errors;
-    const reason = first ? `line ${first.line} ${first.message}` : format.hint;
-    throw new WrongClickFile(`not an export of ${format.name}: ${reason}`);
-  }
+  requireFormat(format, columns.names, result.errors[0]);
   await flush(batch);
   result.unknown_columns = columns.unread();
   return result;
-}
-
-/** Times in microseconds. */
-type Limits = { oldest: number; kept: number | null; newest: number };
-
-function limitsOf({ retention_months: months }: Pick<Workspace, 'retention_months'>, now: number): Limits {
-  const date = new Date(now);
-  return {
-    oldest: date.setUTCFullYear(date.getUTCFullYear() - OLDEST_YEARS) * 1_000,
-    kept: months === null ? null : dataFrom(months, now) * 1_000,
-    newest: now * 1_000,
-  };
-}
-
-/** @throws {RowProblem} for a time that a click can't have */
-function requireTime(ts: number, { oldest, kept, newest }: Limits): void {
-  if (ts > newest) throw new RowProblem(null, 'has a time in the future');
-  if (ts < oldest) throw new RowProblem(null, `has a time more than ${OLDEST_YEARS} years ago`);
-  if (kept !== null && ts < kept) throw new RowProblem(null, 'is older than the workspace keeps clicks');
 }

@@ -9,6 +9,7 @@ import { type ClickImport, clickImport, listClickImports } from '../../sql/event
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { Uuid } from '../schemas.ts';
 import { importClicks } from './import-clicks.ts';
+import { importOrders } from './import-orders.ts';
 import {
   ClickImportBody,
   ClickImportQuery,
@@ -64,7 +65,7 @@ export async function clickImportRoutes(app: Api, deps: ApiDeps): Promise<void> 
         await requireOwn(auth.workspace.id, importId);
         const slice = app.beginSlices();
         try {
-          const result = await importClicks({
+          const given = {
             pool,
             clickhouse,
             workspace: auth.workspace,
@@ -77,7 +78,8 @@ export async function clickImportRoutes(app: Api, deps: ApiDeps): Promise<void> 
             link: query.link,
             domain: query.domain,
             slice,
-          });
+          };
+          const result = await (query.content === 'orders' ? importOrders(given) : importClicks(given));
           return { ...result, import_id: dryRun ? null : result.import_id };
         } catch (error) {
           if (error instanceof WrongClickFile) throw badRequest('body', `is ${error.message}`);
@@ -111,7 +113,7 @@ export async function clickImportRoutes(app: Api, deps: ApiDeps): Promise<void> 
         operationId: 'clicks.undoImport',
         summary: 'Undo an import of clicks',
         description:
-          'Its clicks leave every response at once, and reports of large windows within a minute. They can be imported again.',
+          'Its clicks leave every response at once, its orders within seconds, and reports of large windows follow within a minute. Both can be imported again.',
         params: Type.Object({ id: Uuid }),
         response: { 200: ClickImportUndone },
       },
@@ -150,7 +152,8 @@ async function* inPieces(bytes: Buffer, slice: Slice): AsyncGenerator<string> {
   yield decoder.decode();
 }
 
-function shown({ id, source, clicks, orders, first_ts, last_ts, created_at, undone_at }: ClickImport) {
+function shown(one: ClickImport) {
+  const { id, source, clicks, orders, first_ts, last_ts, created_at, undone_at, removed_at } = one;
   const instant = (micros: number | null) =>
     micros === null ? null : formatInstant(BigInt(micros) * NANOS_PER_MICRO, 6);
   return {
@@ -162,6 +165,7 @@ function shown({ id, source, clicks, orders, first_ts, last_ts, created_at, undo
     last_ts: instant(last_ts),
     created_at: created_at.toISOString(),
     undone_at: undone_at?.toISOString() ?? null,
+    removed_at: removed_at?.toISOString() ?? null,
   };
 }
 
@@ -172,6 +176,10 @@ journeys have them within a minute.
 \`ts\` is an ISO 8601 time. The link is named by \`link_id\`, \`short_url\`, or \`slug\` with an optional \`domain\`. \`channel\` is the link's
 unless the row names one. \`visitor\` is what the source calls a visitor, or a visitor's UUID; without it no visitor is known again. Browser,
 system and device are read from \`user_agent\` where the row has one. With \`count\` a row stands for that many clicks, of unknown visitors.
+
+With \`content=orders\` rows are orders with their own time: an amount in major units, of the workspace's currency unless the row names one,
+and its visitor, the buyer's email, or the link that led there. They are in every report, attributed as any order is. No purchase, commission
+or webhook comes of them. An order whose id the workspace has is skipped.
 
 A row that was imported before is skipped, so you can send an interrupted call again. Equal rows in one call are several clicks; in two
 calls they are the same ones. Send a larger file in several calls with the same \`import_id\`, each with the header line. One import of

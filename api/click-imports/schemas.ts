@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { CLICK_SOURCES } from '../../core/click-imports/formats/known.ts';
+import { CLICK_SOURCES } from '../../core/click-imports/click-sources.ts';
 import { DOMAIN_LIMIT } from '../../core/links/domains.ts';
 import { Nullable, OneOf, Uuid } from '../schemas.ts';
 
@@ -29,6 +29,10 @@ export const ClickImportQuery = Type.Object({
       description: 'Domain of rows on a domain that the workspace does not have.',
     }),
   ),
+  content: OneOf(['clicks', 'orders'], {
+    default: 'clicks',
+    description: 'What the rows are.',
+  }),
   dry_run: Type.Boolean({
     default: false,
     description: 'Responds what the import would do, and writes nothing.',
@@ -39,7 +43,8 @@ export const ClickImportBody = Type.String({
   description:
     'CSV whose first line names the columns, or NDJSON with the same names: `ts`; `slug`, `short_url` or `link_id`; and any of ' +
     '`country`, `region`, `city`, `device`, `browser`, `os`, `referer`, `user_agent`, `visitor`, `channel`, `utm_source`, ' +
-    '`utm_medium`, `utm_campaign`, `utm_term`, `utm_content`, `count`.',
+    '`utm_medium`, `utm_campaign`, `utm_term`, `utm_content`, `count`. Orders: `ts`, `order_id`, `amount`, `currency`, and any of `visitor`, ' +
+    '`email`, `link_id`, `short_url`, `slug`.',
 });
 
 const RowError = Type.Object(
@@ -57,8 +62,9 @@ export const ClickImportResult = Type.Object(
     import_id: Nullable({ ...Uuid, description: 'To undo or to continue the import. Null for a dry run.' }),
     dry_run: Type.Boolean({ description: 'Whether nothing was written.' }),
     read: Type.Integer({ description: 'Rows of the body, readable or not.' }),
-    created: Type.Integer({ description: 'Rows of which clicks were stored.' }),
+    created: Type.Integer({ description: 'Rows of which clicks were stored, or an order.' }),
     clicks: Type.Integer({ description: 'Clicks that were stored: a row may have several, or be a count.' }),
+    orders: Type.Integer({ description: 'Orders that were stored.' }),
     skipped: Type.Integer({ description: 'Rows that are stored already, or that hold no click.' }),
     failed: Type.Integer({ description: 'Rows with an error.' }),
     unknown_columns: Type.Array(Type.String(), { description: 'Columns that are not taken over.' }),
@@ -79,6 +85,12 @@ const ClickImport = Type.Object(
     undone_at: Nullable(
       Type.String({ format: 'date-time', description: 'When it was undone. Null: its clicks are there.' }),
     ),
+    removed_at: Nullable(
+      Type.String({
+        format: 'date-time',
+        description: 'When its clicks had left every response. Null although it was undone: they leave soon.',
+      }),
+    ),
   },
   { title: 'ClickImport' },
 );
@@ -88,7 +100,12 @@ export const ClickImports = Type.Object({ imports: Type.Array(ClickImport) }, { 
 export const ClickImportUndone = Type.Object(
   {
     import_id: Uuid,
-    clicks: Type.Integer({ description: 'Clicks that were removed.' }),
+    clicks: Type.Integer({ description: 'Clicks that were removed, or that will be.' }),
+    orders: Type.Integer({ description: 'Orders that were removed.' }),
+    complete: Type.Boolean({
+      description:
+        'False while ClickHouse does not respond: its clicks are removed once it does. No import can start before.',
+    }),
   },
   { title: 'ClickImportUndone' },
 );

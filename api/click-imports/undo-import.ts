@@ -1,15 +1,18 @@
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import { removeImport } from '../../clickhouse/undo-import.ts';
+import { databaseFault } from '../../core/databases/faults.ts';
 import { AppError } from '../../core/errors.ts';
 import { withJobLease } from '../../sql/database/job-leases.ts';
 import { inTransaction, type Pool, type Queryable } from '../../sql/database/pool.ts';
-import { clickImport, undoClickImport } from '../../sql/event-log/click-imports.ts';
+import { clickImport, clicksRemoved, undoClickImport } from '../../sql/event-log/click-imports.ts';
+import { undoImportedOrders } from '../../sql/orders/imported-orders.ts';
 
-/** What was removed. */
-export type Undone = { import_id: string; clicks: number };
+/** What was removed. `complete`: false while ClickHouse does not respond; a worker removes the clicks once it does. */
+export type Undone = { import_id: string; clicks: number; orders: number; complete: boolean };
 
 /**
- * Takes an import back: its clicks are in no response when this resolves, and roll-ups follow within seconds. Safe to repeat.
+ * Takes an import back: its clicks are in no response when this resolves as complete, and roll-ups and the shares of its orders
+ * follow within seconds. Safe to repeat.
  *
  * @param onBegin records who does it, in the transaction that marks the import
  * @throws {AppError} `not_found` for an import that the workspace does not have, `conflict` while an import runs
@@ -19,18 +22,24 @@ export async function undoImport(
   { workspaceId, importId }: { workspaceId: string; importId: string },
   onBegin: (tx: Queryable) => Promise<void>,
 ): Promise<Undone> {
-  if ((await clickImport(pool, workspaceId, importId)) === null) {
-    throw new AppError('not_found', 'the workspace has no such import of clicks');
-  }
+  const known = await clickImport(pool, workspaceId, importId);
+  if (known === null) throw new AppError('not_found', 'the workspace has no such import of clicks');
   const done = await withJobLease(pool, `clickImport/${workspaceId}`, async () => {
-    // Before they are removed, so that a pass of the roll-ups follows also when this is interrupted.
-    await inTransaction(pool, async (tx) => {
+    // Before they are removed, so that a worker continues when this is interrupted.
+    const orders = await inTransaction(pool, async (tx) => {
       await undoClickImport(tx, workspaceId, importId);
       await onBegin(tx);
+      return undoImportedOrders(tx, workspaceId, importId);
     });
-    const { clicks } = await removeImport(clickhouse, { workspaceId, importId });
-    await undoClickImport(pool, workspaceId, importId);
-    return { import_id: importId, clicks };
+    try {
+      const { clicks } = await removeImport(clickhouse, { workspaceId, importId });
+      await clicksRemoved(pool, workspaceId, importId);
+      return { import_id: importId, clicks, orders, complete: true };
+    } catch (error) {
+      const fault = databaseFault(error);
+      if (fault === null || fault.database === 'PostgreSQL') throw error;
+      return { import_id: importId, clicks: known.clicks, orders, complete: false };
+    }
   });
   if (done === null) {
     throw new AppError('conflict', 'an import of clicks is under way in the workspace: try again later');

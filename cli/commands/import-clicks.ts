@@ -1,9 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
-import { type ClickImportResult, importClicks } from '../../api/click-imports/import-clicks.ts';
+import { type ClickImportOptions, importClicks } from '../../api/click-imports/import-clicks.ts';
+import { importOrders } from '../../api/click-imports/import-orders.ts';
+import {
+  type ClickImportError,
+  type ClickImportResult,
+  emptyResult,
+} from '../../api/click-imports/result.ts';
 import { undoImport } from '../../api/click-imports/undo-import.ts';
-import { CLICK_SOURCES, type ClickSource, WrongClickFile } from '../../core/click-imports/formats/known.ts';
+import { CLICK_SOURCES, type ClickSource } from '../../core/click-imports/click-sources.ts';
+import { WrongClickFile } from '../../core/click-imports/formats/known.ts';
 import { AppError } from '../../core/errors.ts';
+import { uuidv7 } from '../../core/ids.ts';
 import type { Queryable } from '../../sql/database/pool.ts';
 import { workspacesOfImport } from '../../sql/event-log/click-imports.ts';
 import { createProgressBar } from '../import/progress-bar.ts';
@@ -24,7 +32,16 @@ type Options = {
   from: ClickSource;
   link?: string;
   domain?: string;
+  orders?: string;
   dryRun: boolean;
+};
+
+/** The clicks, with the rows of the file of orders apart. */
+type Result = ClickImportResult & {
+  orders_file?: Pick<
+    ClickImportResult,
+    'read' | 'created' | 'skipped' | 'failed' | 'unknown_columns' | 'errors'
+  >;
 };
 
 /** Adds `hoplog import clicks` and `hoplog import undo`. */
@@ -42,13 +59,23 @@ export function clickImportCommands(imports: Command): void {
     )
     .option('--link <link>', 'link of rows that name none: id, slug, or short URL')
     .option('--domain <domain>', 'domain of rows on a domain that the workspace does not have')
+    .option(
+      '--orders <file>',
+      'CSV of orders with their own time: ts, order_id, amount, currency, visitor, email, slug',
+    )
     .option('--dry-run', 'say what would be done, and write nothing', false)
-    .argument('<file>', 'CSV or JSON')
-    .action(async (file: string, options: Options, command: Command) => {
+    .argument('[file]', 'CSV or JSON; left out: orders alone')
+    .action(async (file: string | undefined, options: Options, command: Command) => {
+      if (file === undefined && options.orders === undefined) {
+        throw new CommandFailed('give a file of clicks, or --orders');
+      }
       const result = await run(file, options);
       printResult(command, result, describe);
-      if (result.created + result.skipped === 0) {
-        throw new CommandFailed(`no click could be imported from ${file}`);
+      const { created, skipped, orders_file } = result;
+      if (created + skipped + (orders_file?.created ?? 0) + (orders_file?.skipped ?? 0) === 0) {
+        throw new CommandFailed(
+          `nothing could be imported from ${[file, options.orders].filter(Boolean).join(' and ')}`,
+        );
       }
     });
   imports
@@ -58,36 +85,66 @@ export function clickImportCommands(imports: Command): void {
     .argument('<import>', 'import_id')
     .action(async (importId: string, options: { workspace?: string }, command: Command) => {
       const result = await undo(importId, options.workspace);
-      printResult(command, result, ({ clicks }) => `removed ${clicks} clicks`);
+      printResult(command, result, ({ clicks, orders, complete }) =>
+        complete
+          ? `removed ${clicks} clicks and ${orders} orders`
+          : `removed ${orders} orders; ClickHouse does not respond, so ${clicks} clicks are removed once it does`,
+      );
     });
 }
 
-async function run(path: string, options: Options): Promise<ClickImportResult> {
-  const file = await openTextFile(path);
+async function run(path: string | undefined, options: Options): Promise<Result> {
   return withStores(async ({ pool, clickhouse, config }) => {
     const workspace = await namedWorkspace(pool, options.workspace);
-    const progress = createProgressBar(file.size, '{created} created, {skipped} skipped, {failed} errors');
-    try {
-      return await alone(() =>
-        importClicks({
-          pool,
-          clickhouse,
-          workspace,
-          shortUrl: config.shortUrl,
-          source: options.from,
-          text: readText(file, (bytes) => progress.read(bytes)),
-          form: file.content,
-          dryRun: options.dryRun,
-          link: options.link,
-          domain: options.domain,
-          onProgress: ({ created, skipped, failed }) => progress.show({ created, skipped, failed }),
-        }),
-      );
-    } catch (error) {
-      throw inWords(error, path);
-    } finally {
-      progress.stop();
+    const importId = uuidv7();
+
+    async function read<T>(
+      from: string,
+      work: (given: ClickImportOptions & { workspace: typeof workspace }) => Promise<T>,
+    ) {
+      const file = await openTextFile(from);
+      const progress = createProgressBar(file.size, '{created} created, {skipped} skipped, {failed} errors');
+      try {
+        return await alone(() =>
+          work({
+            pool,
+            clickhouse,
+            workspace,
+            importId,
+            shortUrl: config.shortUrl,
+            source: options.from,
+            text: readText(file, (bytes) => progress.read(bytes)),
+            form: file.content,
+            dryRun: options.dryRun,
+            link: options.link,
+            domain: options.domain,
+            onProgress: ({ created, skipped, failed }) => progress.show({ created, skipped, failed }),
+          }),
+        );
+      } catch (error) {
+        throw inWords(error, from);
+      } finally {
+        progress.stop();
+      }
     }
+
+    const clicks =
+      path === undefined ? emptyResult(importId, options.dryRun) : await read(path, importClicks);
+    if (options.orders === undefined) return clicks;
+    const {
+      read: rows,
+      created,
+      orders,
+      skipped,
+      failed,
+      unknown_columns,
+      errors,
+    } = await read(options.orders, importOrders);
+    return {
+      ...clicks,
+      orders,
+      orders_file: { read: rows, created, skipped, failed, unknown_columns, errors },
+    };
   });
 }
 
@@ -137,17 +194,17 @@ function inWords(error: unknown, what: string): unknown {
   return error;
 }
 
-function describe(result: ClickImportResult): string {
+function describe(result: Result): string {
   const {
     dry_run,
     import_id,
     read,
     created,
     clicks,
+    orders,
     skipped,
     failed,
-    unknown_columns: unknown,
-    errors,
+    orders_file: ofOrders,
   } = result;
   const parts = [
     ...(dry_run ? ['dry run: nothing was written'] : []),
@@ -155,7 +212,27 @@ function describe(result: ClickImportResult): string {
       ['read', 'created', 'clicks', 'skipped', 'errors'],
       [[read, created, clicks, skipped, failed].map(String)],
     ),
+    ...notTaken(result),
   ];
+  if (ofOrders) {
+    const counts = [ofOrders.read, ofOrders.created, ofOrders.skipped, ofOrders.failed].map(String);
+    parts.push(table(['orders read', 'created', 'skipped', 'errors'], [counts]), ...notTaken(ofOrders));
+  }
+  if (!dry_run && created + orders > 0) parts.push(`to take it back: hoplog import undo ${import_id}`);
+  return parts.join('\n\n');
+}
+
+/** The errors of a file, and its columns that are not taken over. */
+function notTaken({
+  failed,
+  errors,
+  unknown_columns: unknown,
+}: {
+  failed: number;
+  errors: readonly ClickImportError[];
+  unknown_columns: readonly string[];
+}): string[] {
+  const parts: string[] = [];
   if (errors.length > 0) {
     const some = errors.slice(0, SHOWN_ERRORS);
     const list = table(
@@ -166,6 +243,5 @@ function describe(result: ClickImportResult): string {
     parts.push(`${list}${more > 0 ? `\n… and ${more} more; --json prints the first thousand` : ''}`);
   }
   if (unknown.length > 0) parts.push(`not taken over: ${unknown.join(', ')}`);
-  if (!dry_run && created > 0) parts.push(`to take it back: hoplog import undo ${import_id}`);
-  return parts.join('\n\n');
+  return parts;
 }

@@ -26,7 +26,7 @@ export const analystViews = (database: string): Record<string, string> => ({
   clicks: `SELECT ts, ${[...CLICK_COLUMNS, ...OWN_COLUMNS].join(', ')}, is_orphan
     FROM ${database}.clicks WHERE ${NOT_DELETED(database)}`,
   identifies: `SELECT ts, visitor_id, email, external_user_id FROM ${database}.identifies FINAL`,
-  orders: `SELECT ts, order_id, visitor_id, email, external_user_id, amount_minor, currency
+  orders: `SELECT ts, order_id, visitor_id, email, external_user_id, amount_minor, currency, imported
     FROM ${database}.orders FINAL`,
   attributions: `SELECT ts, order_id, link_id, ${CLICK_COLUMNS.join(', ')}, share, lead, amount_minor
     FROM ${database}.attributed_shares FINAL

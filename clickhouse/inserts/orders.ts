@@ -1,5 +1,6 @@
 import { lowCardinalityColumn } from './low-cardinality-columns.ts';
 import {
+  boolColumn,
   int64Column,
   NO_UUID,
   nativeBlock,
@@ -25,6 +26,8 @@ export type OrderRow = {
   externalUserId: string | null;
   amountMinor: number;
   currency: string;
+  /** Left out: no. */
+  imported?: boolean;
 };
 
 /** Returns the rows as one block of table `orders`. An order without a visitor has the zero UUID. */
@@ -40,6 +43,7 @@ export function orderBlock(rows: readonly OrderRow[]): Uint8Array[] {
   const user = textColumn('external_user_id', size);
   const amount = int64Column('amount_minor', size);
   const currency = lowCardinalityColumn('currency', size);
+  const imported = boolColumn('imported', size);
   rows.forEach((given, row) => {
     workspace.put(row, given.workspaceId);
     order.put(row, given.orderId);
@@ -51,6 +55,10 @@ export function orderBlock(rows: readonly OrderRow[]): Uint8Array[] {
     user.put(row, given.externalUserId ?? '');
     amount.put(row, BigInt(given.amountMinor));
     currency.put(row, given.currency);
+    imported.put(row, given.imported ?? false);
   });
-  return nativeBlock([workspace, order, version, ts, visitor, others, email, user, amount, currency], size);
+  return nativeBlock(
+    [workspace, order, version, ts, visitor, others, email, user, amount, currency, imported],
+    size,
+  );
 }

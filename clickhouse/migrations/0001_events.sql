@@ -75,7 +75,8 @@ SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fs
   min_rows_to_fsync_after_merge = 1;
 
 -- One order counts once: the row of its highest version. A worker writes the order as it is in PostgreSQL, with the
--- version that it has there. Journeys find orders by visitor, email and user.
+-- version that it has there. Journeys find orders by visitor, email and user. An imported order whose import was undone has
+-- no amount and no buyer.
 CREATE TABLE IF NOT EXISTS {{database}}.orders {{on_cluster}} (
   workspace_id     UUID,
   order_id         String,
@@ -87,6 +88,7 @@ CREATE TABLE IF NOT EXISTS {{database}}.orders {{on_cluster}} (
   amount_minor     Int64,
   currency         LowCardinality(String),
   other_visitor_ids Array(UUID),
+  imported         Bool,
   INDEX by_visitor visitor_id TYPE bloom_filter(0.01) GRANULARITY 1,
   INDEX by_other_visitor other_visitor_ids TYPE bloom_filter(0.01) GRANULARITY 1,
   INDEX by_email email TYPE bloom_filter(0.01) GRANULARITY 1,

@@ -23,7 +23,8 @@ export async function countEvents(
         UNION ALL
         SELECT count() FROM identifies FINAL WHERE workspace_id = workspace AND ts >= since AND ts < until
         UNION ALL
-        SELECT count() FROM orders FINAL WHERE workspace_id = workspace AND ts >= since AND ts < until
+        SELECT count() FROM orders FINAL
+        WHERE workspace_id = workspace AND ts >= since AND ts < until AND NOT imported
       )`,
     params: { workspace: workspaceId, from: from.getTime(), to: to.getTime() },
     seconds: 30,

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { formOf } from '../link-imports/text-form.ts';
 import { clickFileRows } from './click-file.ts';
 import type { ClickRow } from './click-row.ts';
-import { CLICK_FORMATS, type ClickSource, isOfFormat } from './formats/known.ts';
+import type { ClickSource } from './click-sources.ts';
+import { CLICK_FORMATS, isOfFormat } from './formats/known.ts';
 import { FileColumns } from './import-row.ts';
 
 /** Reads a file as an import does. */

@@ -14,10 +14,12 @@ export type ClickImport = {
   last_ts: number | null;
   created_at: Date;
   undone_at: Date | null;
+  /** When its clicks had left ClickHouse; null while `undone_at` is set: a worker removes them. */
+  removed_at: Date | null;
 };
 
 const COLUMNS = `id, source, rows::float8 AS rows, clicks::float8 AS clicks, orders::float8 AS orders,
-  first_ts::float8 AS first_ts, last_ts::float8 AS last_ts, created_at, undone_at`;
+  first_ts::float8 AS first_ts, last_ts::float8 AS last_ts, created_at, undone_at, removed_at`;
 
 /** Most imports in a list. */
 const LISTED = 500;
@@ -89,17 +91,59 @@ export async function addToClickImport(
   );
 }
 
-/** Marks an import as undone. Its clicks are no longer in any response. */
+/** Adds orders that were stored. */
+export async function addOrdersToImport(
+  db: Queryable,
+  { id, workspaceId }: { id: string; workspaceId: string },
+  orders: number,
+): Promise<void> {
+  await db.query(
+    `UPDATE click_imports SET orders = orders + $3, updated_at = clock_timestamp()
+     WHERE id = $1 AND workspace_id = $2`,
+    [id, workspaceId, orders],
+  );
+}
+
+/** Marks an import as undone. Its clicks are about to be removed. */
 export async function undoClickImport(db: Queryable, workspaceId: string, id: string): Promise<void> {
   await db.query(
-    `UPDATE click_imports SET undone_at = clock_timestamp(), roll_up_due = clock_timestamp()
+    `UPDATE click_imports SET undone_at = coalesce(undone_at, clock_timestamp()), removed_at = NULL,
+       roll_up_due = clock_timestamp()
      WHERE workspace_id = $1 AND id = $2`,
     [workspaceId, id],
   );
 }
 
-/** An import that is under way changes clicks every other second: one pass of the roll-ups follows the last change. */
-export const IS_ROLL_UP_DUE = "roll_up_due < now() - interval '5 seconds'";
+/** Records that the clicks of an import that was undone are in no response. Roll-ups follow. */
+export async function clicksRemoved(db: Queryable, workspaceId: string, id: string): Promise<void> {
+  await db.query(
+    `UPDATE click_imports SET removed_at = clock_timestamp(), roll_up_due = clock_timestamp()
+     WHERE workspace_id = $1 AND id = $2`,
+    [workspaceId, id],
+  );
+}
+
+/** SQL: an import that was undone while ClickHouse did not respond. */
+const IS_TO_REMOVE = 'undone_at IS NOT NULL AND removed_at IS NULL';
+
+/** Returns the imports that were undone and whose clicks are still there, of a workspace or of all, oldest first. */
+export async function importsToRemove(
+  db: Queryable,
+  workspaceId: string | null,
+): Promise<{ workspaceId: string; importId: string }[]> {
+  const { rows } = await db.query<{ workspaceId: string; importId: string }>(
+    `SELECT workspace_id AS "workspaceId", id AS "importId" FROM click_imports
+     WHERE ${IS_TO_REMOVE} AND ($1::uuid IS NULL OR workspace_id = $1) ORDER BY undone_at LIMIT 100`,
+    [workspaceId],
+  );
+  return rows;
+}
+
+/**
+ * SQL: an import that a job has work with. One that is under way changes clicks every other second: one pass of the roll-ups
+ * follows the last change.
+ */
+export const HAS_WORK = `(roll_up_due < now() - interval '5 seconds' OR (${IS_TO_REMOVE}))`;
 
 /** Returns the newest change by an import that roll-ups may not have, by PostgreSQL's clock; null: there is none. */
 export async function rollUpDue(db: Queryable): Promise<string | null> {

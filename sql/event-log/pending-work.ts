@@ -1,7 +1,7 @@
 import type { Queryable } from '../database/pool.ts';
 import { FULFILMENTS_WITH_DUE_DELIVERIES } from '../fulfilments/delivery-queue.ts';
 import { IS_SPLIT_DUE } from '../links/splits.ts';
-import { IS_ROLL_UP_DUE } from './click-imports.ts';
+import { HAS_WORK } from './click-imports.ts';
 
 /** Which jobs have work, whichever worker may do it and whether or not it is due. */
 export type PendingWork = {
@@ -35,7 +35,7 @@ export type PendingWork = {
   maturedCommissions: boolean;
   /** Corrections of a stream's times that are not done. */
   clockCorrections: boolean;
-  /** Imports of clicks that roll-ups may not have. */
+  /** Imports of clicks that roll-ups may not have, or that were undone and are not removed. */
   clickImports: boolean;
   /** Stored deliveries of webhooks, most of which wait for their next attempt. */
   webhookDeliveries: boolean;
@@ -65,7 +65,7 @@ export async function pendingWork(db: Queryable, now: number): Promise<PendingWo
       EXISTS (SELECT ${FULFILMENTS_WITH_DUE_DELIVERIES}) AS fulfilments,
       EXISTS (SELECT FROM commissions WHERE status = 'pending' AND eligible_at <= now()) AS "maturedCommissions",
       EXISTS (SELECT FROM clock_corrections WHERE done_at IS NULL) AS "clockCorrections",
-      EXISTS (SELECT FROM click_imports WHERE ${IS_ROLL_UP_DUE}) AS "clickImports",
+      EXISTS (SELECT FROM click_imports WHERE ${HAS_WORK}) AS "clickImports",
       -- Ordered, so that the plan is the index's: most deliveries of this table are done.
       (SELECT webhook_id FROM webhook_deliveries WHERE status = 'pending'
        ORDER BY webhook_id, next_attempt_at LIMIT 1) IS NOT NULL AS "webhookDeliveries"`,

@@ -25,12 +25,14 @@ CREATE TABLE click_imports (
   last_ts      bigint,                    -- microseconds, of the newest click
   created_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
   updated_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
-  undone_at    timestamptz,               -- its clicks are removed
+  undone_at    timestamptz,               -- it was taken back
+  removed_at   timestamptz,               -- its clicks have left ClickHouse; null while `undone_at`: a worker removes them
   -- Until the roll-ups have what has changed: set before the clicks change, and newer than a pass that did not see them.
   roll_up_due  timestamptz,
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX click_imports_workspace ON click_imports (workspace_id, created_at DESC);
+CREATE INDEX click_imports_undone ON click_imports (undone_at) WHERE undone_at IS NOT NULL AND removed_at IS NULL;
 CREATE INDEX click_imports_due ON click_imports (roll_up_due) WHERE roll_up_due IS NOT NULL;
 
 -- Events of a stream whose clock was ahead and was set back: they happened `shift` earlier than their time says.

@@ -7,7 +7,8 @@ CREATE TABLE orders (
   -- Grows with each change of the row and orders its copies in ClickHouse: microseconds when it changed, or one more than
   -- before. By the clock, so that it also grows when an older backup of this database is restored beside ClickHouse.
   version            bigint NOT NULL DEFAULT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
-  source             text NOT NULL CHECK (source IN ('pixel', 'server')),
+  -- 'imported': with its own time, for reports alone. No purchase, commission, or webhook comes of it.
+  source             text NOT NULL CHECK (source IN ('pixel', 'server', 'imported')),
   ts                 bigint NOT NULL,      -- microseconds
   stream_ordinal     smallint NOT NULL,
   visitor_id         uuid,
@@ -32,12 +33,17 @@ CREATE TABLE orders (
   reported_at        bigint,               -- microseconds; null: reported through the event log
   referral_evaluated_at timestamptz,          -- null: a server's order that the referral program has not evaluated
   same_as            bigint REFERENCES orders (internal_id), -- an older order of the same payment, which counts instead
+  import_id          uuid,                 -- of an imported order; null: its import was undone, and it counts nowhere
+  link_id            uuid,                 -- the link that an imported order names: it counts where no click of the buyer does
+  CHECK (import_id IS NULL OR source = 'imported'),
   UNIQUE (workspace_id, order_id)
 );
 CREATE INDEX orders_unattributed ON orders (ts) WHERE attributed_version IS DISTINCT FROM version;
 CREATE INDEX orders_without_rate ON orders (currency) WHERE without_rate;
 CREATE INDEX orders_without_rate_of ON orders (workspace_id, currency) WHERE without_rate;
 CREATE INDEX orders_unevaluated ON orders (internal_id) WHERE source = 'server' AND referral_evaluated_at IS NULL;
+
+CREATE INDEX orders_imported ON orders (workspace_id, import_id) WHERE import_id IS NOT NULL;
 
 CREATE INDEX orders_other_visitors ON orders USING gin (other_visitor_ids) WHERE other_visitor_ids <> '{}';
 CREATE INDEX orders_server_user ON orders (workspace_id, external_user_id)

@@ -2,6 +2,9 @@ import type { EventSource } from '../../core/events/types.ts';
 import type { Queryable } from '../database/pool.ts';
 import { queuePublications } from './publications.ts';
 
+/** Who reported an order; `imported`: it is history. */
+export type OrderSource = EventSource | 'imported';
+
 /** One report of an order. */
 export type OrderReport = {
   workspaceId: string;
@@ -40,8 +43,12 @@ const pixelVisitor = (row: string) =>
   `CASE ${row}.source WHEN 'pixel' THEN coalesce(${row}.visitor_id, ${row}.pixel_visitor_id) ELSE ${row}.pixel_visitor_id END`;
 /** SQL: whether neither the report that counts nor another by the pixel has named a visitor. */
 const wantsVisitor = (row: string) => `(${row}.visitor_id IS NULL AND ${row}.pixel_visitor_id IS NULL)`;
-/** SQL: what a report is compared by: a server's beats the pixel's, then the earliest wins. Times are unique in a deployment. */
-const rank = (row: string) => `(${row}.source <> 'server', ${row}.ts, ${row}.stream_ordinal)`;
+/**
+ * SQL: what a report is compared by: a server's beats the pixel's, which beats an imported one, then the earliest wins.
+ * Times are unique in a deployment.
+ */
+const rank = (row: string) =>
+  `(array_position('{server,pixel,imported}'::text[], ${row}.source), ${row}.ts, ${row}.stream_ordinal)`;
 const WINS = `${rank('EXCLUDED')} < ${rank('known')}`;
 /** SQL: the other ids of the browser whose visitor the order keeps: both stand in the same report. */
 const OTHER_VISITORS = `CASE WHEN ${WINS} AND ${wantsVisitor('EXCLUDED')} AND ${pixelVisitor('known')} IS NOT NULL
@@ -85,8 +92,8 @@ export async function upsertOrders(
     workspace_id: string;
     order_id: string;
     pixel_visitor_id: string | null;
-    old_source: EventSource | null;
-    source: EventSource;
+    old_source: OrderSource | null;
+    source: OrderSource;
   }>(
     `INSERT INTO orders AS known (workspace_id, order_id, source, ts, stream_ordinal, visitor_id, pixel_visitor_id,
        email, external_user_id, amount_minor, currency, commissionable_minor, is_renewal, signup_visitor_id,
@@ -109,6 +116,7 @@ export async function upsertOrders(
              WHEN EXCLUDED.visitor_id IS NULL THEN coalesce(EXCLUDED.pixel_visitor_id, ${pixelVisitor('known')}) END,
            other_visitor_ids = ${OTHER_VISITORS},
            signup_visitor_id = CASE WHEN NOT ${MERGES} THEN ${counting('signup_visitor_id')} END,
+           import_id = NULL, link_id = NULL,
            version = ${nextVersion('known')}
        WHERE known.same_as IS NULL AND (${WINS} OR (${wantsVisitor('known')} AND ${pixelVisitor('EXCLUDED')} IS NOT NULL))
      RETURNING internal_id, workspace_id, order_id, known.pixel_visitor_id, old.source AS old_source, known.source`,
@@ -140,7 +148,9 @@ export async function upsertOrders(
       return report ? [{ ...report, pixelVisitorId: row.pixel_visitor_id }] : [];
     });
   return {
-    created: reportsOf(written.rows.filter((row) => row.old_source === null)),
+    created: reportsOf(
+      written.rows.filter(({ old_source }) => old_source === null || old_source === 'imported'),
+    ),
     replaced: reportsOf(written.rows.filter((row) => row.old_source === 'pixel' && row.source === 'server')),
   };
 }

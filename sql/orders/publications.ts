@@ -1,5 +1,6 @@
 import { ADVISORY_LOCKS } from '../database/advisory-locks.ts';
 import type { Queryable } from '../database/pool.ts';
+import type { OrderSource } from './orders.ts';
 
 /** An order as ClickHouse is to have it. */
 export type Publication = {
@@ -7,7 +8,7 @@ export type Publication = {
   workspace_id: string;
   order_id: string;
   version: number;
-  source: 'pixel' | 'server';
+  source: OrderSource;
   /** Microseconds. */
   ts: number;
   stream_ordinal: number;

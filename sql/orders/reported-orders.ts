@@ -1,6 +1,6 @@
 import type { Queryable } from '../database/pool.ts';
 import { ORDINALS } from '../event-log/streams.ts';
-import { insertOrder, type OrderReport, upsertOrders } from './orders.ts';
+import { insertOrder, type OrderReport, type OrderSource, upsertOrders } from './orders.ts';
 import { queuePublications } from './publications.ts';
 
 /** An order as the referral program sees it. */
@@ -8,7 +8,7 @@ export type ReportedOrder = {
   internal_id: number;
   workspace_id: string;
   order_id: string;
-  source: 'pixel' | 'server';
+  source: OrderSource;
   /** Microseconds. */
   ts: number;
   visitor_id: string | null;

@@ -1,5 +1,6 @@
 import type { Queryable } from '../database/pool.ts';
 import type { AttributionModel } from '../workspaces/workspaces.ts';
+import { IS_UNDONE } from './imported-orders.ts';
 import { BROWSER, IS_KNOWN } from './leads.ts';
 import { visitorOfUser } from './user-visitors.ts';
 
@@ -8,6 +9,9 @@ export type WrittenShares = { version: number; parts: number; ts: number; stream
 
 /** The events that clicks lead to, by the table in which they wait for attribution. */
 export type ConversionKind = 'orders' | 'leads';
+
+/** A link that an order counts for where no click of its buyer does. An empty domain is the deployment's own. */
+export type NamedLink = { id: string; slug: string; domain: string; channel: string | null };
 
 /** An order or a lead that waits for attribution. */
 export type Unattributed = {
@@ -24,9 +28,11 @@ export type Unattributed = {
   /** Other ids of the same browser. */
   otherVisitorIds: readonly string[];
   email: string | null;
+  /** The link that an imported order names; null: none. */
+  link: NamedLink | null;
   /** Null: a lead. */
   revenue: { amountMinor: number; currency: string; workspaceCurrency: string } | null;
-  /** It has no shares: an older order of the same payment counts, or an earlier identify of the same person. */
+  /** It has no shares: an older order of the same payment counts, or an earlier identify of the same person, or its import was undone. */
   isGivenUp: boolean;
   model: AttributionModel;
   /** Days. */
@@ -41,13 +47,20 @@ export type Unattributed = {
 const KINDS = {
   orders: {
     lock: 7_205,
-    waits: 'attributed_version IS DISTINCT FROM version AND (reported_at IS NULL OR reported_at < $1)',
+    // Imported clicks are found by their visitor once their days are rolled up.
+    waits: `attributed_version IS DISTINCT FROM version AND (reported_at IS NULL OR reported_at < $1)
+       AND (import_id IS NULL OR NOT EXISTS (SELECT FROM click_imports AS i
+         WHERE i.workspace_id = orders.workspace_id AND i.roll_up_due IS NOT NULL))`,
     columns: `event.order_id, event.version,
        coalesce(event.visitor_id, event.pixel_visitor_id, event.signup_visitor_id,
          ${visitorOfUser('event.workspace_id', 'event.external_user_id')}) AS visitor_id,
        event.amount_minor, event.currency, workspace.currency AS workspace_currency,
-       event.same_as IS NOT NULL AS is_given_up`,
-    joined: 'JOIN workspaces AS workspace ON workspace.id = event.workspace_id',
+       event.same_as IS NOT NULL OR ${IS_UNDONE('event')} AS is_given_up, named.link`,
+    joined: `JOIN workspaces AS workspace ON workspace.id = event.workspace_id
+     LEFT JOIN LATERAL (
+       SELECT json_build_object('id', l.id, 'slug', l.slug, 'domain', coalesce(d.domain, ''), 'channel', l.channel) AS link
+       FROM links l LEFT JOIN domains d ON d.number = l.domain_number
+       WHERE l.id = event.link_id AND l.workspace_id = event.workspace_id) AS named ON true`,
     attributed: 'attributed_version = done.version',
   },
   leads: {
@@ -57,7 +70,7 @@ const KINDS = {
     columns: `'lead:' || event.internal_id AS order_id,
        greatest((extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
          (SELECT max((one ->> 'version')::bigint) + 1 FROM jsonb_array_elements(event.written_shares) AS one)) AS version,
-       event.visitor_id, NULL AS amount_minor, NULL AS currency, NULL AS workspace_currency, ${IS_KNOWN} AS is_given_up`,
+       event.visitor_id, NULL AS amount_minor, NULL AS currency, NULL AS workspace_currency, ${IS_KNOWN} AS is_given_up, NULL AS link`,
     joined: `CROSS JOIN LATERAL (
        SELECT event.*, array_prepend(event.visitor_id, event.other_visitor_ids) AS visitors) AS lead ${BROWSER}`,
     attributed: 'attributed_at = now()',
@@ -102,6 +115,7 @@ export async function claimUnattributed(
     attribution_window: number;
     written_shares: WrittenShares[];
     is_given_up: boolean;
+    link: NamedLink | null;
     row_version: string;
   }>(
     `WITH waiting AS MATERIALIZED (
@@ -127,6 +141,7 @@ export async function claimUnattributed(
     visitorId: row.visitor_id,
     otherVisitorIds: row.other_visitor_ids,
     email: row.email,
+    link: row.link,
     revenue:
       row.amount_minor === null
         ? null

@@ -290,6 +290,8 @@ async function queueSale(
   externalUserId: string | null,
   now: Date,
 ): Promise<void> {
+  const { source } = order;
+  if (source === 'imported') throw new Error(`the imported order ${order.order_id} must have no sale`);
   await queueEvents(tx, order.workspace_id, [
     {
       type,
@@ -302,7 +304,7 @@ async function queueSale(
           order.visitor_id ??
           order.pixel_visitor_id ??
           (await knownVisitor(tx, order.workspace_id, externalUserId)),
-        source: order.source,
+        source,
         created_at: now.toISOString(),
       },
     },

@@ -33,8 +33,8 @@ export async function recordRefund(
   const known = await refundById(tx, workspace.id, report.refundId);
   if (known && known.order_internal_id !== order?.internal_id) throw otherOrder(report);
   if (known) return known;
-  // A browser's report can't bound a refund: a server's report replaces it.
-  if (!order || order.source === 'pixel') {
+  // A browser's report, or an imported one, can't bound a refund: a server's report replaces it.
+  if (order?.source !== 'server') {
     const { refundId, orderId, amount } = report;
     const stored = await insertEarlyRefund(tx, {
       workspace_id: workspace.id,

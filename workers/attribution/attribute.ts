@@ -23,6 +23,7 @@ import {
 import { reportsStoredBefore } from '../../sql/orders/waiting-reports.ts';
 import { lockRatesShared, type RateOf } from '../../sql/workspaces/currency-rates.ts';
 import type { WorkerMetrics } from '../metrics.ts';
+import { clickOfNamedLink, originOfNamedLink } from './named-link.ts';
 import { replacedShares } from './replaced-shares.ts';
 import { sharesOf } from './shares.ts';
 import { spansOf } from './spans.ts';
@@ -151,12 +152,14 @@ async function sharesOfAll(
   ]);
   const byEvent = Map.groupBy(groups, ({ position }) => position);
   return reached.map((event, position) => {
-    const own = byEvent.get(position) ?? [];
+    const clicked = byEvent.get(position) ?? [];
+    const named = clicked.length === 0 ? event.link : null;
+    const own = named === null ? clicked : [clickOfNamedLink(named, position, event.ts)];
     const counter = event.revenue ? metrics.attributedOrders : metrics.attributedLeads;
     if (!event.isGivenUp) counter.inc({ outcome: own.length > 0 ? 'attributed' : 'no_click' });
     const converted = event.revenue && inWorkspaceCurrency(dependencies, event, event.revenue, rateOf);
     const withoutRate = event.revenue !== null && converted === null;
-    const origin = firstCame.get(position) ?? null;
+    const origin = firstCame.get(position) ?? (named && originOfNamedLink(named));
     const amountMinor = converted ?? 0;
     const isLead = event.revenue === null;
     const rows = event.isGivenUp ? [] : sharesOf({ order: event, groups: own, amountMinor, isLead, origin });

@@ -18,6 +18,7 @@ function order(model: Unattributed['model']): Unattributed {
     visitorId: null,
     otherVisitorIds: [],
     email: null,
+    link: null,
     revenue: { amountMinor: 100, currency: 'usd', workspaceCurrency: 'usd' },
     isGivenUp: false,
     model,

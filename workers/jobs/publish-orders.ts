@@ -99,6 +99,7 @@ function rowOf(order: Publication): OrderRow {
     externalUserId: order.external_user_id,
     amountMinor: order.amount_minor,
     currency: order.currency,
+    imported: order.source === 'imported',
   };
 }
 

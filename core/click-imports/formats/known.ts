@@ -1,14 +1,11 @@
+import type { ClickSource } from '../click-sources.ts';
 import { csv } from './csv.ts';
-import type { ClickFormat } from './format.ts';
+import type { ClickFormat, FileFormat } from './format.ts';
 import { kutt } from './kutt.ts';
 import { matomo } from './matomo.ts';
 import { plausible } from './plausible.ts';
 import { shlink } from './shlink.ts';
 import { yourls } from './yourls.ts';
-
-/** Where clicks are imported from. */
-export const CLICK_SOURCES = ['csv', 'shlink', 'yourls', 'kutt', 'plausible', 'matomo'] as const;
-export type ClickSource = (typeof CLICK_SOURCES)[number];
 
 export const CLICK_FORMATS: Readonly<Record<ClickSource, ClickFormat>> = {
   csv,
@@ -25,6 +22,9 @@ export class WrongClickFile extends Error {
 }
 
 /** Returns whether a row, or the columns of a file, are of a format. */
-export function isOfFormat({ needs }: ClickFormat, keys: { has(key: string): boolean }): boolean {
+export function isOfFormat(
+  { needs }: Pick<FileFormat, 'needs'>,
+  keys: { has(key: string): boolean },
+): boolean {
   return needs.every((some) => some.some((key) => keys.has(key)));
 }

@@ -840,6 +840,8 @@ export interface components {
       /** Format: date-time */
       last_ts: string | null;
       orders: number;
+      /** Format: date-time */
+      removed_at: string | null;
       source: string;
       /** Format: date-time */
       undone_at: string | null;
@@ -861,14 +863,17 @@ export interface components {
       failed: number;
       /** Format: uuid */
       import_id: string | null;
+      orders: number;
       read: number;
       skipped: number;
       unknown_columns: string[];
     };
     ClickImportUndone: {
       clicks: number;
+      complete: boolean;
       /** Format: uuid */
       import_id: string;
+      orders: number;
     };
     ClicksPage: {
       clicks: components["schemas"]["Click"][];
@@ -3874,6 +3879,7 @@ export interface operations {
         import_id?: string;
         link?: string;
         domain?: string;
+        content?: "clicks" | "orders";
         dry_run?: boolean;
       };
     };

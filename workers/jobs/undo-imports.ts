@@ -1,0 +1,24 @@
+import type { ClickHouseClient } from '../../clickhouse/client.ts';
+import { removeImport } from '../../clickhouse/undo-import.ts';
+import { withJobLease } from '../../sql/database/job-leases.ts';
+import type { Pool } from '../../sql/database/pool.ts';
+import { clicksRemoved, importsToRemove } from '../../sql/event-log/click-imports.ts';
+
+/**
+ * Removes the clicks of imports that were undone while ClickHouse did not respond. A call that undoes one at this moment holds
+ * the lease.
+ */
+export async function removeUndoneImports({
+  pool,
+  clickhouse,
+}: {
+  pool: Pool;
+  clickhouse: ClickHouseClient;
+}): Promise<void> {
+  for (const { workspaceId, importId } of await importsToRemove(pool, null)) {
+    await withJobLease(pool, `clickImport/${workspaceId}`, async () => {
+      await removeImport(clickhouse, { workspaceId, importId });
+      await clicksRemoved(pool, workspaceId, importId);
+    });
+  }
+}
