@@ -11,6 +11,7 @@ export const PAGE_PATHS = {
   'links/links-page': '/links',
   'links/new-link-page': '/links/new',
   'links/import/import-page': '/links/import',
+  'links/click-import/click-import-page': '/links/import/clicks',
   'links/link-page': '/links/:id',
   'links/edit-link-page': '/links/:id/edit',
   'domains/domains-page': '/domains',

@@ -88,6 +88,11 @@ export const PAGES: Page[] = [
     ...lazyPage(() => import('./pages/links/import/import-page.tsx')),
   },
   {
+    path: PAGE_PATHS['links/click-import/click-import-page'],
+    title: 'Import click history',
+    ...lazyPage(() => import('./pages/links/click-import/click-import-page.tsx')),
+  },
+  {
     path: PAGE_PATHS['links/link-page'],
     title: 'Link',
     guide: 'links',

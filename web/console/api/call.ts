@@ -10,6 +10,8 @@ export type CallOptions = {
   query?: Query;
   /** Sent as JSON. */
   body?: unknown;
+  /** Sent as it is, instead of `body`. */
+  file?: Blob;
   headers?: Record<string, string>;
   signal?: AbortSignal;
 };
@@ -106,7 +108,7 @@ export function apiUrl(path: string, query: Query = {}): string {
 }
 
 async function answerOf(path: string, options: CallOptions): Promise<Response> {
-  const { method = 'GET', query, body, headers, signal } = options;
+  const { method = 'GET', query, body, file, headers, signal } = options;
   try {
     return await fetch(apiUrl(path, query), {
       method,
@@ -114,10 +116,12 @@ async function answerOf(path: string, options: CallOptions): Promise<Response> {
       headers: {
         accept: 'application/json',
         ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(file && { 'content-type': 'text/plain' }),
         ...(method !== 'GET' && { [CSRF_HEADER]: caller?.csrfToken ?? '' }),
         ...headers,
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(file && { body: file }),
       ...(signal && { signal }),
     });
   } catch (error) {

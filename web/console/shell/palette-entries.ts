@@ -32,6 +32,12 @@ export const ACTIONS: readonly RoleEntry[] = [
   { label: 'Create a link', path: '/links/new', role: 'operator', also: 'new add shorten url' },
   { label: 'Import links', path: '/links/import', role: 'operator', also: 'csv bitly dub move upload' },
   {
+    label: 'Import click history',
+    path: '/links/import/clicks',
+    role: 'operator',
+    also: 'csv shlink yourls kutt plausible matomo visits orders move upload undo',
+  },
+  {
     label: 'Export links and clicks',
     path: '/links',
     role: 'analyst',

@@ -77,6 +77,9 @@ export default function ImportPage() {
   return (
     <>
       <PageHeader title="Import links">
+        <Anchor component={Link} href="/links/import/clicks">
+          Import click history
+        </Anchor>
         <Anchor component={Link} href="/links">
           All links
         </Anchor>
