@@ -17,7 +17,7 @@ import { isForwardable } from './forwarded-path.ts';
 import { longerAddresses } from './longer-addresses.ts';
 import type { OwnHost } from './own-host.ts';
 import { isTail, withoutTail } from './typed-address.ts';
-import { atSlug, readVisit, type Visit } from './visit.ts';
+import { atSlug, nameAt, readVisit, type Visit } from './visit.ts';
 
 /** Responses for slugs that do not name a link. */
 export type OtherKinds = Partial<
@@ -130,13 +130,15 @@ export function createRedirectHandler(given: {
   }
 
   function findSlug(visit: Visit, exchange: Exchange, outcomes: Outcomes): void {
-    const { name, slug } = visit;
+    const { name, slug, host } = visit;
     const { otherwise } = outcomes;
     const known = links.known(name);
     if (known !== undefined) {
       unlessBlocked(known, visit, exchange, outcomes);
     } else if (!isKeptSlug(slug)) {
       findTyped(visit, exchange, outcomes);
+    } else if (name !== nameAt(host, slug)) {
+      findSlug(atSlug(visit, slug), exchange, outcomes);
     } else if (resolver.knownAbsent(name)) {
       otherwise(visit, exchange);
     } else {

@@ -64,11 +64,12 @@ export function readVisit(
   const host = hosts.isEmpty() ? null : hosts.find(req.getHeader(HOST));
   const address = req.getUrl();
   const end = endOfSlug(address);
-  const slug = slugOf(address.slice(1, end));
+  const sent = address.slice(1, end);
+  const slug = slugOf(sent);
   return {
     slug,
     path: end === address.length || address === '//' ? '' : address.slice(end),
-    name: nameAt(host, slug),
+    name: slug === sent ? nameAsSent(host, slug) : nameAt(host, slug),
     host,
     query: req.getQuery() ?? '',
     userAgent: userAgent.length > USER_AGENT_LIMIT ? userAgent.slice(0, USER_AGENT_LIMIT) : userAgent,
@@ -84,7 +85,13 @@ export function readVisit(
   };
 }
 
-function nameAt(host: Host | null, slug: string): string {
+/** The name of a slug without a slash. Few have letters beyond ASCII, whose names a lookup corrects. */
+function nameAsSent(host: Host | null, slug: string): string {
+  return host === null ? slug : `${host.number}/${slug}`;
+}
+
+/** Returns the name that a slug has in the link table. */
+export function nameAt(host: Host | null, slug: string): string {
   return nameOf(host?.number ?? OWN_DOMAIN, slug);
 }
 

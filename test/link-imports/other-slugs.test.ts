@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { LinkRecord } from '../../api/links/schemas.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
@@ -41,6 +42,21 @@ async function imported(links: Record<string, object | string>, more: object = {
 const ledTo = ({ status, location }: Answer) => (status === 302 ? `${location?.pathname}` : status);
 const led = async (path: string) => ledTo(await visit(`${ingest.url}/${path}`));
 
+/** The status of a request whose path has its bytes as they are. */
+function ledRaw(slug: string): Promise<number> {
+  const { hostname, port } = new URL(ingest.url);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () =>
+      socket.write(`GET /${slug} HTTP/1.1\r\nHost: hop.example\r\nConnection: close\r\n\r\n`),
+    );
+    socket.once('data', (data) => {
+      resolve(Number(data.toString('latin1').split(' ')[1]));
+      socket.destroy();
+    });
+    socket.once('error', reject);
+  });
+}
+
 async function linkOf(slug: string): Promise<LinkRecord> {
   const { body } = await shop.get<{ links: LinkRecord[] }>('/links?view=records&limit=100');
   const found = body.links.find((link) => link.slug === slug);
@@ -69,6 +85,8 @@ test('slugs with slashes and other letters are kept, and each way to write them 
     for (const way of ways) expect([slug, way, await led(way)]).toEqual([slug, way, `/p${nth}`]);
   }
   expect(await led('STRASSE')).toBe('/p4');
+  // As sent by clients that escape nothing.
+  for (const raw of ['CAFÉ', 'straße']) expect(await ledRaw(raw)).toBe(302);
   for (const miss of [
     'caf%C3',
     '%ff',
