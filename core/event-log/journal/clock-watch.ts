@@ -16,7 +16,7 @@ export type ClockWatchOptions = {
   flush: () => void;
   /** Stores the correction, so that it is owed after a restart too. @throws when the disk rejects it */
   keepOwed: (correction: ClockCorrection) => void;
-  /** Writes the correction into the log; `done` tells whether it is written and synced. */
+  /** Adds the correction to the log's next batch; `done` tells whether it is written and synced. */
   write: (correction: ClockCorrection, done: (isWritten: boolean) => void) => void;
   /** Stores the state of the clock, without a correction that is owed. @throws when the disk rejects it */
   keep: () => void;
@@ -30,7 +30,7 @@ export type ClockWatchOptions = {
  *     ahead ── stored beside the log ──▶ owed ── written into the log, synced ──▶ right
  *
  * The stream's time goes back once the correction is stored, so that a restart still owes it. One that the log rejects
- * is written again at each look. The time does not go back a second time before that.
+ * is written again with the next event. The time does not go back a second time before that.
  */
 export class ClockWatch {
   readonly #options: ClockWatchOptions;
@@ -51,10 +51,14 @@ export class ClockWatch {
     return this.#owed;
   }
 
+  /** Whether the log has to get a correction before its next event. */
+  get isDue(): boolean {
+    return this.#owed !== null && !this.#isWriting;
+  }
+
   /** Checks the clock; call it four times a second, and before an event after a rest. */
   look(): void {
     const { clock, log, nextSequence, keep } = this.#options;
-    this.#writeOwed();
     const found = clock.check(nextSequence());
     const seconds = found && Math.round(found.micros / 1e6);
     switch (found?.step) {
@@ -99,10 +103,10 @@ export class ClockWatch {
       { seconds: Math.round(correction.shift / 1e6) },
       'event times were ahead and are right again; workers correct the events that have wrong times',
     );
-    this.#writeOwed();
   }
 
-  #writeOwed(): void {
+  /** Writes the correction that is owed. */
+  writeOwed(): void {
     const { write, keep } = this.#options;
     if (this.#owed === null || this.#isWriting) return;
     this.#isWriting = true;

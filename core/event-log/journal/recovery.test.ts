@@ -261,6 +261,15 @@ describe('a power cut', () => {
   });
 });
 
+describe('a worker that truncates the log while it is recovered', () => {
+  test('does not stop the start', async () => {
+    const { path } = await crashedJournal(5);
+    const recovering = recoverNow();
+    rmSync(path);
+    await expect(recovering).resolves.toMatchObject({ damagedBytes: 0 });
+  });
+});
+
 describe('a segment in preparation', () => {
   test('never replaces one that the writer made meanwhile', async () => {
     const { batches, path, bytes } = await crashedJournal(5);
@@ -338,6 +347,32 @@ describe('the state of a stream', () => {
     });
     expect(epoch).toBe(9_000_001);
     expect(start).toBeGreaterThan(record.readUpTo);
+  });
+
+  test('begins beyond what others saw of a restored copy that can ask nobody', async () => {
+    await crashedJournal(2);
+    const startOf = async (micros: number, record: StreamRecord) => {
+      const epochFile = new EpochFile(directoryOf(dataDir));
+      const { start } = await recover(directoryOf(dataDir), epochFile, {
+        now: () => micros,
+        record,
+        log: silentLogger(),
+      });
+      epochFile.close();
+      return start;
+    };
+    const copy = temporaryDataDir();
+    onTestFinished(copy.remove);
+    cpSync(dataDir, copy.dataDir, { recursive: true });
+    const now = Date.UTC(2026, 5, 1) * 1000;
+    const answered: StreamRecord = { ...NOTHING_RECORDED, state: 'active' };
+    const seen = [await startOf(now, answered), await startOf(now, NOTHING_RECORDED)];
+    rmSync(dataDir, { recursive: true });
+    cpSync(copy.dataDir, dataDir, { recursive: true });
+    const minute = 60_000_000;
+    seen.push(await startOf(now + minute, NOTHING_RECORDED));
+    expect(seen).toEqual(seen.toSorted((a, b) => (a < b ? -1 : 1)));
+    expect(new Set(seen).size).toBe(3);
   });
 
   test('starts after every time that others have seen, when it lost its end and the clock is behind', async () => {

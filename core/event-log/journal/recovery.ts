@@ -12,6 +12,7 @@ import {
   FILE_MODE,
   listPreparedNow,
   listSegmentsNow,
+  missingIsNull,
   type Segment,
   segmentPath,
 } from './segments.ts';
@@ -19,6 +20,8 @@ import { type ClockCorrection, correctedTime, type FollowedJump } from './stream
 
 /** Logical offsets that a start skips, so that none that a reader has seen is reused. */
 const GAP_BYTES = 64n * 1024n * 1024n;
+/** Offsets of a minute, where a start can ask nobody: a gigabyte a second. At most 2^59 in all. */
+const BYTES_A_MINUTE = 64n * 1024n * 1024n * 1024n;
 
 /** Where a start continues. */
 export type Recovered = {
@@ -43,9 +46,11 @@ export type Recovered = {
  * 2. Takes the highest epoch ever seen plus one, or that of this time if it is higher, and syncs it before anything
  * is cut. The sequences of the torn tail belong to an older epoch and are never reused.
  *
- * 3. Begins the new segment beyond every offset that a reader can have seen, lost ones included.
+ * 3. Syncs the segments: a process that was killed has not.
  *
- * A directory that was restored or is new knows neither: `record` and the time supply both. `record` also supplies the
+ * 4. Begins the new segment beyond every offset that a reader can have seen, lost ones included.
+ *
+ * A directory that was restored or is new knows neither: `record`, or else the time, supplies both. `record` also supplies the
  * newest time of what was lost.
  *
  * @throws Error when the epochs are used up, or when the disk rejects even the epoch file
@@ -70,17 +75,19 @@ export async function recover(
     if (check.end < sizeOf(segment.path)) cuts.push({ path: segment.path, end: check.end });
     if (check.end > 0) break;
   }
+  for (const segment of segments) await syncSegment(segment, log);
   const last = segments.at(-1);
   const own = last
     ? max(before.floor, last.start + BigInt(sizeOf(last.path)) + GAP_BYTES)
     : beyond(before.floor);
-  const start = max(own, beyond(record.readUpTo));
+  const others = record.state === null ? unseenAt(now(), own) : 0n;
+  const start = [own, others, beyond(record.readUpTo)].reduce(max);
   const epoch = Math.max(found.epoch + 1, epochOf(record.stored) + 1, epochAt(now()));
   if (epoch > MAX_EPOCH) throw new Error(`journal ${directory} has used up its ${MAX_EPOCH} start epochs`);
   const { jump = null, owed = null } = before;
   const lastTs = Math.max(found.lastTs, newestOfLost(record, found.lastSequence));
   epochFile.write({ epoch, floor: start, lastTs, jump, owed });
-  for (const cut of cuts) truncateSync(cut.path, cut.end);
+  for (const { path, end } of cuts) if (existsSync(path)) truncateSync(path, end);
   return { epoch, start, lastTs, jump, owed, damagedBytes: found.damagedBytes };
 }
 
@@ -118,8 +125,25 @@ type SegmentCheck = {
   lastSequence: bigint;
 };
 
+/**
+ * Makes durable what a process wrote and was killed before it could sync. Its answers are out: a power cut soon after the
+ * start must not take the clicks back.
+ */
+async function syncSegment({ path }: Segment, log: Logger): Promise<void> {
+  const file = await open(path, 'r').catch(missingIsNull);
+  try {
+    await file?.datasync();
+  } catch (error) {
+    log.warn({ err: error, path }, 'failed to sync a recovered segment; continuing');
+  } finally {
+    await file?.close();
+  }
+}
+
+/** A worker may truncate the log meanwhile: a segment that is gone has nothing. */
 async function checkSegment(segment: Segment): Promise<SegmentCheck> {
-  const file = await open(segment.path, 'r');
+  const file = await open(segment.path, 'r').catch(missingIsNull);
+  if (!file) return nothingFound();
   try {
     return await checkFrames(file, segment.start);
   } finally {
@@ -127,8 +151,12 @@ async function checkSegment(segment: Segment): Promise<SegmentCheck> {
   }
 }
 
+function nothingFound(): SegmentCheck {
+  return { damage: [], end: 0, lastEpoch: 0, lastTs: 0, lastSequence: -1n };
+}
+
 async function checkFrames(file: FileHandle, start: bigint): Promise<SegmentCheck> {
-  const check: SegmentCheck = { damage: [], end: 0, lastEpoch: 0, lastTs: 0, lastSequence: -1n };
+  const check = nothingFound();
   let position = 0;
   for (;;) {
     const scan = await scanSegment(file, start, position, {
@@ -164,6 +192,16 @@ function copyDamage(directory: string, damage: LogDamage, log: Logger): void {
 /** Returns the start of a segment when only `offset` is known to have been seen; 0 when none was. */
 function beyond(offset: bigint): bigint {
   return offset && offset + GAP_BYTES;
+}
+
+/**
+ * Returns an offset beyond every one that a reader can have seen while PostgreSQL does not respond: a copy that was
+ * restored does not know how far the journal was. Grows by the minute, faster than a disk writes.
+ *
+ * @param own what the directory knows; 0: a new stream
+ */
+function unseenAt(micros: number, own: bigint): bigint {
+  return own && BigInt(epochAt(micros)) * BYTES_A_MINUTE;
 }
 
 function epochOf(sequence: bigint): number {

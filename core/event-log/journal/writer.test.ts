@@ -11,8 +11,11 @@ import {
   TEST_STREAM_NAME,
   temporaryDataDir,
   testClick,
+  testSealer,
 } from '../../../test/support/journal.ts';
+import { decodeEvents } from '../../events/codec.ts';
 import type { AppendOutcome } from '../port.ts';
+import { EpochFile } from './epoch-file.ts';
 import { JournalReader } from './reader.ts';
 import { streamDirectory } from './segments.ts';
 import type { JournalWriter } from './writer.ts';
@@ -214,6 +217,27 @@ describe('the clock of a stream', () => {
     // Each heartbeat takes a microsecond too.
     expect(times[0]).toBeGreaterThanOrEqual(start);
     expect(times.at(-1)).toBeLessThan(start + hour);
+  });
+});
+
+describe('a correction that an earlier process owes', () => {
+  test('is the first event of the next one, before any whose time it makes right', async () => {
+    await (await openTestJournal(dataDir)).close();
+    const epochFile = new EpochFile(streamDirectory(dataDir, TEST_STREAM_NAME));
+    const { epoch, floor, lastTs } = epochFile.record ?? { epoch: 0, floor: 0n, lastTs: 0 };
+    const shift = 5_000_000;
+    const owed = { first: 0n, before: 1n << 60n, fromTs: lastTs + 1, toTs: lastTs + shift, shift };
+    epochFile.write({ epoch, floor, lastTs, jump: null, owed });
+    epochFile.close();
+    const writer = await openTestJournal(dataDir);
+    await appendClicks(writer, ['next']);
+    await writer.close();
+    const { batches } = await readJournal(dataDir);
+    const events = batches.flatMap((batch) => decodeEvents(batch, testSealer).events);
+    const kinds = events
+      .filter(({ sequence }) => Number(sequence >> 40n) > epoch)
+      .map(({ event }) => event.kind);
+    expect(kinds.slice(0, 2)).toEqual(['clock', 'click']);
   });
 });
 

@@ -68,7 +68,7 @@ export class JournalWriter implements EventLogWriter {
   readonly #sync: GroupSync;
   readonly #heartbeats: Heartbeats;
   readonly #syncFirst: boolean;
-  /** Whether the running turn is synced before it settles. */
+  /** Whether the batch is synced before it settles. */
   #syncsTurn = false;
   readonly #segments: SegmentWriter;
   #appends: Settled[] = [];
@@ -137,7 +137,7 @@ export class JournalWriter implements EventLogWriter {
 
   append(event: Unstamped, settled: Settled): Appended {
     if (this.#heartbeats.isResting) this.#rouse();
-    const ts = this.#clock.next();
+    const ts = this.#nextTime();
     const sequence = this.#closed ? 'closed' : this.#add(event, ts);
     this.#turnEnd ??= setImmediate(this.flush);
     if (typeof sequence === 'bigint') {
@@ -187,15 +187,27 @@ export class JournalWriter implements EventLogWriter {
     }
   }
 
-  /** Appends a correction, which tells consumers which times to correct, and syncs it. */
+  /**
+   * Returns the time of the next event. A correction that is owed comes before it, in the same batch: a later time that
+   * is less than the one before would be behind the watermark, and pollers would miss the event.
+   */
+  #nextTime(): number {
+    if (this.#clockWatch.isDue) this.#clockWatch.writeOwed();
+    return this.#clock.next();
+  }
+
+  /** Adds a correction, which tells consumers which times to correct, to a batch that is synced before it settles. */
   #writeCorrection(correction: ClockCorrection, done: (isWritten: boolean) => void): void {
     const { first, before, ...times } = correction;
-    this.flush();
     const event: Unstamped = { kind: 'clock', first: String(first), before: String(before), ...times };
-    this.append(event, (outcome) => done(outcome === 'written'));
+    const sequence = this.#add(event, this.#clock.next());
+    if (typeof sequence !== 'bigint') {
+      done(false);
+      return;
+    }
+    this.#appends.push((outcome) => done(outcome === 'written'));
     this.#syncsTurn = true;
-    this.flush();
-    this.#syncsTurn = false;
+    this.#turnEnd ??= setImmediate(this.flush);
   }
 
   #keepOwed(owed: ClockCorrection): void {
@@ -236,7 +248,7 @@ export class JournalWriter implements EventLogWriter {
   }
 
   #beat(): void {
-    this.#add(HEARTBEAT, this.#clock.next());
+    this.#add(HEARTBEAT, this.#nextTime());
     this.flush();
     this.#beats += 1;
     if (!this.#hasNews && this.#beats % QUIET_RECOUNT_BEATS !== 0) return;
@@ -251,6 +263,8 @@ export class JournalWriter implements EventLogWriter {
     if (this.#batch.count === 0) return;
     const appends = this.#appends;
     this.#appends = [];
+    const syncsFirst = this.#syncFirst || this.#syncsTurn;
+    this.#syncsTurn = false;
     const cause = this.#segments.write(this.#batch);
     if (cause) {
       this.#batch.discard();
@@ -268,7 +282,7 @@ export class JournalWriter implements EventLogWriter {
     this.#hasNews = true;
     this.#heartbeats.noteEvent();
     this.#segments.noteEvent();
-    if (this.#syncFirst || this.#syncsTurn) {
+    if (syncsFirst) {
       this.#sync.writtenFor(segment, appends, atTurnEnd);
       return;
     }
