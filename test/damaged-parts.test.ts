@@ -223,9 +223,7 @@ test('a part of the clicks that ClickHouse detaches at its start is named by log
   await untilWhole();
 });
 
-test('a part with a damaged list of checksums is attached again as the guide says, with all of its clicks', {
-  tags: 'nightly',
-}, async () => {
+test('a part with a damaged list of checksums is attached again as the guide says, with all of its clicks', async () => {
   const { key, link, part } = copyClicked();
   truncateSync(join(part.path, 'checksums.txt'), 0);
   const damaged = await startDamaged();

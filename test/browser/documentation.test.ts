@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterEach, expect, test } from 'vitest';
 import { buildDocs } from '../../web/docs/build.ts';
-import { NIGHTLY } from '../support/nightly.ts';
 import { type ConsoleSite, consoleSite, screenshot } from './console/console-site.ts';
 import { inChromium } from './in-chromium.ts';
 import { axeViolations, type Watched, watch } from './page-watch.ts';
@@ -50,24 +49,19 @@ async function open(path: string, options: BrowserContextOptions = {}): Promise<
 
 const sideways = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
 
-/** axe reads each page in one of them, and in the nightly run in both. */
-const LOOKS = [
-  [1_440, 'light'],
-  [390, 'dark'],
-] as const;
-
 test('pages are accessible and fit in both themes and widths, load nothing foreign, and violate no policy', async () => {
   const page = await open('/docs');
-  for (const [nth, [path, text]] of PAGES.entries()) {
+  for (const [path, text] of PAGES) {
     await page.goto(`${site.app}${path}`);
     await page.locator('main').getByText(text).filter({ visible: true }).first().waitFor();
-    for (const [look, [width, colorScheme]] of LOOKS.entries()) {
+    for (const [width, colorScheme] of [
+      [1_440, 'light'],
+      [390, 'dark'],
+    ] as const) {
       await page.setViewportSize({ width, height: 900 });
       await page.emulateMedia({ colorScheme });
       await screenshot(page, `documentation${path.slice(5).replaceAll('/', '-')}-${colorScheme}-${width}`);
-      if (NIGHTLY || look === nth % 2) {
-        expect(await axeViolations(page), `${path}, ${colorScheme}, ${width}`).toEqual([]);
-      }
+      expect(await axeViolations(page), `${path}, ${colorScheme}, ${width}`).toEqual([]);
       expect([path, width, await page.evaluate(sideways)]).toEqual([path, width, 0]);
     }
   }

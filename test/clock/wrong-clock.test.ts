@@ -190,7 +190,6 @@ function wrongClock(mode: 'journal' | 'Kafka'): void {
 
   test('ahead for more than a minute: clicks made meanwhile get their right time once the clock is right', {
     timeout: SLOW_MS,
-    tags: 'nightly',
   }, async () => {
     await running();
     await click();

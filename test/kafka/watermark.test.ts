@@ -14,8 +14,6 @@ import { type TestStores, testStores } from '../support/stores.ts';
 import { pollClicks, underLoad } from './deployment.ts';
 
 /**
- * In the nightly run; each run has `workers/lane/watermark.test.ts`, and the poller of `cluster.test.ts`.
- *
  * The watermark over three ingest processes and eight partitions, of which four never hold a record. The clock of one
  * process is five seconds behind.
  */
@@ -83,7 +81,6 @@ async function storedSince(moment: number): Promise<number> {
 }
 
 test('a poller that starts at the watermark misses nothing: with a late clock, idle partitions, an outage, a dead process', {
-  tags: 'nightly',
   timeout: 300_000,
 }, async () => {
   const { id, slug } = await makeLink(service, key, 'watermark');

@@ -19,7 +19,6 @@ import type { WebhookOptions } from '../../workers/webhooks/webhooks.ts';
 import { createWorkers, type Workers } from '../../workers/workers.ts';
 import { type TestApi, type TestWorkspace, testApi } from './api.ts';
 import { temporaryDataDir } from './journal.ts';
-import { type Receiver, startReceiver } from './receiver.ts';
 import { until } from './until.ts';
 
 export type Hook = { id: string; secret: string; is_active: boolean };
@@ -73,11 +72,6 @@ export type WebhookBench = {
    * is due or under way. What has not arrived by then does not arrive.
    */
   settled(): Promise<void>;
-  /**
-   * Waits until the workers have looked for due deliveries from now on: twice something is delivered to a webhook of another
-   * workspace. What has not been attempted by then was not due.
-   */
-  lookedForDue(): Promise<void>;
   /** Stops the workers, and corrects and starts their clock, for the next test on the same bench. */
   rest(): Promise<void>;
   close(): Promise<void>;
@@ -102,7 +96,6 @@ export async function createWebhookBench({ tracing }: { tracing?: Tracing } = {}
   let registry = new Registry();
   let lastTs = 0;
   let stoppedAt: number | null = null;
-  let looked: Promise<{ receiver: Receiver; workspace: TestWorkspace }> | undefined;
 
   const bench: WebhookBench = {
     api,
@@ -185,20 +178,6 @@ export async function createWebhookBench({ tracing }: { tracing?: Tracing } = {}
       };
       await until('nothing left to deliver', left, (count) => count === 0);
     },
-    async lookedForDue() {
-      looked ??= (async () => {
-        const receiver = await startReceiver();
-        const workspace = await api.addWorkspace();
-        await bench.hook(workspace, receiver.url, ['credit.earned']);
-        return { receiver, workspace };
-      })();
-      const { receiver, workspace } = await looked;
-      for (let time = 0; time < 2; time++) {
-        const before = receiver.received.length;
-        await bench.credit(workspace);
-        await receiver.until(before + 1);
-      }
-    },
     async rest() {
       await Promise.all([...running].map((workers) => workers.stop(0)));
       running.clear();
@@ -207,7 +186,6 @@ export async function createWebhookBench({ tracing }: { tracing?: Tracing } = {}
     },
     async close() {
       await bench.rest();
-      await (await looked)?.receiver.close();
       await reader.close();
       await api.close();
       disk.remove();

@@ -77,10 +77,7 @@ const button = (within: ConsolePage | Locator, name: string) =>
 
 const NAME = 'Pressed twice';
 
-test('a second press at once creates no second program, folder, bio page or invitation', {
-  ...LONG,
-  tags: 'nightly',
-}, async () => {
+test('a second press at once creates no second program, folder, bio page or invitation', LONG, async () => {
   const page = await site.open('/referrals?tab=programs');
   await button(page, 'New program').click();
   const program = page.getByRole('dialog', { name: 'New program' });
@@ -207,10 +204,7 @@ test.each(WHEN)(
   },
 );
 
-test('a second press at once accepts no invitation twice, nor signs in twice', {
-  ...LONG,
-  tags: 'nightly',
-}, async () => {
+test('a second press at once accepts no invitation twice, nor signs in twice', LONG, async () => {
   const email = `pressed@${site.mail}`;
   const page = await site.open('/', { role: null });
   await page.goto(await site.invite('analyst', email));
@@ -235,7 +229,7 @@ test('a second press at once accepts no invitation twice, nor signs in twice', {
   await page.close();
 });
 
-test('a second press at once creates no second payout file', { ...LONG, tags: 'nightly' }, async () => {
+test('a second press at once creates no second payout file', LONG, async () => {
   const program = await shop.program({ name: 'Paying' });
   const { ref } = await shop.enroll('payee', program);
   await shop.signup('friend', ref);

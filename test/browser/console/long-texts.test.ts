@@ -57,7 +57,7 @@ async function expectWhole(page: ConsolePage, table: string): Promise<void> {
   await expect.poll(hidden, { ...PATIENCE, message: table }).toBe(0);
 }
 
-test('a long slug stays in its cell wherever links are listed', { tags: 'nightly' }, async () => {
+test('a long slug stays in its cell wherever links are listed', async () => {
   const made = await site.api<{ links: { id: string; short_url: string }[] }>('/links', {
     destination_url: 'https://shop.example/',
     name: 'A link with a long slug and a name that is not short',
@@ -87,7 +87,7 @@ test('a long slug stays in its cell wherever links are listed', { tags: 'nightly
   await page.close();
 });
 
-test("a long email leaves enough space for its member's role", { tags: 'nightly' }, async () => {
+test("a long email leaves enough space for its member's role", async () => {
   const email = `analyst@${'department.'.repeat(12)}example`;
   const page = await site.open('/settings?tab=members');
   const [, token] = (await site.invite('analyst', email)).split('#');
@@ -105,9 +105,7 @@ test("a long email leaves enough space for its member's role", { tags: 'nightly'
   await page.close();
 });
 
-test('a long id of a user or an order leaves enough space for the other columns', {
-  tags: 'nightly',
-}, async () => {
+test('a long id of a user or an order leaves enough space for the other columns', async () => {
   const shop = merchantOf(site);
   const program = await shop.program({
     name: 'A program whose name fills its card on a phone to the last of its letters',

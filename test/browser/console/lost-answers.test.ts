@@ -38,10 +38,7 @@ async function loseAnswer(page: ConsolePage, path: string): Promise<void> {
 const LATER_MS = 6_000;
 const NO_ANSWER = 'The server does not respond. Try again.';
 
-test('a program whose response was lost is created once, and the next press says so', {
-  ...LONG,
-  tags: 'nightly',
-}, async () => {
+test('a program whose response was lost is created once, and the next press says so', LONG, async () => {
   const page = await site.open('/referrals');
   await loseAnswer(page, '/programs');
   await page.getByRole('button', { name: 'New program' }).click();
@@ -68,10 +65,7 @@ test('a program whose response was lost is created once, and the next press says
   await page.close();
 });
 
-test("a bio page whose response was lost is one's own, not taken, and its editor opens", {
-  ...LONG,
-  tags: 'nightly',
-}, async () => {
+test("a bio page whose response was lost is one's own, not taken, and its editor opens", LONG, async () => {
   const page = await site.open('/bio-pages');
   await loseAnswer(page, '/bio-pages');
   await page.getByRole('button', { name: 'New page' }).click();
@@ -95,10 +89,7 @@ test("a bio page whose response was lost is one's own, not taken, and its editor
   await page.close();
 });
 
-test('an address that another user took meanwhile is not shown as free beside the error', {
-  ...LONG,
-  tags: 'nightly',
-}, async () => {
+test('an address that another user took meanwhile is not shown as free beside the error', LONG, async () => {
   const page = await site.open('/bio-pages');
   await page.getByRole('button', { name: 'New page' }).click();
   const dialog = page.getByRole('dialog', { name: 'New bio page' });
@@ -113,10 +104,7 @@ test('an address that another user took meanwhile is not shown as free beside th
   await page.close();
 });
 
-test('a folder whose response was lost is created once, and chosen', {
-  ...LONG,
-  tags: 'nightly',
-}, async () => {
+test('a folder whose response was lost is created once, and chosen', LONG, async () => {
   const page = await site.open('/links/new');
   await loseAnswer(page, '/folders');
   await openSection(page, 'Campaign and UTM');

@@ -83,62 +83,63 @@ function expected(link: ReturnType<typeof shortIoLink>): string {
   return `${link.originalURL}${link.skipQS ? '' : '?from=mail'}`;
 }
 
-test('300 links of Short.io on two domains move in: each opens as it did, and none that was locked', {
-  ...LONG,
-  tags: 'nightly',
-}, async () => {
-  const workspace = site.service.demo?.workspace_id ?? '';
-  const force = (domain: string) =>
-    site.hoplog('domain', 'verify', '--force', '--workspace', workspace, domain);
-  await site.api('/domains', { domain: PROVEN });
-  await force(PROVEN);
+test(
+  '300 links of Short.io on two domains move in: each opens as it did, and none that was locked',
+  LONG,
+  async () => {
+    const workspace = site.service.demo?.workspace_id ?? '';
+    const force = (domain: string) =>
+      site.hoplog('domain', 'verify', '--force', '--workspace', workspace, domain);
+    await site.api('/domains', { domain: PROVEN });
+    await force(PROVEN);
 
-  const page = await site.open('/links/import');
-  // Two pages of the API, one behind the other.
-  const pages = [ALL.slice(0, 150), ALL.slice(150)].map((links, nth) =>
-    JSON.stringify({ count: LINKS, links, nextPageToken: nth === 0 ? 'next' : null }),
-  );
-  await choose(page, pages.join('\n'));
-  await page.getByRole('button', { name: 'Check 300 rows' }).click();
-  await page.getByText('300 rows were looked at. Nothing was made yet.').waitFor();
-  expect(await figure(page, 'Rows refused')).toBe(
-    String(100 + LOCKED.filter(({ path }) => Number(path.slice(5)) % 3).length),
-  );
-  await page.getByLabel('If a row names a domain that is not verified here').selectOption('keep');
-  await page.getByRole('button', { name: 'Check 300 rows' }).click();
-  const refused = page.getByRole('region', { name: 'Refused rows' });
-  await refused
-    .getByRole('row', { name: /x.moving.example\/move-\d+ hasPassword: the link has a password/ })
-    .first()
-    .waitFor();
-  expect([await figure(page, 'Links to create'), await figure(page, 'Rows refused')]).toEqual([
-    String(LINKS - LOCKED.length),
-    String(LOCKED.length),
-  ]);
-  await page.getByText('because a link here has no such field').waitFor();
-  await expectGood(page, 'moving-in-checked');
-  await page.getByRole('button', { name: 'Import 300 rows' }).click();
-  await page
-    .getByRole('button', { name: 'See the links' })
-    .or(page.getByRole('link', { name: 'See the links' }))
-    .waitFor();
-  await page.getByText(/links wait for a domain/).waitFor();
-  expect(await figure(page, 'Links created')).toBe(String(LINKS - LOCKED.length));
-  await expectGood(page, 'moving-in-result');
-  expectClean(page);
-  await page.close();
+    const page = await site.open('/links/import');
+    // Two pages of the API, one behind the other.
+    const pages = [ALL.slice(0, 150), ALL.slice(150)].map((links, nth) =>
+      JSON.stringify({ count: LINKS, links, nextPageToken: nth === 0 ? 'next' : null }),
+    );
+    await choose(page, pages.join('\n'));
+    await page.getByRole('button', { name: 'Check 300 rows' }).click();
+    await page.getByText('300 rows were looked at. Nothing was made yet.').waitFor();
+    expect(await figure(page, 'Rows refused')).toBe(
+      String(100 + LOCKED.filter(({ path }) => Number(path.slice(5)) % 3).length),
+    );
+    await page.getByLabel('If a row names a domain that is not verified here').selectOption('keep');
+    await page.getByRole('button', { name: 'Check 300 rows' }).click();
+    const refused = page.getByRole('region', { name: 'Refused rows' });
+    await refused
+      .getByRole('row', { name: /x.moving.example\/move-\d+ hasPassword: the link has a password/ })
+      .first()
+      .waitFor();
+    expect([await figure(page, 'Links to create'), await figure(page, 'Rows refused')]).toEqual([
+      String(LINKS - LOCKED.length),
+      String(LOCKED.length),
+    ]);
+    await page.getByText('because a link here has no such field').waitFor();
+    await expectGood(page, 'moving-in-checked');
+    await page.getByRole('button', { name: 'Import 300 rows' }).click();
+    await page
+      .getByRole('button', { name: 'See the links' })
+      .or(page.getByRole('link', { name: 'See the links' }))
+      .waitFor();
+    await page.getByText(/links wait for a domain/).waitFor();
+    expect(await figure(page, 'Links created')).toBe(String(LINKS - LOCKED.length));
+    await expectGood(page, 'moving-in-result');
+    expectClean(page);
+    await page.close();
 
-  await force(WAITING);
-  await expect.poll(() => outcome(shortIoLink(12))).toBe(expected(shortIoLink(12)));
-  for (const link of ALL) {
-    await expect.poll(async () => [link.path, await outcome(link)]).toEqual([link.path, expected(link)]);
-  }
-  // A limit of one visit is used up.
-  expect(await outcome(shortIoLink(22))).toBe('410');
-  const locked = ALL.filter(({ password }) => password !== null);
-  for (const { shortURL, originalURL, password } of locked.slice(0, 3)) {
-    const { host, pathname } = new URL(shortURL);
-    const opened = await visitLink(host, pathname, { password: password ?? '' });
-    expect([opened.status, opened.location?.pathname]).toEqual([302, new URL(originalURL).pathname]);
-  }
-});
+    await force(WAITING);
+    await expect.poll(() => outcome(shortIoLink(12))).toBe(expected(shortIoLink(12)));
+    for (const link of ALL) {
+      await expect.poll(async () => [link.path, await outcome(link)]).toEqual([link.path, expected(link)]);
+    }
+    // A limit of one visit is used up.
+    expect(await outcome(shortIoLink(22))).toBe('410');
+    const locked = ALL.filter(({ password }) => password !== null);
+    for (const { shortURL, originalURL, password } of locked.slice(0, 3)) {
+      const { host, pathname } = new URL(shortURL);
+      const opened = await visitLink(host, pathname, { password: password ?? '' });
+      expect([opened.status, opened.location?.pathname]).toEqual([302, new URL(originalURL).pathname]);
+    }
+  },
+);

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { NIGHTLY } from '../../support/nightly.ts';
 import { inChromium } from '../in-chromium.ts';
 import { type ConsoleSite, consoleSite, expectGood } from './console-site.ts';
 
@@ -29,8 +28,7 @@ inChromium(async () => {
   return site.close;
 });
 
-/** One list with its filters in each run; they share the parts that fold them. */
-const FILTERS = [
+test.each([
   ['the live list', (): string => '/live?bots=include', 'Filters of clicks', 'Channel'],
   ['the ledger', (): string => '/referrals?tab=ledger&kind=credit', 'Filters of the ledger', 'Program'],
   ['deliveries', (): string => `/webhooks/${webhook}?status=failed`, 'Filters of deliveries', 'Event'],
@@ -38,9 +36,7 @@ const FILTERS = [
   ['a program', (): string => `/referrals?program=${program}`, 'Filters of the overview', 'Program'],
   ['balances', (): string => `/referrals?tab=payouts&program=${program}`, 'Filters of balances', 'Program'],
   ['payout files', (): string => '/referrals?tab=payouts&state=open', 'Filters of payout files', 'Status'],
-] as const;
-
-test.each(NIGHTLY ? FILTERS : FILTERS.slice(0, 1))(
+] as const)(
   'a phone folds the filters of %s behind a button with their number',
   async (name, path, label, field) => {
     const page = await site.open(path(), { width: 390 });

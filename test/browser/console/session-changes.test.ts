@@ -1,7 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, test, vi } from 'vitest';
 import type { LinkRecord } from '../../../api/links/schemas.ts';
-import { NIGHTLY } from '../../support/nightly.ts';
 import { inChromium } from '../in-chromium.ts';
 import {
   axeViolations,
@@ -91,29 +90,25 @@ const CALLS: [what: string, path: string, call: (page: Page) => Promise<void>][]
   ['an import', '/links/import', (page) => press(page, 'Import 1 row')],
 ];
 
-// All calls go through one client: each run tries one that a page makes, and one of a form.
-test.each(NIGHTLY ? CALLS : CALLS.filter((_, nth) => nth % 3 === 0))(
-  '%s notices that the session has ended, and shows the sign-in',
-  async (name, path, call) => {
-    const page = await open(path);
-    if (path === '/live') await page.getByText('Connected', { exact: true }).waitFor();
-    if (path === '/links') await linkInTable(page).waitFor();
-    if (path === '/links/import') {
-      const text = 'destination_url,name\nhttps://shop.example/late,Late';
-      const file = { name: 'late.csv', mimeType: 'text/csv', buffer: Buffer.from(text) };
-      await page.locator('input[type="file"]').setInputFiles(file);
-      if (name === 'an import') {
-        await press(page, 'Check 1 row');
-        await page.getByRole('button', { name: 'Import 1 row', exact: true }).waitFor();
-      }
+test.each(CALLS)('%s notices that the session has ended, and shows the sign-in', async (name, path, call) => {
+  const page = await open(path);
+  if (path === '/live') await page.getByText('Connected', { exact: true }).waitFor();
+  if (path === '/links') await linkInTable(page).waitFor();
+  if (path === '/links/import') {
+    const text = 'destination_url,name\nhttps://shop.example/late,Late';
+    const file = { name: 'late.csv', mimeType: 'text/csv', buffer: Buffer.from(text) };
+    await page.locator('input[type="file"]').setInputFiles(file);
+    if (name === 'an import') {
+      await press(page, 'Check 1 row');
+      await page.getByRole('button', { name: 'Import 1 row', exact: true }).waitFor();
     }
-    await page.context().clearCookies();
-    await call(page);
-    await heading(page, 'Sign in');
-    expect(await page.getByText('Authorization: Bearer').count()).toBe(0);
-    await page.close();
-  },
-);
+  }
+  await page.context().clearCookies();
+  await call(page);
+  await heading(page, 'Sign in');
+  expect(await page.getByText('Authorization: Bearer').count()).toBe(0);
+  await page.close();
+});
 
 test('a change is made although its member has signed in again in another window', async () => {
   const page = await open('/links/new');

@@ -1,0 +1,421 @@
+import { Registry } from 'prom-client';
+import { openJournal } from '../../core/event-log/journal/open-journal.ts';
+import type { JournalWriter } from '../../core/event-log/journal/writer.ts';
+import { createAddressSealer } from '../../core/events/address-seal.ts';
+import { NO_LABELS } from '../../core/events/click-labels.ts';
+import type { ClickEvent, Unstamped } from '../../core/events/types.ts';
+import { type Outcome, Violation } from '../history.ts';
+import { NO_FAULTS } from '../world/disk.ts';
+import { enter, Killed, type Process, World } from '../world/world.ts';
+import { ClickLedger } from './ledger.ts';
+import { collectingLogger } from './log.ts';
+import { RegisteredStream } from './registered-stream.ts';
+import { type JournalHistory, type JournalOptions, type Step, words } from './steps.ts';
+import { Worker } from './worker.ts';
+
+export const DATA_DIR = '/data';
+export const STREAM_NAME = 'ingest-0';
+const JOURNAL = `${DATA_DIR}/journal`;
+const sealer = createAddressSealer(Buffer.alloc(32, 5));
+
+/**
+ * Longest time from the answer to a click to its sync when `JOURNAL_SYNC` is not `always`: the interval, a sync that is
+ * running, its own, and what the event loop waits for. Milliseconds.
+ */
+const UNSYNCED_MS = 150;
+/** The same on a disk whose syncs take seconds. */
+const SLOWLY_UNSYNCED_MS = 20_000;
+
+/** Bounds of the end, when no fault is left. Virtual milliseconds. */
+const RECOVERS_WITHIN_MS = 30_000;
+
+/** A start takes the next epoch, or that of its minute: a copy must not miss more starts than minutes have passed. */
+const EPOCH_MS = 60_000;
+
+type Running = { process: Process; writer: JournalWriter; hasSyncErrors: boolean };
+
+/** Plays a history of the journal. */
+export async function play(history: JournalHistory, log?: (line: string) => void): Promise<Outcome> {
+  const world = new World(history.seed ^ 0x51_7e_a1);
+  enter(world);
+  const player = new Player(world, history.options, log);
+  const ended = await player.play(history.steps);
+  return {
+    ...ended,
+    hash: world.hash,
+    virtualMs: world.sinceBoot(),
+    counts: {
+      ...world.disk.counts,
+      clicks: player.ledger.clicks,
+      starts: player.starts,
+      kills: player.kills,
+    },
+  };
+}
+
+class Player {
+  readonly ledger = new ClickLedger();
+  starts = 0;
+  kills = 0;
+  readonly #world: World;
+  readonly #options: JournalOptions;
+  readonly #stream: RegisteredStream;
+  readonly #log: ((line: string) => void) | undefined;
+  #worker: Worker;
+  #running: Running | null = null;
+  #clickNumber = 0;
+  #copy: { files: Map<string, Uint8Array | null>; at: number } | null = null;
+  #wasSlow = false;
+  /** When an ingest process ended whose journal no start has synced since. Of the monotonic clock; milliseconds. */
+  #endedAt: number | null = null;
+
+  constructor(world: World, options: JournalOptions, log: ((line: string) => void) | undefined) {
+    this.#world = world;
+    this.#options = options;
+    this.#log = log;
+    if (log) world.onLog = (process, line) => log(`    ${stamp(world)} ${process} ${line}`);
+    this.#stream = new RegisteredStream(world);
+    this.#worker = this.#startWorker();
+  }
+
+  async play(
+    steps: readonly Step[],
+  ): Promise<{ verdict: 'held' } | { verdict: 'broken'; violation: Violation }> {
+    try {
+      for (const step of steps) {
+        this.#log?.(`${stamp(this.#world)} ${words(step)}`);
+        await this.#do(step);
+        this.#assertWhole();
+      }
+      await this.#end();
+      return { verdict: 'held' };
+    } catch (error) {
+      if (error instanceof Violation) return { verdict: 'broken', violation: error };
+      const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      return { verdict: 'broken', violation: new Violation('no process fails by itself', text) };
+    }
+  }
+
+  async #do(step: Step): Promise<void> {
+    const world = this.#world;
+    const { disk } = world;
+    switch (step.do) {
+      case 'append':
+        await this.#append(step.clicks);
+        return;
+      case 'wait':
+        await world.run(step.ms);
+        return;
+      case 'kill ingest':
+        if (step.afterOperations === null) this.#kill();
+        else if (this.#running) this.#running.process.operationsLeft = step.afterOperations;
+        return;
+      case 'kill worker':
+        world.end(this.#worker.process);
+        this.#worker = this.#startWorker();
+        return;
+      case 'stop ingest':
+        await this.#stop();
+        return;
+      case 'start second':
+        await this.#startSecond();
+        return;
+      case 'cut power':
+        await this.#cutPower(step.afterOperations);
+        return;
+      case 'fill disk':
+        disk.faults.freeBytes = step.freeBytes;
+        return;
+      case 'break disk':
+        Object.assign(disk.faults, { writeErrors: step.writeErrors, syncErrors: step.syncErrors });
+        if (this.#running) this.#running.hasSyncErrors = true;
+        return;
+      case 'make read-only':
+        disk.faults.isReadOnly = true;
+        return;
+      case 'slow disk':
+        world.isDiskSlow = true;
+        this.#wasSlow = true;
+        return;
+      case 'mend disk':
+        this.#mendDisk();
+        return;
+      case 'set clock':
+        world.setWallOffset(step.ms);
+        return;
+      case 'sleep':
+        world.sleep(step.ms);
+        return;
+      case 'stop PostgreSQL':
+        this.#stream.isDown = true;
+        return;
+      case 'start PostgreSQL':
+        this.#stream.isDown = false;
+        return;
+      case 'fail PostgreSQL over':
+        this.#stream.goBack();
+        world.end(this.#worker.process);
+        this.#worker = this.#startWorker();
+        return;
+      case 'copy files':
+        this.#copy = { files: disk.copy(JOURNAL), at: world.monotonic() };
+        return;
+      case 'restore files':
+        this.#restore();
+        return;
+    }
+  }
+
+  async #append(clicks: number): Promise<void> {
+    const running = await this.#ensureRunning(5_000);
+    if (!running) return;
+    const { process, writer } = running;
+    const world = this.#world;
+    world.schedule(
+      0,
+      () => {
+        for (let click = 0; click < clicks; click++) {
+          if (!process.isAlive) return;
+          const name = `c${this.#clickNumber++}`;
+          this.ledger.asked(name);
+          writer.append(clickOf(name, this.#options.clickBytes), (outcome) => {
+            // The answer of a process that was killed meanwhile reaches nobody.
+            if (!process.isAlive) return;
+            world.note(`${name} ${outcome}`);
+            this.ledger.answered(name, outcome, world.monotonic(), this.#mayBeStoredThoughLost(running));
+            if (running.hasSyncErrors && outcome === 'written') {
+              if (this.#options.syncMs > 0) this.#unsynced.add(name);
+            }
+          });
+        }
+      },
+      process,
+    );
+    await world.run(0);
+  }
+
+  /** Clicks that were answered before their sync, in a life whose syncs may have failed. */
+  readonly #unsynced = new Set<string>();
+
+  #mayBeStoredThoughLost({ hasSyncErrors }: Running): string | null {
+    return hasSyncErrors ? 'the disk refused to sync it; guarantees.md says so' : null;
+  }
+
+  async #ensureRunning(withinMs: number): Promise<Running | null> {
+    if (this.#running?.process.isAlive) return this.#running;
+    this.#running = null;
+    const world = this.#world;
+    const end = world.monotonic() + withinMs;
+    do {
+      const running = await this.#start();
+      if (running) {
+        this.#running = running;
+        return running;
+      }
+      await world.run(1_000);
+    } while (world.monotonic() < end);
+    return null;
+  }
+
+  /** Starts the ingest process, as its supervisor does. @returns null when its journal cannot be opened */
+  async #start(): Promise<Running | null> {
+    const world = this.#world;
+    const process = world.start('ingest');
+    this.starts += 1;
+    try {
+      const writer = await world.call(process, () => this.#open());
+      if (world.disk.faults.syncErrors === 0) this.#endedAt = null;
+      process.onEnd.push(() => {
+        this.#endedAt ??= world.monotonic();
+      });
+      return { process, writer, hasSyncErrors: world.disk.faults.syncErrors > 0 };
+    } catch (error) {
+      world.end(process);
+      if (error instanceof Killed || this.#isExcused(error)) return null;
+      throw error;
+    }
+  }
+
+  #open(): Promise<JournalWriter> {
+    const { syncMs, budgetBytes } = this.#options;
+    return openJournal({
+      dataDir: DATA_DIR,
+      streamName: STREAM_NAME,
+      register: this.#stream.register,
+      recorded: this.#stream.recorded,
+      syncMs,
+      budgetBytes,
+      sealer,
+      log: collectingLogger(this.#world),
+      registry: new Registry(),
+    });
+  }
+
+  /** A start may fail where the disk does, or where a new stream cannot be registered. */
+  #isExcused(error: unknown): boolean {
+    const { faults } = this.#world.disk;
+    const hasFaults =
+      faults.isReadOnly || faults.freeBytes !== null || faults.writeErrors > 0 || faults.syncErrors > 0;
+    const code = error instanceof Error && 'code' in error ? error.code : null;
+    return (
+      (hasFaults && (code === 'EIO' || code === 'ENOSPC' || code === 'EROFS')) ||
+      (this.#stream.isDown && error instanceof Error && error.message === RegisteredStream.DOWN)
+    );
+  }
+
+  #kill(): void {
+    const process = this.#running?.process;
+    this.#running = null;
+    if (!process?.isAlive) return;
+    this.kills += 1;
+    this.#world.end(process);
+  }
+
+  /** How long an answered click may be unsynced. Milliseconds. */
+  #windowMs(): number {
+    return this.#wasSlow ? SLOWLY_UNSYNCED_MS : UNSYNCED_MS;
+  }
+
+  async #stop(): Promise<void> {
+    const running = this.#running;
+    if (!running?.process.isAlive) return;
+    try {
+      await this.#world.call(running.process, () => running.writer.close());
+    } catch (error) {
+      if (!(error instanceof Killed) && !this.#isExcused(error)) throw error;
+    }
+    this.#world.end(running.process);
+    this.#running = null;
+  }
+
+  async #startSecond(): Promise<void> {
+    const running = this.#running;
+    if (!running?.process.isAlive) return;
+    const second = this.#world.start('second ingest');
+    let refused: unknown = null;
+    try {
+      await this.#world.call(second, () => this.#open());
+    } catch (error) {
+      refused = error;
+    }
+    this.#world.end(second);
+    if (!running.process.isAlive) return;
+    if (refused instanceof Error && refused.name === 'StreamLockedError') return;
+    if (refused !== null && this.#isExcused(refused)) return;
+    throw new Violation('one process writes a stream', 'a second process opened the journal');
+  }
+
+  async #cutPower(afterOperations: number | null): Promise<void> {
+    const world = this.#world;
+    const running = this.#running;
+    if (afterOperations !== null && running?.process.isAlive) {
+      running.process.operationsLeft = afterOperations;
+      await world.until(() => !running.process.isAlive, 2_000);
+    }
+    this.kills += 1;
+    if (running) world.end(running.process);
+    world.end(this.#worker.process);
+    this.#running = null;
+    if (this.#options.syncMs > 0) {
+      const since = this.#endedAt ?? world.monotonic();
+      this.ledger.excuse(since - this.#windowMs(), 'a power cut before its sync; guarantees.md says so');
+      this.ledger.excuseNamed(this.#unsynced, 'its sync failed, and then the power was cut');
+    }
+    this.#endedAt = null;
+    this.ledger.mayHaveGaps = true;
+    if (this.#stream.isDown || this.#stream.hasGoneBack) this.ledger.forgetTimes();
+    world.disk.cutPower();
+    world.note('the power was cut');
+    this.#worker = this.#startWorker();
+  }
+
+  #restore(): void {
+    if (!this.#copy) return;
+    this.#kill();
+    this.#world.end(this.#worker.process);
+    this.#world.sleep((this.starts + 1) * EPOCH_MS);
+    this.ledger.excuse(this.#copy.at, 'its journal was replaced by an older copy');
+    this.#mendDisk(); // a restored volume is another one
+    this.#world.setWallOffset(0);
+    this.#world.disk.restore(JOURNAL, this.#copy.files);
+    this.#worker = this.#startWorker();
+  }
+
+  #startWorker(): Worker {
+    return new Worker(this.#world, this.#stream, this.ledger, { mayDamage: () => this.#mayDamage() });
+  }
+
+  /** Only a power cut and a broken disk leave bytes that are no events. */
+  #mayDamage(): boolean {
+    return this.ledger.mayHaveGaps || this.#options.diskFaults;
+  }
+
+  #mendDisk(): void {
+    this.#world.disk.faults = { ...NO_FAULTS };
+    this.#world.isDiskSlow = false;
+  }
+
+  #assertWhole(): void {
+    const { violation } = this.#worker;
+    if (violation) throw violation;
+  }
+
+  /** Every fault ends: what was answered has to be stored, and what comes now has to be answered and stored soon. */
+  async #end(): Promise<void> {
+    const world = this.#world;
+    this.#log?.(`${stamp(world)} every fault ends`);
+    this.#mendDisk();
+    world.setWallOffset(0);
+    this.#stream.isDown = false;
+    if (this.#running) this.#running.process.operationsLeft = null;
+    const running = await this.#ensureRunning(RECOVERS_WITHIN_MS);
+    if (!running)
+      throw new Violation('a service recovers once the faults end', 'its journal cannot be opened');
+    const last = await this.#appendUntilWritten();
+    const isRead = await world.until(
+      () => this.ledger.has(last) || this.#worker.violation !== null,
+      RECOVERS_WITHIN_MS,
+    );
+    this.#assertWhole();
+    if (!isRead)
+      throw new Violation('what is written is read', `${last} is not read within ${RECOVERS_WITHIN_MS} ms`);
+    await this.#stop();
+    await world.run(1_500);
+    this.#assertWhole();
+    this.ledger.check();
+  }
+
+  async #appendUntilWritten(): Promise<string> {
+    const end = this.#world.monotonic() + RECOVERS_WITHIN_MS;
+    for (;;) {
+      const name = `c${this.#clickNumber}`;
+      await this.#append(1);
+      await this.#world.run(500);
+      if (this.ledger.outcomeOf(name) === 'written') return name;
+      if (this.#world.monotonic() > end) {
+        throw new Violation('a service recovers once the faults end', `clicks are still refused: ${name}`);
+      }
+    }
+  }
+}
+
+function clickOf(name: string, bytes: number): Unstamped<ClickEvent> {
+  return {
+    kind: 'click',
+    workspaceId: Buffer.alloc(16, 1),
+    linkId: Buffer.alloc(16, 2),
+    visitorId: Buffer.alloc(16, 3),
+    labels: NO_LABELS,
+    language: '',
+    channel: 'newsletter',
+    referer: '',
+    userAgent: `${name} ${'x'.repeat(bytes)}`,
+    address: Buffer.alloc(16, 4),
+    flags: 0,
+    ad: null,
+  };
+}
+
+function stamp(world: World): string {
+  return `${(world.sinceBoot() / 1_000).toFixed(3)} s`;
+}

@@ -1,0 +1,51 @@
+import { registerHooks } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+/** Modules of Node.js that the product gets from the simulated world. The simulator itself keeps the real ones. */
+const REPLACED: Readonly<Record<string, string>> = {
+  'node:crypto': 'crypto.ts',
+  'node:fs': 'fs.ts',
+  'node:fs/promises': 'fs-promises.ts',
+  'node:os': 'os.ts',
+  'node:perf_hooks': 'perf-hooks.ts',
+  'node:sqlite': 'sqlite.ts',
+  'node:timers/promises': 'timers-promises.ts',
+};
+
+const PRODUCT = /^file:.*\/(core|ingest|workers|api|sql|clickhouse)\/[^?]*\.ts$/;
+const NOT_PRODUCT = /\/node_modules\//;
+
+/** A change of one place in a file of the product: a wrong version. */
+export type Edit = {
+  /** Path from the root of the repository. */
+  file: string;
+  from: string;
+  to: string;
+};
+
+/**
+ * Lets the product's files import the simulated world in place of Node.js. They are otherwise the files that are
+ * shipped, so nothing on the way of a click has a layer for the simulator's sake.
+ *
+ * @param edit plants a wrong version
+ */
+export function simulateModules(edit: Edit | null): void {
+  registerHooks({
+    resolve(specifier, context, next) {
+      const replacement = REPLACED[specifier];
+      const { parentURL = '' } = context;
+      if (replacement && PRODUCT.test(parentURL) && !NOT_PRODUCT.test(parentURL)) {
+        return { url: new URL(replacement, import.meta.url).href, shortCircuit: true };
+      }
+      return next(specifier, context);
+    },
+    load(url, context, next) {
+      const loaded = next(url, context);
+      if (!edit || !url.startsWith('file:') || !fileURLToPath(url).endsWith(`/${edit.file}`)) return loaded;
+      const source = String(loaded.source);
+      if (source.split(edit.from).length !== 2)
+        throw new Error(`${edit.file} has not one ${JSON.stringify(edit.from)}`);
+      return { ...loaded, source: source.replace(edit.from, () => edit.to) };
+    },
+  });
+}

@@ -1,0 +1,59 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { MUTATIONS } from './mutations/list.ts';
+
+const MAIN = join(import.meta.dirname, 'main.ts');
+
+function sim(...args: string[]): { output: string; status: number | null } {
+  const node = [process.execPath, '--disable-warning=ExperimentalWarning', MAIN, ...args];
+  const [program = '', ...rest] = node;
+  const { stdout, stderr, status } = spawnSync(program, rest, { encoding: 'utf8' });
+  return { output: stdout + stderr, status };
+}
+
+const hashIn = (output: string) => /hash ([0-9a-f]+)/.exec(output)?.[1];
+
+test('the same seed gives the same histories', () => {
+  const [first, again] = [sim('--seed', '11', '--histories', '25'), sim('--seed', '11', '--histories', '25')];
+  expect(hashIn(first.output)).toMatch(/^[0-9a-f]+$/);
+  expect(hashIn(again.output)).toBe(hashIn(first.output));
+  expect(hashIn(sim('--seed', '12', '--histories', '25').output)).not.toBe(hashIn(first.output));
+});
+
+test('new random histories of the journal hold for sixty seconds of CPU', ({ annotate }) => {
+  const { output, status } = sim('--seconds', '60');
+  annotate(output);
+  expect(status, output).toBe(0);
+  expect(output).toMatch(/^journal: [1-9]\d{2,} histories held/m);
+}, 600_000);
+
+describe('a wrong version of the product', () => {
+  test.each(MUTATIONS.map(({ name, file, from }) => ({ name, file, from })))(
+    '$name changes one place of the product as it is',
+    ({ file, from }) => {
+      const source = readFileSync(join(import.meta.dirname, '..', file), 'utf8');
+      expect(source.split(from)).toHaveLength(2);
+    },
+  );
+
+  test('is found, and the history that shows it is short and readable', () => {
+    const { output, status } = sim('--mutation', 'epoch-kept', '--seed', '1');
+    expect(status).toBe(1);
+    expect(output).toContain('BROKEN, seed 1: a sequence names one event');
+    expect(output).toMatch(/The history, shortened from \d+ steps to \d+:/);
+    expect(output).toMatch(/is killed|power is cut/);
+    expect(output).toContain('Play it again: npm run sim -- --only journal --seed 1');
+  });
+
+  test.each(MUTATIONS.map(({ name, wrong }) => ({ name, wrong })))(
+    'is found: $wrong',
+    { tags: 'nightly' },
+    ({ name }) => {
+      const { output, status } = sim('--mutation', name, '--seed', '1', '--seconds', '20', '--brief');
+      expect(status, output).toBe(1);
+      expect(output).toMatch(/^BROKEN/m);
+    },
+  );
+});

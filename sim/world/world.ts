@@ -1,0 +1,285 @@
+import { Disk } from './disk.ts';
+import { Random } from './random.ts';
+
+/** Taken before the globals are replaced: the only real timer of a simulation. */
+const realImmediate = setImmediate;
+
+/** A callback that waits for its moment. Times are milliseconds of the machine's monotonic clock. */
+type Task = { at: number; order: number; process: Process; run: () => void; isCancelled: boolean };
+
+/**
+ * A process of the simulated machine. The code of a process runs in this one; what tells them apart is whose task is
+ * running. When it ends, its tasks and its open files go with it.
+ */
+export class Process {
+  readonly name: string;
+  /** The monotonic clock when the process started. Milliseconds. */
+  readonly startedAt: number;
+  /** Sequential numbers stand for random ids. */
+  isAlive = true;
+  /** Disk operations until the process is killed in the middle of its code; null: it is not. */
+  operationsLeft: number | null = null;
+  readonly onEnd: (() => void)[] = [];
+
+  constructor(name: string, startedAt: number) {
+    this.name = name;
+    this.startedAt = startedAt;
+  }
+}
+
+/** Thrown by every call of a process that was killed in the middle of its code, so that it has no further effect. */
+export class Killed extends Error {
+  constructor(process: Process) {
+    super(`${process.name} was killed`);
+    this.name = 'Killed';
+  }
+}
+
+/** Where a simulated wall clock begins: 2026-11-28. Milliseconds since the Unix epoch. */
+const BEGIN_MS = Date.UTC(2026, 10, 28);
+
+/**
+ * A machine in virtual time: a wall clock and a monotonic one, timers, a disk, and processes. Nothing in it waits:
+ * the clock jumps to the next task. All that happens follows from the seed.
+ */
+export class World {
+  readonly random: Random;
+  readonly disk: Disk;
+  /** What history steps and checks run as. It outlives every fault. */
+  readonly outside: Process;
+  /** Whose task is running. */
+  current: Process;
+  /** Called with each line that a process logs; null: nobody listens. */
+  onLog: ((process: string, line: string) => void) | null = null;
+  /** A promise of a process that was rejected and not awaited, which ends a process of Node.js. */
+  unhandled: unknown = null;
+  /** Whether the disk's answers may be late. */
+  isDiskSlow = false;
+  #monotonic = 0;
+  #slept = 0;
+  #wallOffset = 0;
+  #order = 0;
+  #hash = 0x811c9dc5;
+  readonly #tasks: Task[] = [];
+
+  constructor(seed: number) {
+    this.random = new Random(seed);
+    this.outside = new Process('the history', 0);
+    this.current = this.outside;
+    this.disk = new Disk(this);
+  }
+
+  /** Milliseconds since the machine was turned on, without the time that it slept. */
+  monotonic(): number {
+    return this.#monotonic;
+  }
+
+  /** Milliseconds since the machine was turned on. */
+  sinceBoot(): number {
+    return this.#monotonic + this.#slept;
+  }
+
+  /** True time, which no process can read. Milliseconds since the Unix epoch. */
+  trueTime(): number {
+    return BEGIN_MS + this.sinceBoot();
+  }
+
+  /** The wall clock, right or wrong. Milliseconds since the Unix epoch. */
+  wall(): number {
+    return this.trueTime() + this.#wallOffset;
+  }
+
+  /** By how much the wall clock is ahead of true time. Milliseconds. */
+  get wallOffset(): number {
+    return this.#wallOffset;
+  }
+
+  setWallOffset(ms: number): void {
+    this.#wallOffset = ms;
+  }
+
+  /** The machine sleeps: no task runs, and the monotonic clock stands still. */
+  sleep(ms: number): void {
+    this.#slept += ms;
+  }
+
+  /** The running task takes this long: others are late by it. */
+  spend(ms: number): void {
+    this.#monotonic += ms;
+  }
+
+  start(name: string): Process {
+    return new Process(name, this.#monotonic);
+  }
+
+  /** Ends a process at once. What it awaits never comes. */
+  end(process: Process): void {
+    if (!process.isAlive) return;
+    process.isAlive = false;
+    this.disk.closeAllOf(process);
+    for (const ended of process.onEnd.splice(0)) ended();
+  }
+
+  /** Counts a call of the running process that a kill may come before. @throws {Killed} */
+  beforeOperation(): void {
+    const { current } = this;
+    if (!current.isAlive) throw new Killed(current);
+    if (current.operationsLeft === null) return;
+    if (current.operationsLeft > 0) {
+      current.operationsLeft -= 1;
+      return;
+    }
+    this.note(`${current.name} is killed within its code`);
+    this.end(current);
+    throw new Killed(current);
+  }
+
+  /** Adds a task of the running process. */
+  schedule(ms: number, run: () => void, process = this.current): Task {
+    const task = {
+      at: this.#monotonic + Math.max(0, ms),
+      order: this.#order++,
+      process,
+      run,
+      isCancelled: false,
+    };
+    this.#push(task);
+    return task;
+  }
+
+  /** Runs `work` as a process, now. */
+  as<T>(process: Process, work: () => T): T {
+    const before = this.current;
+    this.current = process;
+    try {
+      return work();
+    } finally {
+      this.current = before;
+    }
+  }
+
+  /** Runs `work` as a task of a process, and what it leads to, until it has settled. @throws what it throws */
+  async call<T>(process: Process, work: () => T | Promise<T>, withinMs = 60_000): Promise<T> {
+    let settled: { value: T } | { error: unknown } | null = null;
+    this.schedule(
+      0,
+      () => {
+        Promise.resolve()
+          .then(work)
+          .then(
+            (value) => {
+              settled = { value };
+            },
+            (error: unknown) => {
+              settled = { error };
+            },
+          );
+      },
+      process,
+    );
+    await this.until(() => settled !== null || !process.isAlive, withinMs);
+    const outcome = settled as { value: T } | { error: unknown } | null;
+    if (!process.isAlive) throw new Killed(process);
+    if (outcome === null) throw new Error(`nothing came of a call of ${process.name} within ${withinMs} ms`);
+    if ('error' in outcome) throw outcome.error;
+    return outcome.value;
+  }
+
+  /** Lets time pass. */
+  async run(ms: number): Promise<void> {
+    await this.until(() => false, ms);
+  }
+
+  /** Lets time pass until a condition holds. @returns whether it does */
+  async until(condition: () => boolean, withinMs: number): Promise<boolean> {
+    const end = this.#monotonic + withinMs;
+    for (;;) {
+      // Promises run before the next task, as the code of a turn and what it leads to do.
+      await new Promise<void>((resolve) => realImmediate(resolve));
+      if (this.unhandled !== null) throw this.unhandled;
+      if (condition()) return true;
+      const task = this.#tasks[0];
+      if (!task || task.at > end) break;
+      this.#pop();
+      if (task.isCancelled || !task.process.isAlive) continue;
+      if (task.at > this.#monotonic) this.#monotonic = task.at;
+      this.current = task.process;
+      try {
+        task.run();
+      } catch (error) {
+        if (!(error instanceof Killed)) throw error;
+      }
+    }
+    if (end > this.#monotonic) this.#monotonic = end;
+    this.current = this.outside;
+    return condition();
+  }
+
+  /** Notes something that happened: it goes into the hash of the history, and to whoever listens. */
+  note(line: string): void {
+    this.mark(line);
+    this.onLog?.(this.current.name, line);
+  }
+
+  /** Notes something that goes into the hash alone. */
+  mark(line: string): void {
+    for (let at = 0; at < line.length; at++) {
+      this.#hash = Math.imul(this.#hash ^ line.charCodeAt(at), 0x01000193);
+    }
+  }
+
+  /** A number that differs when anything that was noted differs. */
+  get hash(): number {
+    return this.#hash >>> 0;
+  }
+
+  // A binary heap: by time, then by order.
+  #push(task: Task): void {
+    const tasks = this.#tasks;
+    let at = tasks.length;
+    tasks.push(task);
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      const above = tasks[parent];
+      if (!above || isBefore(above, task)) break;
+      tasks[at] = above;
+      at = parent;
+    }
+    tasks[at] = task;
+  }
+
+  #pop(): void {
+    const tasks = this.#tasks;
+    const last = tasks.pop();
+    if (!last || tasks.length === 0) return;
+    let at = 0;
+    for (;;) {
+      const left = tasks[2 * at + 1];
+      const right = tasks[2 * at + 2];
+      if (!left) break;
+      const isRight = right !== undefined && isBefore(right, left);
+      const child = isRight ? right : left;
+      if (isBefore(last, child)) break;
+      tasks[at] = child;
+      at = 2 * at + (isRight ? 2 : 1);
+    }
+    tasks[at] = last;
+  }
+}
+
+function isBefore(a: Task, b: Task): boolean {
+  return a.at < b.at || (a.at === b.at && a.order < b.order);
+}
+
+let present: World | null = null;
+
+/** Returns the world that the simulated code runs in. @throws Error when there is none */
+export function world(): World {
+  if (!present) throw new Error('no simulated world');
+  return present;
+}
+
+/** Makes a world the one that the simulated code runs in. */
+export function enter(next: World): void {
+  present = next;
+}
