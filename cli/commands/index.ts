@@ -15,6 +15,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
   console: async () => (await import('./console.ts')).consoleCommands,
   enrollment: async () => (await import('./enrollment.ts')).enrollmentCommands,
   ledger: async () => (await import('./ledger.ts')).ledgerCommands,
+  payout: async () => (await import('./payout.ts')).payoutCommands,
   rate: async () => (await import('./rate.ts')).rateCommands,
   link: async () => (await import('./link.ts')).linkCommands,
   domain: async () => (await import('./domain.ts')).domainCommands,

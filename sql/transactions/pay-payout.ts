@@ -1,21 +1,15 @@
 import { AppError } from '../../core/errors.ts';
 import { assertInvariant } from '../../core/invariants.ts';
-import { toMajor } from '../../core/money/money.ts';
 import { unitOf } from '../../core/referrals/payout-formats.ts';
 import type { Queryable } from '../database/pool.ts';
-import { type HeldCommission, lockCommissions, noLongerDue } from '../referrals/commissions.ts';
+import { type HeldCommission, lockCommissions } from '../referrals/commissions.ts';
 import { lockEnrollmentShared } from '../referrals/enrollments.ts';
 import { appendEntries, type Entry } from '../referrals/ledger.ts';
 import {
   closePaidLines,
-  commissionsPaidBy,
   exportedCommissions,
-  lockPayoutExport,
-  lockPayouts,
   markExportCanceled,
   markExportPaid,
-  markPayoutFailed,
-  markPayoutRetried,
   markPayoutsPaid,
   type Payout,
   type PayoutExport,
@@ -25,7 +19,7 @@ import { queueEvents } from '../webhooks/outbox.ts';
 import { majorTotals, payoutData } from './export-payouts.ts';
 import { addManualCommission } from './manual-commission.ts';
 import { moveCommissions } from './move-commissions.ts';
-import { takeBackCommission } from './undo-rewards.ts';
+import { amountsOf, lockFile, moveEntries } from './payout-lines.ts';
 
 /**
  * The states of a payout file and its lines. Every change holds the lock of the workspace's files, then those of the
@@ -172,92 +166,6 @@ async function keepRest(
 }
 
 /**
- * Gives back what a paid line paid, by reversing entries: its commissions are eligible again. Those that a correction
- * left because they were paid are taken back. A second call changes nothing.
- *
- * @throws {AppError} `not_found` when the workspace has no such file, or the file has no such line; `conflict` when the
- *   line is not paid
- */
-export async function failPayoutLine(
-  tx: Queryable,
-  workspaceId: string,
-  given: { exportId: string; partnerId: string; reason: string; now: Date },
-): Promise<void> {
-  const { exportId, partnerId, reason, now } = given;
-  const file = await lockFile(tx, workspaceId, exportId);
-  const all = await payoutsOfExport(tx, exportId);
-  const line = lineOf(all, exportId, partnerId);
-  if (line.status === 'failed') return;
-  if (line.paid_minor === null) {
-    throw new AppError('conflict', `the line of partner ${partnerId} is not paid: only a paid line can fail`);
-  }
-  if (line.paid_minor === 0) {
-    throw new AppError(
-      'conflict',
-      `another file paid the line of partner ${partnerId}: mark the line of that one`,
-    );
-  }
-  const held = await lockCommissions(tx, await commissionsPaidBy(tx, line.id));
-  const amount = held.reduce((sum, { remaining_minor }) => sum + remaining_minor, 0);
-  assertInvariant(
-    'payout_equals_entries',
-    amount === line.paid_minor,
-    () => `payout line ${line.id} paid ${line.paid_minor}, its commissions have ${amount}`,
-  );
-  await appendEntries(
-    tx,
-    workspaceId,
-    held.flatMap((commission) => moveEntries(commission, line.id, 'payout_failed')),
-    now,
-  );
-  await moveCommissions(
-    tx,
-    held.map(({ id }) => id),
-    'eligible',
-    now,
-  );
-  await markPayoutFailed(tx, line.id, reason, now);
-  const data = {
-    ...payoutData(file, amountsOf(all)),
-    partner_id: line.enrollment_id,
-    amount: toMajor(amount, line.currency),
-    currency: line.currency,
-    reason,
-  };
-  await queueEvents(tx, workspaceId, [{ type: 'payout.failed', data }]);
-  const wrong = await noLongerDue(
-    tx,
-    held.map(({ id }) => id),
-  );
-  for (const commission of held) {
-    if (wrong.has(commission.id)) await takeBackCommission(tx, { ...commission, status: 'eligible' }, now);
-  }
-}
-
-/**
- * Lets later files pay the referrer of a failed line again, at the same address. A second call changes nothing.
- *
- * @throws {AppError} `not_found` when the workspace has no such file, or the file has no such line; `conflict` when the
- *   line has not failed
- */
-export async function retryPayoutLine(
-  tx: Queryable,
-  workspaceId: string,
-  given: { exportId: string; partnerId: string; now: Date },
-): Promise<void> {
-  const { exportId, partnerId, now } = given;
-  await lockFile(tx, workspaceId, exportId);
-  const line = lineOf(await payoutsOfExport(tx, exportId), exportId, partnerId);
-  if (line.status !== 'failed') {
-    throw new AppError(
-      'conflict',
-      `the line of partner ${partnerId} is ${line.status}: only a failed line can be retried`,
-    );
-  }
-  if (line.retried_at === null) await markPayoutRetried(tx, line.id, now);
-}
-
-/**
  * Cancels what is open in a payout file: it can't be paid by this file any more. A second call changes nothing.
  *
  * @throws {AppError} `not_found` when the workspace has no such file; `conflict` when nothing in it is open
@@ -276,40 +184,3 @@ export async function cancelExport(
   const wasPaid = lines.some(({ status }) => status !== 'open');
   await markExportCanceled(tx, exportId, wasPaid ? 'paid' : 'canceled', now);
 }
-
-function lineOf(all: readonly Payout[], exportId: string, partnerId: string): Payout {
-  const line = all.find(({ enrollment_id }) => enrollment_id === partnerId.toLowerCase());
-  if (!line) throw new AppError('not_found', `payout ${exportId} has no line of partner ${partnerId}`);
-  return line;
-}
-
-async function lockFile(tx: Queryable, workspaceId: string, exportId: string): Promise<PayoutExport> {
-  await lockPayouts(tx, workspaceId);
-  const file = await lockPayoutExport(tx, workspaceId, exportId);
-  if (!file) throw new AppError('not_found', `there is no payout ${exportId}`);
-  return file;
-}
-
-/** Returns the entries that move what is left of a commission to the paid account, or back. */
-function moveEntries(
-  commission: HeldCommission,
-  payoutId: string,
-  cause: 'payout' | 'payout_failed',
-): Entry[] {
-  const entry = {
-    enrollmentId: commission.enrollment_id,
-    externalUserId: commission.external_user_id,
-    unit: commission.currency,
-    cause,
-    commissionId: commission.id,
-    payoutId,
-  } as const;
-  const amount = cause === 'payout' ? commission.remaining_minor : -commission.remaining_minor;
-  return [
-    { ...entry, account: 'cash_eligible', amount: -amount },
-    { ...entry, account: 'cash_paid', amount },
-  ];
-}
-
-const amountsOf = (lines: readonly Payout[]) =>
-  lines.map(({ currency, amount_minor }) => ({ currency, amountMinor: amount_minor }));

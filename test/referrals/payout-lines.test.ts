@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { verifyLedger } from '../../cli/verify-ledger.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
 import { type Merchant, merchant, PAID_AT_ONCE, queuedEvents } from './support.ts';
 
@@ -12,6 +13,9 @@ beforeAll(async () => {
 beforeEach(async () => {
   shop = await api.addWorkspace();
   m = merchant(shop);
+});
+afterEach(async () => {
+  expect(await verifyLedger(api.stores.pool, [shop.workspace.id])).toMatchObject({ ok: true, wrong: [] });
 });
 afterAll(() => api.close());
 

@@ -1,7 +1,12 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { setStatus } from '../../cli/commands/enrollment.ts';
+import type { ExportedPayout } from '../../cli/commands/payout.ts';
 import { verifyLedger } from '../../cli/verify-ledger.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import { operator } from '../support/hoplog.ts';
+import { temporaryDataDir } from '../support/journal.ts';
 import { countRows, type Merchant, merchant, PAID_AT_ONCE } from './support.ts';
 
 let api: TestApi;
@@ -149,6 +154,45 @@ describe('a payout file', () => {
     expect((await exportPayouts()).lines).toMatchObject([{ amount: '20.00' }]);
     expect((await pay(third.id)).body).toEqual({ paid: 1, totals: { usd: 10 } });
     expect(await verifyLedger(api.stores.pool, [shop.workspace.id])).toMatchObject({ ok: true });
+  });
+
+  test('of the command is written once, and says who is left out and which file they wait for', async () => {
+    const { programId } = await referral();
+    await m.purchase('n', 'o1', 100);
+    const disk = temporaryDataDir();
+    const fileOf = (name: string) => join(disk.dataDir, name);
+    const args = (name: string, ...more: string[]) => [
+      'payout',
+      'export',
+      '--workspace',
+      shop.workspace.id,
+      '--output',
+      fileOf(name),
+      ...more,
+    ];
+    const { json, run, refused } = operator(api.stores);
+    const made = await json<ExportedPayout>(...args('a.csv', '--format', 'paypal', '--program', programId));
+    const none = { left_out: [], held_back: {}, rounded: 0 };
+    expect(made).toMatchObject({ ...none, file: fileOf('a.csv'), lines: 1, totals: { usd: 20 } });
+    const text = await readFile(fileOf('a.csv'), 'utf8');
+    expect(text).toMatch(/^r@pay\.example,20\.00,USD,/);
+    expect((await stat(fileOf('a.csv'))).mode & 0o777).toBe(0o600);
+    const later = await run(...args('b.csv', '--format', 'paypal', '--program', programId));
+    expect(later.stdout).toContain(`left out: 1 referrer in the open file ${made.export_id}\n`);
+    expect(await readFile(fileOf('b.csv'), 'utf8')).toBe('');
+    await refused(1, /--output can't be written: EEXIST/, ...args('a.csv'));
+    await refused(
+      1,
+      /method: must be wise in a file for wise/,
+      ...args('c.csv', '--format', 'wise', '--method', 'paypal'),
+    );
+    // What could not be written is no file of the workspace.
+    expect((await shop.get<{ payouts: unknown[] }>('/payouts')).body.payouts).toHaveLength(2);
+    const all = await json<ExportedPayout>(
+      ...args('d.csv', '--format', 'paypal', '--program', programId, '--include-open'),
+    );
+    expect(all).toMatchObject({ ...none, lines: 1 });
+    disk.remove();
   });
 
   test('changes no balance when created, and an empty one pays no user', async () => {

@@ -1,6 +1,7 @@
 import { inTransaction } from '../../../sql/database/pool.ts';
+import { enrollmentHistory } from '../../../sql/referrals/enrollment-history.ts';
 import { listEnrollments } from '../../../sql/referrals/enrollment-list.ts';
-import { enrollmentHistory, lockEnrollment } from '../../../sql/referrals/enrollments.ts';
+import { lockEnrollment } from '../../../sql/referrals/enrollments.ts';
 import { deleteEnrollment } from '../../../sql/transactions/delete-enrollment.ts';
 import { actorOf } from '../../actor.ts';
 import type { Api, ApiDeps } from '../../dependencies.ts';

@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import type { Static } from 'typebox';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { verifyLedger } from '../../../cli/verify-ledger.ts';
 import { type Merchant, merchant, PAID_AT_ONCE } from '../../../test/referrals/support.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../../test/support/api.ts';
@@ -19,6 +19,9 @@ beforeAll(async () => {
 beforeEach(async () => {
   shop = await api.addWorkspace();
   m = merchant(shop);
+});
+afterEach(async () => {
+  expect(await verifyLedger(api.stores.pool, [shop.workspace.id])).toMatchObject({ ok: true, wrong: [] });
 });
 afterAll(() => api.close());
 

@@ -1,26 +1,13 @@
-import { badRequest } from '../../../core/errors.ts';
-import { METHOD_OF_FORMAT } from '../../../core/referrals/payout-formats.ts';
-import { requireInstant } from '../../../core/time/timestamps.ts';
 import { inTransaction, type Queryable } from '../../../sql/database/pool.ts';
 import { listExportLines } from '../../../sql/referrals/payout-list.ts';
-import { programById } from '../../../sql/referrals/programs.ts';
-import {
-  exportPayouts,
-  type PayoutFile,
-  type PayoutScope,
-} from '../../../sql/transactions/export-payouts.ts';
-import {
-  cancelExport,
-  failPayoutLine,
-  payExport,
-  retryPayoutLine,
-} from '../../../sql/transactions/pay-payout.ts';
+import type { PayoutFile } from '../../../sql/transactions/export-payouts.ts';
+import { failPayoutLine, retryPayoutLine } from '../../../sql/transactions/fail-payout-line.ts';
+import { cancelExport, payExport } from '../../../sql/transactions/pay-payout.ts';
 import { BYTE_ORDER_MARK, requireBomOfCsv } from '../../byte-order-mark.ts';
 import type { Api, ApiDeps } from '../../dependencies.ts';
 import { withIdempotency } from '../../plugins/idempotency.ts';
 import { IdParams, Ok } from '../../schemas.ts';
-import { noSuchProgram } from '../programs/service.ts';
-import { FORMATS } from './formats.ts';
+import { createPayoutFile } from './create-file.ts';
 import { lineRecord, payoutListRoutes } from './list-routes.ts';
 import { FailBody, LineParams, Paid, PaidBody, PayoutExportQuery, PayoutLine } from './schemas.ts';
 
@@ -65,28 +52,18 @@ export async function payoutRoutes(app: Api, deps: ApiDeps): Promise<void> {
     async (request, reply) => {
       const { auth, query } = request;
       const { id: workspaceId } = auth.workspace;
-      const { program_id: programId = null } = query;
-      if (programId !== null && !(await programById(pool, workspaceId, programId))) throw noSuchProgram();
       requireBomOfCsv(query);
-      const format = FORMATS[query.format];
-      const method = METHOD_OF_FORMAT[query.format];
-      if (method !== null && query.method !== undefined && query.method !== method) {
-        throw badRequest('method', `must be ${method} in a file for ${method}`);
-      }
-      const scope: PayoutScope = {
-        programId,
-        until: query.until === undefined ? null : instantOf('until', query.until),
+      const asked = {
+        programId: query.program_id ?? null,
+        until: query.until ?? null,
         format: query.format,
         method: query.method ?? null,
         includeOpen: query.include_open,
-        limit: format.maxLines,
       };
-      // A file that its service would not take must not be saved.
       const { text, ...file } = await inTransaction(pool, async (tx) => {
-        const file = await exportPayouts(tx, workspaceId, scope, new Date());
-        const text = format.write(file);
+        const made = await createPayoutFile(tx, workspaceId, asked, new Date());
         await request.audit(tx);
-        return { ...file, text };
+        return made;
       });
       return reply
         .headers(headersOf(file))
@@ -221,8 +198,4 @@ function headersOf({ id, ledgerHead, leftOut, heldBack, rounded }: PayoutFile): 
     }),
     ...(rounded > 0 && { 'x-rounded': String(rounded) }),
   };
-}
-
-function instantOf(path: string, text: string): Date {
-  return new Date(Number(requireInstant(path, text) / 1_000_000n));
 }
