@@ -114,6 +114,9 @@ export type PaymentFact = Payer & {
 /** An amount of money in minor units, as ISO 4217 counts them. */
 export type Money = { minor: number; currency: string };
 
+/** Money that was given back. `goods`: what of it is neither tax nor shipping, where the provider says so. Minor units. */
+export type Refunded = Money & { goods?: number };
+
 export type Part = {
   /**
    * Milliseconds: the event's own time. Of two parts of one name the one of higher `rank`, then the later one, then the one
@@ -135,9 +138,11 @@ export type Part = {
   /** Whether the provider knows an earlier paid invoice of the subscription. */
   hasEarlier?: boolean;
   /** All that was given back of one charge. */
-  refunded?: Money;
+  refunded?: Refunded;
   /** A refund that failed or was canceled: less was given back than the part `of` says, where that part is not newer. */
-  failedRefund?: Money & { of: string | null };
+  failedRefund?: Refunded & { of: string | null };
+  /** What of the refunds that other parts sum is goods. */
+  split?: Required<Refunded>;
   /** One amount in two currencies, such as the buyer's and the store's: other amounts are converted by it. */
   pair?: readonly [Money, Money];
   /** `taken`: the provider has withdrawn the money; it comes back when the dispute is won. */
@@ -156,6 +161,8 @@ export type PartSale = {
   paidAt: number;
   /** `first`: of a subscription. `renewal`: a later one, unless the first was free. `none`: no subscription. */
   cycle: 'first' | 'renewal' | 'none';
+  /** Something was asked for that a discount or a balance of the customer has paid: where nothing was paid, it is no trial. */
+  isPriced?: boolean;
 };
 
 /** A signature that is missing, wrong, or too old. */

@@ -1,5 +1,5 @@
 import { halfEven } from '../money/money.ts';
-import type { Buyer, Money, Part, PartSale, Payer, PaymentFact } from './connector.ts';
+import type { Buyer, Money, Part, PartSale, Payer, PaymentFact, Refunded } from './connector.ts';
 import { PROVIDERS, type Provider, providerWords } from './providers.ts';
 
 /** What is known of one payment, by the names of its parts. */
@@ -112,10 +112,31 @@ function withoutFailed(parts: Parts): Parts {
       const lost = failed.filter(
         (one) => (one.of ?? name) === name && one.at >= at && one.currency === refunded.currency,
       );
-      const minor = lost.reduce((left, one) => left - one.minor, refunded.minor);
-      return [name, { ...part, refunded: { ...refunded, minor: Math.max(0, minor) } }];
+      return [name, { ...part, refunded: lost.reduce(less, refunded) }];
     }),
   );
+}
+
+/** Returns a sum of refunds without one of them. Goods that either does not tell are of the same share as before. */
+function less(sum: Refunded, failed: Refunded): Refunded {
+  const minor = Math.max(0, sum.minor - failed.minor);
+  if (sum.goods === undefined) return { ...sum, minor };
+  const goods =
+    failed.goods === undefined ? partOf(sum.goods, minor, sum.minor) : Math.max(0, sum.goods - failed.goods);
+  return { ...sum, minor, goods };
+}
+
+/** Returns an amount times one number through another, rounded half to even; 0 where the last one is 0. */
+const partOf = (amount: number, times: number, through: number): number =>
+  through === 0 ? 0 : Number(halfEven(BigInt(amount) * BigInt(times), BigInt(through)));
+
+/**
+ * Returns how much of a sale a refund takes back, in the refund's currency: of goods alone the part that they are of all
+ * goods, so that tax and shipping, which earned nothing, take no commission back.
+ */
+function takenBack({ minor, goods }: Refunded, sale: PartSale): number {
+  if (goods === undefined || (goods > 0 && sale.commissionableMinor === 0)) return minor;
+  return partOf(goods, sale.amountMinor, sale.commissionableMinor);
 }
 
 /** Sums what was given back in the sale's currency. An amount of another one is converted, or left out. */
@@ -125,17 +146,31 @@ function givenBack(
 ): Pick<PaymentState, 'refundedMinor' | 'isUnconverted'> {
   if (sale === null) return { refundedMinor: 0, isUnconverted: false };
   const pairs = all.flatMap(({ pair }) => (pair ? [pair] : []));
-  let refunded = 0;
   let isUnconverted = false;
-  for (const { refunded: given, dispute } of all) {
-    for (const money of [given, dispute?.state === 'taken' ? dispute : undefined]) {
-      if (!money || money.minor === 0) continue;
-      const minor = convertedBy(pairs, money, sale.currency);
-      if (minor === null) isUnconverted = true;
-      else refunded += minor;
+  const inCurrency = (minor: number, currency: string): number => {
+    const converted = minor === 0 ? 0 : convertedBy(pairs, { minor, currency }, sale.currency);
+    if (converted === null) isUnconverted = true;
+    return converted ?? 0;
+  };
+  let given = 0;
+  let taken = 0;
+  for (const { refunded, dispute, split } of all) {
+    if (refunded) {
+      given += inCurrency(refunded.minor, refunded.currency);
+      taken += inCurrency(takenBack(refunded, sale), refunded.currency);
     }
+    if (split) taken += inCurrency(takenBack(split, sale) - split.minor, split.currency);
+    if (dispute?.state !== 'taken') continue;
+    const withdrawn = inCurrency(dispute.minor, dispute.currency);
+    given += withdrawn;
+    taken += withdrawn;
   }
-  return { refundedMinor: Math.min(sale.amountMinor, refunded), isUnconverted };
+  // Where all was given back, nothing of the goods is left.
+  const isAll = given >= sale.amountMinor;
+  return {
+    refundedMinor: isAll ? sale.amountMinor : Math.max(0, Math.min(taken, sale.amountMinor)),
+    isUnconverted,
+  };
 }
 
 /** Converts an amount by a pair of amounts that are worth the same; null: no pair has both currencies. */

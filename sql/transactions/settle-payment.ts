@@ -75,7 +75,7 @@ async function outcomeOf(
   if (state.isUnsure) return unmatched('waits_for_invoice');
   if (sale === null) return unmatched('no_purchase');
   if (sale.amountMinor <= 0) {
-    return sale.cycle === 'first'
+    return sale.cycle === 'first' && sale.isPriced !== true
       ? { status: 'recorded', reason: 'trial_nothing_paid' }
       : { status: 'ignored', reason: 'nothing_paid' };
   }

@@ -42,12 +42,15 @@ export function paddleStory(): Story {
       },
       at,
     );
-  const refund = (id: string, total: string, at: string) =>
-    paddleEvent(
+  const refund = (id: string, goods: number, tax: number, at: string) => {
+    const [subtotal, total] = [String(goods), String(goods + tax)];
+    const amounts = { ...adjustment.totals, subtotal, tax: String(tax), total };
+    return paddleEvent(
       'adjustment.updated',
-      { ...adjustment, id, transaction_id: 'txn_1', totals: { ...adjustment.totals, total } },
+      { ...adjustment, id, transaction_id: 'txn_1', totals: amounts },
       at,
     );
+  };
   return {
     provider: 'paddle',
     order: 'paddle:txn_1',
@@ -61,8 +64,8 @@ export function paddleStory(): Story {
         later(2),
       ),
     ],
-    partial: { event: refund('adj_1', '1000', later(20)), minor: 1_000 },
-    full: refund('adj_2', '10900', later(21)),
+    partial: { event: refund('adj_1', 1_000, 190, later(20)), minor: 1_190 },
+    full: refund('adj_2', 9_000, 1_710, later(21)),
     renewal: {
       order: 'paddle:txn_2',
       events: [paid('txn_2', 'subscription_recurring', later(10), { subscription_id })],

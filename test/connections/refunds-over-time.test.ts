@@ -283,7 +283,25 @@ describe('other providers', () => {
       );
     await polarOf.tell(polar.polarEvent('order.paid', order, later(1)), polarRefund(0, 720, 2));
     expect((await polarOf.purchases()).map((row) => [row[6], row[7]])).toEqual([[0, 1_800]]);
-    await polarOf.tell(polarRefund(9_000, 720, 3));
+    // Half of the goods, whatever tax came with it, is half of the commission.
+    await polarOf.tell(polarRefund(4_500, 720, 3));
+    expect((await polarOf.purchases()).map((row) => row[7])).toEqual([900]);
+    await polarOf.tell(
+      polar.polarEvent(
+        'refund.updated',
+        {
+          id: 'refund-1',
+          status: 'failed',
+          amount: 4_500,
+          tax_amount: 360,
+          currency: order.currency,
+          order_id: order.id,
+        },
+        later(4),
+      ),
+    );
+    expect((await polarOf.purchases()).map((row) => row[7])).toEqual([1_800]);
+    await polarOf.tell(polarRefund(9_000, 720, 5));
     expect((await polarOf.purchases()).map((row) => row[7])).toEqual([0]);
 
     const paddleOf = await providerShop(api, 'paddle');
@@ -301,6 +319,15 @@ describe('other providers', () => {
       paddleEvent('adjustment.updated', { ...adjustment, transaction_id: 'txn_1', totals: tax }, later(2)),
     );
     expect((await paddleOf.purchases()).map((row) => row[7])).toEqual([2_000]);
+    const half = { ...adjustment.totals, subtotal: '5000', tax: '0', total: '5000' };
+    await paddleOf.tell(
+      paddleEvent(
+        'adjustment.updated',
+        { ...adjustment, id: 'adj_half', transaction_id: 'txn_1', totals: half },
+        later(3),
+      ),
+    );
+    expect((await paddleOf.purchases()).map((row) => row[7])).toEqual([1_000]);
 
     const [given] = shopify.refund.transactions;
     const shipping = {
@@ -352,6 +379,51 @@ describe('other providers', () => {
     };
     await shop.tell(bought(), stripeEvent('credit_note.created', note, ago(30)));
     expect(await refunded()).toEqual(orderOf(10_000));
+  });
+
+  test('a credit note of Stripe tells what of its refund is goods, before the refund or after it', async () => {
+    const sold = () =>
+      paid('in_1', 11_900, {
+        customer_email: 'n@mail.example',
+        payment_intent: 'pi_1',
+        charge: 'ch_1',
+        total_excluding_tax: 10_000,
+      });
+    const note = (total: number, goods: number, fields: object) =>
+      stripeEvent(
+        'credit_note.created',
+        {
+          id: `cn_${total}`,
+          object: 'credit_note',
+          invoice: 'in_1',
+          customer: 'cus_1',
+          currency: 'usd',
+          status: 'issued',
+          total,
+          total_excluding_tax: goods,
+          out_of_band_amount: null,
+          shipping_cost: null,
+          customer_balance_transaction: null,
+          ...fields,
+        },
+        ago(30),
+      );
+    const sum = (amount: number, at: number) =>
+      stripeEvent(
+        'charge.refunded',
+        charge('ch_1', 11_900, { payment_intent: 'pi_1', amount_refunded: amount }),
+        at,
+      );
+    // Of goods and tax alike, as Stripe Tax takes a refund without a note.
+    await shop.tell(sold(), sum(1_900, ago(40)));
+    expect(await balance()).toBe(16.81);
+    await shop.tell(note(1_900, 0, { refunds: [{ refund: 're_1', amount_refunded: 1_900 }] }));
+    expect(await balance()).toBe(20);
+    // Half of the goods, without their tax; older versions name the refund alone.
+    await shop.tell(note(5_000, 5_000, { refund: 're_2' }), sum(6_900, ago(20)));
+    expect(await balance()).toBe(10);
+    await shop.tell(sum(11_900, ago(10)));
+    expect(await balance()).toBe(0);
   });
 
   test('tips and duties of Shopify earn nothing', async () => {

@@ -69,6 +69,15 @@ describe('a subscription', () => {
     expect((await shop.outcomes()).at(-1)).toEqual(['invoice.paid', 'recorded', 'trial_nothing_paid']);
   });
 
+  test('does not call a first invoice that a discount pays in full a trial', async () => {
+    await shop.tell(
+      paid('in_free', 0, { ...signedUp, subtotal: 2_000 }, ago(40)),
+      paid('in_1', 2_000, { ...signedUp, billing_reason: 'subscription_cycle' }, ago(30)),
+    );
+    expect(await orders()).toEqual({ 'stripe:in_1': order(2_000) });
+    expect((await shop.outcomes())[0]).toEqual(['invoice.paid', 'ignored', 'nothing_paid']);
+  });
+
   test('counts what was paid of an upgrade with proration', async () => {
     await shop.tell(
       session({ mode: 'subscription', invoice: 'in_1', subscription: 'sub_1' }),

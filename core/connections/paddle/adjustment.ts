@@ -1,4 +1,4 @@
-import { minorAt } from '../amounts.ts';
+import { maybeMinor, minorAt } from '../amounts.ts';
 import type { Fact, Part } from '../connector.ts';
 import { type Json, maybeText, objectAt, textAt } from '../fields.ts';
 
@@ -28,16 +28,12 @@ function partOf(adjustment: Json, at: number): Part | null {
   const action = textAt(adjustment, 'action');
   const status = textAt(adjustment, 'status');
   const totals = objectAt(adjustment, 'totals');
-  // Tax that was refunded alone takes no commission back.
-  const isTax = totals.subtotal !== undefined && minorAt(totals, 'subtotal') === 0;
-  const money = {
-    minor: isTax ? 0 : minorAt(totals, 'total'),
-    currency: textAt(totals, 'currency_code').toLowerCase(),
-  };
+  const money = { minor: minorAt(totals, 'total'), currency: textAt(totals, 'currency_code').toLowerCase() };
   // One that is reversed or rejected after it was approved was not given.
   if (action === 'refund') {
     if (status === 'pending_approval') return null;
-    return { at, refunded: status === 'approved' ? money : { ...money, minor: 0 } };
+    if (status !== 'approved') return { at, refunded: { ...money, minor: 0 } };
+    return { at, refunded: { ...money, goods: money.minor - maybeMinor(totals, 'tax') } };
   }
   if (action !== 'chargeback') return null;
   if (status === 'approved') return { at, rank: 1, dispute: { ...money, state: 'taken' } };

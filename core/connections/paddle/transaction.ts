@@ -37,6 +37,7 @@ export function transactionFacts(transaction: Json, at: number): Fact[] {
           currency: textAt(totals, 'currency_code').toLowerCase(),
           paidAt: maybeInstant(transaction, 'billed_at') ?? at,
           cycle: cycleOf(transaction),
+          isPriced: maybeMinor(totals, 'subtotal') > 0,
         },
       },
     },

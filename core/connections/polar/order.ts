@@ -39,19 +39,17 @@ export function orderFacts(order: Json, at: number): Fact[] {
           currency: textAt(order, 'currency').toLowerCase(),
           paidAt: maybeInstant(order, 'created_at') ?? at,
           cycle: cycleOf(order),
+          isPriced: maybeMinor(order, 'subtotal_amount') > 0,
         },
       },
     },
   ];
 }
 
-/**
- * Reads `order.refunded`: the order with the sum of its refunds, whichever of them it is about. Tax that was refunded alone
- * takes no commission back.
- */
+/** Reads `order.refunded`: the order with the sum of its refunds, whichever of them it is about. */
 export function refundedOrderFacts(order: Json, at: number): Fact[] {
   const goods = minorAt(order, 'refunded_amount');
-  const refunded = goods === 0 ? 0 : goods + maybeMinor(order, 'refunded_tax_amount');
+  const minor = goods + maybeMinor(order, 'refunded_tax_amount');
   return [
     {
       kind: 'payment',
@@ -61,7 +59,7 @@ export function refundedOrderFacts(order: Json, at: number): Fact[] {
       part: REFUNDED,
       is: {
         at,
-        refunded: { minor: refunded, currency: textAt(order, 'currency').toLowerCase() },
+        refunded: { minor, goods, currency: textAt(order, 'currency').toLowerCase() },
       },
     },
   ];
@@ -94,6 +92,7 @@ export function failedRefundFacts(refund: Json, at: number): Fact[] {
         rank: -at,
         failedRefund: {
           minor: minorAt(refund, 'amount') + maybeMinor(refund, 'tax_amount'),
+          goods: minorAt(refund, 'amount'),
           currency: textAt(refund, 'currency').toLowerCase(),
           of: REFUNDED,
         },

@@ -46,6 +46,7 @@ export function invoiceFact(invoice: Json, at: number): PaymentFact {
         currency: code,
         paidAt: (maybeInteger(maybeObject(invoice, 'status_transitions'), 'paid_at') ?? at / 1_000) * 1_000,
         cycle: cycleOf(invoice, subscription),
+        isPriced: (maybeInteger(invoice, 'subtotal') ?? 0) > 0,
       },
     },
   };

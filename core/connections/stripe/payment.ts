@@ -1,3 +1,4 @@
+import { shareOf } from '../amounts.ts';
 import { buyerOf, metadataOf } from '../buyer.ts';
 import type { PaymentFact } from '../connector.ts';
 import {
@@ -117,16 +118,23 @@ export function failedRefundFact(refund: Json, at: number): PaymentFact | null {
 }
 
 /**
- * Reads a credit note: money that was given back outside of Stripe. What Stripe gave back is told of by the charge.
- * Source: https://docs.stripe.com/api/credit_notes/object
+ * Reads a credit note: money that was given back outside of Stripe, and what of the note's refunds is goods. The charge
+ * tells how much Stripe gave back. Sources: https://docs.stripe.com/api/credit_notes/object;
+ * https://docs.stripe.com/tax/invoicing/refunds (a refund without a note is of goods and tax alike)
  */
 export function creditNoteFact(note: Json, at: number): PaymentFact | null {
   const given = maybeInteger(note, 'out_of_band_amount') ?? 0;
-  if (given <= 0) return null;
-  // Tax or shipping that was given back alone takes no commission back.
+  const refunded = refundedBy(note);
+  if (given <= 0 && refunded <= 0) return null;
+  const currency = textAt(note, 'currency');
+  const total = maybeInteger(note, 'total') ?? given + refunded;
   const shipping = maybeInteger(maybeObject(note, 'shipping_cost'), 'amount_subtotal') ?? 0;
-  const goods = (maybeInteger(note, 'total_excluding_tax') ?? given) - shipping;
-  const minor = textAt(note, 'status') === 'void' || goods <= 0 ? 0 : given;
+  const goods = (maybeInteger(note, 'total_excluding_tax') ?? total) - shipping;
+  const isVoid = textAt(note, 'status') === 'void';
+  const moneyOfNote = (amount: number) => ({
+    ...moneyOf(amount, currency),
+    goods: moneyOf(shareOf(amount, goods, total), currency).minor,
+  });
   return {
     kind: 'payment',
     refs: [maybeId(note, 'invoice')].filter((ref) => ref !== null),
@@ -134,8 +142,20 @@ export function creditNoteFact(note: Json, at: number): PaymentFact | null {
     account: maybeId(note, 'customer_account'),
     subscription: null,
     part: `credit_note:${textAt(note, 'id')}`,
-    is: { at, refunded: moneyOf(minor, textAt(note, 'currency')) },
+    is: {
+      at,
+      refunded: moneyOfNote(isVoid ? 0 : given),
+      ...(refunded > 0 && { split: moneyOfNote(isVoid ? 0 : refunded) }),
+    },
   };
+}
+
+/** Returns how much the refunds of a credit note gave back. API versions before 2025-03-31 name one refund, with no amount. */
+function refundedBy(note: Json): number {
+  const listed = objectsIn(note.refunds).map((one) => maybeInteger(one, 'amount_refunded') ?? 0);
+  if (listed.length > 0) return listed.reduce((sum, one) => sum + one, 0);
+  const isAlone = maybeId(note, 'refund') !== null && maybeId(note, 'customer_balance_transaction') === null;
+  return isAlone ? (maybeInteger(note, 'total') ?? 0) - (maybeInteger(note, 'out_of_band_amount') ?? 0) : 0;
 }
 
 /** Reads `charge.dispute.*`. */
