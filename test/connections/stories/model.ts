@@ -1,4 +1,4 @@
-import type { Provider } from '../../core/connections/providers.ts';
+import type { Provider } from '../../../core/connections/providers.ts';
 
 /**
  * What the stories of one customer must come to, written from the contract alone: one payment is one purchase, a customer
@@ -32,10 +32,21 @@ export type Story = {
   isFirstSaleOnly: boolean;
   /** A free first invoice of the subscription, before the payments. */
   hasTrial: boolean;
+  /** Who pays is an account instead of a customer. */
+  isAccount: boolean;
+  /** Of the payments; the program's is usd. */
+  currency: 'usd' | 'eur';
+  /** The buyer pays in another currency, and so refunds are told. */
+  isShownInOther: boolean;
+  /** At the end the merchant assigns the first payment without a referrer to `r2`. */
+  isAssigned: boolean;
   payments: StoryPayment[];
   /** Number of events after which the connection is deleted and made again; null: never. */
   remadeAfter: number | null;
 };
+
+/** What an amount of a currency is worth in the program's. */
+export const RATE = { usd: 1, eur: 1.2 };
 
 /** `referrer`: who referred the buyer, `r`; or the coupon's owner, `r2`; null: no one is known. */
 export type Expected = { amount: number; refunded: number; referrer: 'r' | 'r2' | null; earned: number };
@@ -53,27 +64,32 @@ export const CAN: Record<
   shopify: { tie: false, coupon: false, dispute: false, trial: false, renewal: false },
 };
 
-/** Returns the purchases of a story, in the order of their times. */
-export function expectedOf({ provider, tie, isFirstSaleOnly, payments }: Story): Expected[] {
+/** Returns the purchases of a story, in the order of their times. @param isAssigned one without a referrer was assigned */
+export function expectedOf(
+  { provider, tie, isFirstSaleOnly, payments, currency }: Story,
+  isAssigned = false,
+): Expected[] {
   // The metadata of Stripe is of the payment; that of the others is told of the customer too.
   const isTied = tie !== 'none' || (provider !== 'stripe' && payments.some(({ isNamed }) => isNamed));
   // Paddle tells the email of a customer, not of a payment.
   const emailOf = (one: StoryPayment) => (provider === 'paddle' ? payments[0] : one)?.email;
   let earlier: Expected['referrer'] = null;
-  let hasEarned = false;
+  const haveEarned = new Set<Expected['referrer']>();
   return payments.map((one, index) => {
     const isNamed = one.isNamed || isTied;
-    const known = isNamed ? 'r' : one.hasCoupon ? 'r2' : (earlier ?? (emailOf(one) === 'own' ? 'r' : null));
+    // An assignment ties the customer: it comes before an email and an earlier purchase, and a coupon of the same owner.
+    const untied = one.hasCoupon || isAssigned ? 'r2' : (earlier ?? (emailOf(one) === 'own' ? 'r' : null));
+    const known = isNamed ? 'r' : untied;
     const refunded = refundedOf(one);
-    const isFirst = CAN[provider].renewal ? index === 0 : !hasEarned;
+    const isFirst = CAN[provider].renewal ? index === 0 : !haveEarned.has(known);
     const earns = known !== null && (!isFirstSaleOnly || isFirst);
-    hasEarned ||= earns;
+    if (earns) haveEarned.add(known);
     earlier = known ?? earlier;
     return {
       amount: one.amount,
       refunded,
       referrer: known,
-      earned: earns ? (one.amount - refunded) / 5 : 0,
+      earned: earns ? Math.round(((one.amount - refunded) / 5) * RATE[currency]) : 0,
     };
   });
 }

@@ -1,0 +1,77 @@
+import fc from 'fast-check';
+import { PROVIDERS } from '../../../core/connections/providers.ts';
+import { CAN, type Story, type StoryPayment } from './model.ts';
+
+const states = fc
+  .array(
+    fc.oneof({ weight: 3, arbitrary: fc.integer({ min: 1, max: 10 }) }, fc.constant('failed' as const)),
+    {
+      maxLength: 3,
+    },
+  )
+  .map((parts) => {
+    let sum = 0;
+    let last = 0;
+    return parts.flatMap((part): StoryPayment['refunds'] => {
+      if (part === 'failed') {
+        if (last === 0) return [];
+        sum -= last;
+        last = 0;
+        return ['failed'];
+      }
+      last = part * 500;
+      sum += last;
+      return [sum];
+    });
+  });
+
+const payment: fc.Arbitrary<StoryPayment> = fc.record({
+  amount: fc.integer({ min: 40, max: 90 }).map((units) => units * 500),
+  email: fc.constantFrom('own', 'other', 'none'),
+  isNamed: fc.constantFrom(false, false, false, true),
+  hasCoupon: fc.constantFrom(false, false, true),
+  joined: fc.constantFrom('invoice', 'invoice_payment', 'checkout', 'never'),
+  refunds: states,
+  dispute: fc.constantFrom('none', 'none', 'none', 'open', 'won', 'lost'),
+  isToldByHand: fc.boolean(),
+});
+
+/** Leaves out what the provider's events can't tell. */
+function possible(story: Story): Story {
+  const can = CAN[story.provider];
+  return {
+    ...story,
+    tie: story.tie === 'event' && !can.tie ? 'import' : story.tie,
+    hasTrial: story.hasTrial && can.trial,
+    isAccount: story.isAccount && story.provider === 'stripe',
+    isShownInOther: story.isShownInOther && story.provider === 'shopify' && story.currency === 'usd',
+    // The events of a deleted connection are gone, and with them what to assign.
+    remadeAfter: story.isAssigned ? null : story.remadeAfter,
+    payments: story.payments.map((one) => ({
+      ...one,
+      hasCoupon: one.hasCoupon && can.coupon && !story.isFirstSaleOnly,
+      // A charge that nothing joins to its invoice has no dispute of that.
+      dispute: can.dispute && one.joined !== 'never' ? one.dispute : 'none',
+    })),
+  };
+}
+
+/** A story, in which order its events come, and which of them come twice. */
+export const story = fc.record({
+  story: fc
+    .record({
+      provider: fc.constantFrom('stripe' as const, ...PROVIDERS),
+      tie: fc.constantFrom('none', 'none', 'none', 'event', 'import'),
+      isFirstSaleOnly: fc.boolean(),
+      hasTrial: fc.constantFrom(false, false, true),
+      isAccount: fc.constantFrom(false, false, true),
+      currency: fc.constantFrom('usd', 'usd', 'eur'),
+      isShownInOther: fc.boolean(),
+      isAssigned: fc.constantFrom(false, false, true),
+      payments: fc.array(payment, { minLength: 1, maxLength: 3 }),
+      remadeAfter: fc.option(fc.nat({ max: 8 })),
+    } satisfies { [field in keyof Story]: fc.Arbitrary<Story[field]> })
+    .map(possible),
+  shuffle: fc.array(fc.nat({ max: 1_000 }), { maxLength: 30 }),
+  repeated: fc.array(fc.nat({ max: 1_000 }), { maxLength: 4 }),
+});

@@ -1,0 +1,19 @@
+import type { Provider } from '../../../core/connections/providers.ts';
+import type { SentEvent } from '../../../core/connections/sent-event.ts';
+import { lemonSqueezyEvents } from './lemonsqueezy-events.ts';
+import { paddleEvents } from './paddle-events.ts';
+import { polarEvents } from './polar-events.ts';
+import { shopifyEvents } from './shopify-events.ts';
+import { stripeEvents } from './stripe-events.ts';
+import type { Told } from './told.ts';
+
+const EVENTS: Record<Provider, (told: Told) => SentEvent[]> = {
+  stripe: stripeEvents,
+  paddle: paddleEvents,
+  lemonsqueezy: lemonSqueezyEvents,
+  polar: polarEvents,
+  shopify: shopifyEvents,
+};
+
+/** Returns a story in the events of its provider, with their own object shapes. Amounts have no tax, so that all of them earns. */
+export const eventsOf = (told: Told): SentEvent[] => EVENTS[told.provider](told);
