@@ -23,6 +23,7 @@ const KINDS: [kind: string, pattern: RegExp][] = [
   ['API', /dist\/api\.js/],
   ['supervisor', /dist\/start\.js/],
   ['hoplog commands', /dist\/hoplog\.js/],
+  ['schemathesis', /schemathesis/],
   ['test workers', /vitest\/(dist\/workers|suppress)/],
   ['vitest', /vitest/],
   ['builds and checks', /esbuild|\btsc\b|biome|build\.ts|gcc|cc1/],
