@@ -155,6 +155,7 @@ export const RECORD_OPERATIONS: Readonly<Record<string, Audited>> = {
     record: ['status', 'program_id', 'commission_type', 'commission_rate'],
     fields: true,
   },
+  'enrollments.confirmPayoutMethod': { action: 'enrollment.confirm_payout_method', target: 'enrollment' },
   'enrollments.delete': { action: 'enrollment.delete', target: 'enrollment' },
   'signups.approve': { action: 'signup.approve', target: 'signup' },
   'signups.reject': { action: 'signup.reject', target: 'signup' },

@@ -97,6 +97,11 @@ const CALLS: Record<string, () => Promise<Run>> = {
     const { workspace, partner_id } = await referrer();
     return () => workspace.patch(`/enrollments/${partner_id}`, { status: 'suspended' });
   },
+  'enrollments.confirmPayoutMethod': async () => {
+    const { workspace, m, partner_id } = await referrer();
+    await m.address(partner_id, 'r');
+    return () => workspace.post(`/enrollments/${partner_id}/confirm-payout-method`);
+  },
   'enrollments.delete': async () => {
     const { workspace, partner_id } = await referrer();
     return () => workspace.delete(`/enrollments/${partner_id}`);

@@ -106,6 +106,30 @@ export async function setPayoutMethod(
   return changed;
 }
 
+/**
+ * Ends what holds the balance of a locked enrollment back since a page changed the payout address: its owner has asked the
+ * referrer. Changes nothing where nothing holds it back.
+ *
+ * @throws {AppError} `conflict` when no address is saved
+ */
+export async function confirmPayoutMethod(
+  tx: Queryable,
+  enrollment: Enrollment,
+  origin: ChangeOrigin,
+): Promise<Enrollment> {
+  if (enrollment.payout_method === null)
+    throw new AppError('conflict', 'this referrer has no payout address');
+  return updateEnrollment(tx, enrollment, { payout_unconfirmed_at: null }, origin);
+}
+
+/** Returns until when payout files leave the balance out since a page changed the payout address; null: they do not. */
+export function heldUntil(
+  { payout_held_until: until }: Pick<Enrollment, 'payout_held_until'>,
+  now: Date,
+): string | null {
+  return until !== null && until > now ? until.toISOString() : null;
+}
+
 async function lockReferrer(
   tx: Queryable,
   workspaceId: string,

@@ -15,7 +15,7 @@ import type { Api, ApiDeps, Auth } from '../dependencies.ts';
 import { withIdempotency, withPreparedIdempotency } from '../plugins/idempotency.ts';
 import { enroll, enrolled, requireEmail } from './enroll.ts';
 import { hasProvenIdentity, requireIdentity } from './identity.ts';
-import { savedMethod, savePayoutMethod, switchRewardMode } from './payout-method.ts';
+import { heldUntil, savedMethod, savePayoutMethod, switchRewardMode } from './payout-method.ts';
 import { purchaseAnswer, readPurchase, refundAnswer } from './report-purchase.ts';
 import { isOpenToPages, namesReferrer, resolveReferrer, signupAnswer } from './report-signup.ts';
 import {
@@ -323,6 +323,7 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
         program_id: enrollment.program_id,
         payout_method: payoutMethod,
         ...(paypal_email !== undefined && { paypal_email }),
+        payout_held_until: heldUntil(enrollment, origin.now),
       };
     },
   );

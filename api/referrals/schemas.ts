@@ -224,12 +224,21 @@ export const SavedMethod = Type.Object(
 );
 export type SavedMethod = Static<typeof SavedMethod>;
 
+export const HeldUntil = Nullable(
+  Type.String({
+    format: 'date-time',
+    description:
+      'Until when payout files leave the balance out, because a page changed the payout address. Null: they do not.',
+  }),
+);
+
 export const PayoutMethodAnswer = Type.Object(
   {
     partner_id: Uuid,
     program_id: Uuid,
     payout_method: SavedMethod,
     paypal_email: Type.Optional(Masked),
+    payout_held_until: HeldUntil,
   },
   { title: 'PayoutMethodSaved' },
 );
@@ -356,6 +365,7 @@ export const Stats = Type.Object(
         min_payout: Major,
         payout_methods: Type.Array(PayoutMethod),
         payout_method: Type.Union([SavedMethod, Type.Null()]),
+        payout_held_until: HeldUntil,
         balance: CashBalance,
         recent_commissions: Type.Array(RecentCommission),
         payouts: Type.Array(ReferralPayout),

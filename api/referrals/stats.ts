@@ -13,7 +13,7 @@ import { activityByDay } from '../../sql/referrals/referral-activity.ts';
 import { referralLinkIds } from '../../sql/referrals/referral-links.ts';
 import type { ApiDeps } from '../dependencies.ts';
 import type { Enrolled } from './enroll.ts';
-import { savedMethod } from './payout-method.ts';
+import { heldUntil, savedMethod } from './payout-method.ts';
 import type { Stats } from './schemas.ts';
 
 const DAY_MS = 86_400_000;
@@ -72,6 +72,7 @@ export async function referralStats(
       min_payout: toMajor(program.min_payout_minor, currency),
       payout_methods: program.payout_methods,
       payout_method: savedMethod(enrollment),
+      payout_held_until: heldUntil(enrollment, now),
       balance: {
         pending: toMajor(cash.pending, currency),
         eligible: toMajor(cash.eligible, currency),

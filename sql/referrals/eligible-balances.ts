@@ -20,6 +20,8 @@ export type EligibleBalance = {
   commissions: number;
   /** Why a file created now would leave the balance out; null: it would not. */
   held_back: HeldBack | null;
+  /** End of `payout_hold_days` since a page changed the payout address. */
+  payout_held_until: Date | null;
 };
 
 /**
@@ -55,7 +57,8 @@ export const ELIGIBLE = `SELECT e.id AS enrollment_id, p.id AS program_id, e.ext
       inOpenFiles: 'owed.in_open_files_minor',
       now: '$3',
       format: '$4',
-    })} AS held_back
+    })} AS held_back,
+    e.payout_unconfirmed_at + make_interval(days => w.payout_hold_days) AS payout_held_until
   FROM (
     SELECT c.enrollment_id, c.currency, count(*) AS commissions, sum(remaining.amount)::bigint AS amount_minor,
       coalesce(sum(remaining.amount) FILTER (WHERE ${isInOpenFile({ format: '$4', programId: '$2' })}), 0)::bigint AS in_open_files_minor

@@ -215,6 +215,14 @@ test('an unpaid affiliate is told why: no payout method, or a suspended particip
   const method = { external_user_id: 'held', method: 'paypal', email: 'held@example.org' };
   await site.api(own, '/referrals/payout-method', method);
   expect(await told()).toContain(`${reached}: you are paid with the next payout.`);
+  // A page sets another address: as of the embed itself, with the publishable key.
+  await site.api({ ...own, secret: own.publishable }, '/referrals/payout-method', {
+    ...method,
+    email: 'new@example.org',
+  });
+  expect(await told()).toMatch(/is reached\.(?! you)/);
+  const saved = (await dashboardIn(page)).locator('section[aria-labelledby=payout-heading]');
+  expect(await saved.textContent()).toMatch(/New address: payable from \w+ \d+/);
   const { enrollments } = await site.api<{ enrollments: { partner_id: string }[] }>(own, '/enrollments');
   await site.change(own, `/enrollments/${enrollments[0]?.partner_id}`, { status: 'suspended' });
   const text = await told();

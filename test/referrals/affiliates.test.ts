@@ -64,6 +64,7 @@ describe('payout-method', () => {
         program_id,
         payout_method: { method: 'paypal', email: 'j***@example.com', paypal_email: 'j***@example.com' },
         paypal_email: 'j***@example.com',
+        payout_held_until: expect.any(String),
       },
     ]);
     expect((await m.stats('r')).affiliate.payout_method).toEqual(paypal.body.payout_method);
@@ -72,6 +73,7 @@ describe('payout-method', () => {
       partner_id,
       program_id,
       payout_method: { method: 'wise', email: 'x***@example.com' },
+      payout_held_until: expect.any(String),
     });
     expect((await m.stats('r')).affiliate.payout_method).toEqual({
       method: 'wise',

@@ -170,6 +170,7 @@ describe('stats', () => {
         min_payout: 50,
         payout_methods: ['wise'],
         payout_method: null,
+        payout_held_until: null,
         balance: { pending: 0, eligible: 0, paid: 0 },
         recent_commissions: [],
         payouts: [],

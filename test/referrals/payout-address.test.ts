@@ -1,8 +1,10 @@
+import type { Static } from 'typebox';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { EnrollmentHistory, EnrollmentRecord } from '../../api/referrals/enrollments/schemas.ts';
-import type { EligibleBalance } from '../../api/referrals/payouts/schemas.ts';
+import type { Eligible, EligibleBalance } from '../../api/referrals/payouts/schemas.ts';
 import { userHash } from '../../core/access/user-hash.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import { PASSWORD, signedInAs } from '../support/members.ts';
 import { allQueuedEvents, type Merchant, merchant, PAID_AT_ONCE } from './support.ts';
 
 let api: TestApi;
@@ -20,7 +22,7 @@ afterAll(() => api.close());
 
 /** A page sets where a user is paid. */
 const fromPage = (user: string, email: string, proof: object = {}) =>
-  shop.post(
+  shop.post<{ payout_held_until: string | null }>(
     '/referrals/payout-method',
     { external_user_id: user, method: 'paypal', email, ...proof },
     { key: shop.publishableKey },
@@ -83,6 +85,60 @@ describe('an address that a page sets', () => {
     );
     expect(await heldBack()).toEqual([null]);
     expect((await m.exportPayouts()).lines).toHaveLength(1);
+  });
+
+  test('is payable from a day on, for the referrer too, or at once where its owner confirms it', async () => {
+    const { partner_id } = await withoutAddress();
+    await m.address(partner_id, 'r');
+    expect((await m.stats('r')).affiliate.payout_held_until).toBeNull();
+    const saved = await fromPage('r', 'new@pay.example');
+    const until = saved.body.payout_held_until;
+    expect(Date.parse(until ?? '')).toBeGreaterThan(Date.now() + 2.9 * 86_400_000);
+    expect((await m.stats('r')).affiliate.payout_held_until).toBe(until);
+    const { body } = await shop.get<Static<typeof Eligible>>('/payouts/eligible');
+    expect(body.balances).toMatchObject([
+      {
+        held_back: 'payout_method_changed',
+        payout_held_until: until,
+        payout_method: { email: 'n***@pay.example' },
+      },
+    ]);
+    const confirmed = await shop.post<EnrollmentRecord>(`/enrollments/${partner_id}/confirm-payout-method`);
+    expect([confirmed.status, confirmed.body.payout_held_until]).toEqual([200, null]);
+    expect(confirmed.body.payout_method).toMatchObject({ email: 'n***@pay.example' });
+    expect(await heldBack()).toEqual([null]);
+    expect((await m.exportPayouts()).lines).toHaveLength(1);
+    const { body: log } = await shop.get<{ entries: { target: object }[] }>(
+      '/audit-log?action=enrollment.confirm_payout_method',
+    );
+    expect(log.entries).toMatchObject([{ target: { type: 'enrollment', id: partner_id } }]);
+  });
+
+  test('that is not there is not confirmed, nor another workspace’s', async () => {
+    const { partner_id } = await withoutAddress();
+    const path = `/enrollments/${partner_id}/confirm-payout-method`;
+    expect((await shop.post(path)).status).toBe(409);
+    expect((await (await api.addWorkspace()).post(path)).status).toBe(404);
+  });
+
+  test('is confirmed by a member after a proof that it is them', async () => {
+    const { partner_id } = await withoutAddress();
+    await fromPage('r', 'new@pay.example');
+    const member = await signedInAs(api, shop, 'operator');
+    const confirm = () => member.call('POST', `/enrollments/${partner_id}/confirm-payout-method`);
+    await api.stores.pool.query(
+      `UPDATE sessions SET confirmed_at = confirmed_at - interval '1 hour' WHERE member_id = $1`,
+      [member.id],
+    );
+    expect((await confirm()).body).toMatchObject({
+      error: { details: [{ code: 'confirmation_required' }] },
+    });
+    expect(await heldBack()).toEqual(['payout_method_changed']);
+    expect((await member.call('POST', '/session/confirm', { body: { password: PASSWORD } })).status).toBe(
+      200,
+    );
+    expect((await confirm()).status).toBe(200);
+    expect(await heldBack()).toEqual([null]);
   });
 
   test('holds nothing back with a valid user_hash, and with that of another user as without any', async () => {

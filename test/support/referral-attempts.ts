@@ -152,6 +152,9 @@ export const REFERRAL_ATTEMPTS: Attempts = {
       status: 404,
     },
   ],
+  'POST /api/v1/enrollments/{id}/confirm-payout-method': (victim) => [
+    { path: `/enrollments/${victim.partner}/confirm-payout-method`, status: 404 },
+  ],
   'DELETE /api/v1/enrollments/{id}': (victim) => [{ path: `/enrollments/${victim.partner}`, status: 404 }],
   'GET /api/v1/enrollments/{id}/history': (victim) => [
     { path: `/enrollments/${victim.partner}/history`, status: 404 },

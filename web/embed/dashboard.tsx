@@ -104,8 +104,12 @@ export function Dashboard(props: Props) {
             api={api}
             methods={affiliate.payout_methods}
             saved={affiliate.payout_method}
-            onSaved={(saved) =>
-              onChange((now) => ({ ...now, affiliate: { ...now.affiliate, payout_method: saved } }))
+            heldUntil={affiliate.payout_held_until}
+            onSaved={({ payout_method, payout_held_until }) =>
+              onChange((now) => ({
+                ...now,
+                affiliate: { ...now.affiliate, payout_method, payout_held_until },
+              }))
             }
           />
         )}
@@ -120,6 +124,7 @@ export function Dashboard(props: Props) {
 
 function payoutStateOf({ status, reward_mode: mode, affiliate }: Stats): PayoutState {
   if (status === 'suspended') return 'suspended';
+  if (affiliate.payout_held_until !== null) return 'held';
   if (affiliate.payout_method) return 'ready';
   // A program with credits takes a payout method of affiliates only.
   const mayBePaid = mode === 'affiliate' || !affiliate.credit_enabled;

@@ -1,19 +1,21 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useAnnounce } from './announcer.tsx';
 import { explainRefusal } from './failures.ts';
-import { methodName } from './formats.ts';
+import { formatDate, methodName } from './formats.ts';
 import type { ReferralsApi } from './referrals-api.ts';
-import type { SavedMethod } from './stats.ts';
+import type { SavedMethod, SavedPayout } from './stats.ts';
 
 type Props = {
   api: ReferralsApi;
   methods: string[];
   saved: SavedMethod | null;
-  onSaved: (saved: SavedMethod) => void;
+  /** Until when payouts wait because a page changed the address; null: they do not. */
+  heldUntil: string | null;
+  onSaved: (saved: SavedPayout) => void;
 };
 
 /** The saved payout method, or the form to save one. */
-export function PayoutSetUp({ api, methods, saved, onSaved }: Props) {
+export function PayoutSetUp({ api, methods, saved, heldUntil, onSaved }: Props) {
   const [changing, setChanging] = useState(false);
   const change = useRef<HTMLButtonElement>(null);
   const returns = useRef(false);
@@ -50,6 +52,9 @@ export function PayoutSetUp({ api, methods, saved, onSaved }: Props) {
           )}
         </div>
       )}
+      {saved && !changing && heldUntil !== null && (
+        <p class="hint">New address: payable from {formatDate(heldUntil)}.</p>
+      )}
       {methods.length > 0 && (changing || !saved) && (
         <PayoutForm
           api={api}
@@ -60,7 +65,9 @@ export function PayoutSetUp({ api, methods, saved, onSaved }: Props) {
           onSaved={(next) => {
             close();
             onSaved(next);
-            announce(`Saved: you are paid with ${methodName(next.method)}.`);
+            const { payout_method: method, payout_held_until: until } = next;
+            const from = until === null ? '' : `, from ${formatDate(until)} on`;
+            announce(`Saved: you are paid with ${methodName(method.method)}${from}.`);
           }}
         />
       )}
@@ -74,7 +81,7 @@ type FormProps = {
   initial: string | null;
   takesFocus: boolean;
   onCancel: (() => void) | null;
-  onSaved: (saved: SavedMethod) => void;
+  onSaved: (saved: SavedPayout) => void;
 };
 
 function PayoutForm({ api, methods, initial, takesFocus, onCancel, onSaved }: FormProps) {
@@ -101,7 +108,7 @@ function PayoutForm({ api, methods, initial, takesFocus, onCancel, onSaved }: Fo
     setRefusal(null);
     const answer = await api.savePayoutMethod(method, address.trim());
     setBusy(false);
-    if (answer.ok) onSaved(answer.value.payout_method);
+    if (answer.ok) onSaved(answer.value);
     else {
       setRefusal(explainRefusal(answer.failure));
       field.current?.focus();

@@ -1,6 +1,6 @@
 import type { Failure } from './failures.ts';
 import type { Settings } from './settings.ts';
-import type { RewardMode, SavedMethod, Stats } from './stats.ts';
+import type { RewardMode, SavedPayout, Stats } from './stats.ts';
 
 export type Answer<T> = { ok: true; value: T } | { ok: false; failure: Failure };
 
@@ -57,7 +57,7 @@ export function createReferralsApi(
     switchMode(mode: RewardMode): Promise<Answer<{ reward_mode: RewardMode }>> {
       return call('reward-mode', { ...user, mode });
     },
-    savePayoutMethod(method: string, address: string): Promise<Answer<{ payout_method: SavedMethod }>> {
+    savePayoutMethod(method: string, address: string): Promise<Answer<SavedPayout>> {
       return call('payout-method', { ...user, method, email: address });
     },
   };

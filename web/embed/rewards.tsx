@@ -28,9 +28,9 @@ export function Credits({ credits }: { credits: Record<string, CreditTotals> }) 
 
 /**
  * Whether eligible commission can be paid out: not while the referrer is suspended or has no payout method.
- * `unsettled`: no method is saved, and none can be saved here.
+ * `unsettled`: no method is saved, and none can be saved here. `held`: a page changed the address lately.
  */
-export type PayoutState = 'ready' | 'suspended' | 'method_missing' | 'unsettled';
+export type PayoutState = 'ready' | 'held' | 'suspended' | 'method_missing' | 'unsettled';
 
 type CashProps = {
   balance: Affiliate['balance'];

@@ -18,6 +18,8 @@ export type Commission = {
 };
 export type Payout = { date: string; amount: number; status: string };
 export type SavedMethod = { method: string; email: string };
+/** Of the response to a saved address. */
+export type SavedPayout = { payout_method: SavedMethod; payout_held_until: string | null };
 
 export type Affiliate = {
   allowed: boolean;
@@ -25,6 +27,8 @@ export type Affiliate = {
   min_payout: number;
   payout_methods: string[];
   payout_method: SavedMethod | null;
+  /** Until when payouts wait because a page changed the address; null: they do not. */
+  payout_held_until: string | null;
   balance: { pending: number; eligible: number; paid: number };
   recent_commissions: Commission[];
   payouts: Payout[];

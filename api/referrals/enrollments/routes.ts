@@ -7,6 +7,7 @@ import { actorOf } from '../../actor.ts';
 import type { Api, ApiDeps } from '../../dependencies.ts';
 import { cutPageAt } from '../../pages.ts';
 import { IdParams, Ok } from '../../schemas.ts';
+import { confirmPayoutMethod } from '../payout-method.ts';
 import { changeEnrollment } from './change.ts';
 import {
   EnrollmentChange,
@@ -99,6 +100,33 @@ export async function enrollmentRoutes(app: Api, deps: ApiDeps): Promise<void> {
       const origin = { now: new Date(), by: actorOf(request) };
       const changed = await inTransaction(pool, async (tx) => {
         const changed = await changeEnrollment(tx, auth.workspace.id, given, origin);
+        await request.audit(tx);
+        return changed;
+      });
+      return enrollmentRecord(changed);
+    },
+  );
+
+  app.post(
+    '/enrollments/:id/confirm-payout-method',
+    {
+      config: { ...CONFIG, recentSignIn: true, errors: ['conflict'] },
+      schema: {
+        tags,
+        operationId: 'enrollments.confirmPayoutMethod',
+        summary: "Confirm a referrer's payout address",
+        description:
+          'Payout files then no longer leave the balance out because a page changed the address. Ask the referrer first: whoever changed the address is paid. A 409 if no address is saved. A member confirms that it is them, as for a change of keys.',
+        params: IdParams,
+        response: { 200: EnrollmentRecord },
+      },
+    },
+    async (request) => {
+      const origin = { now: new Date(), by: actorOf(request) };
+      const changed = await inTransaction(pool, async (tx) => {
+        const known = await lockEnrollment(tx, request.auth.workspace.id, request.params.id);
+        if (!known) throw noSuchEnrollment();
+        const changed = await confirmPayoutMethod(tx, known, origin);
         await request.audit(tx);
         return changed;
       });

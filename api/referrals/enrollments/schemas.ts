@@ -15,7 +15,15 @@ import {
   UuidCursor,
 } from '../../schemas.ts';
 import { CommissionType } from '../programs/schemas.ts';
-import { CashBalance, CreditBalance, EnrollmentStatus, RewardMode, SavedMethod, Tier } from '../schemas.ts';
+import {
+  CashBalance,
+  CreditBalance,
+  EnrollmentStatus,
+  HeldUntil,
+  RewardMode,
+  SavedMethod,
+  Tier,
+} from '../schemas.ts';
 
 const FIELDS = {
   partner_id: Uuid,
@@ -32,13 +40,7 @@ const FIELDS = {
       description: "Name of the payout account's owner in files for Wise. Null: `name`.",
     }),
   ),
-  payout_held_until: Nullable(
-    Type.String({
-      format: 'date-time',
-      description:
-        'Until when payout files leave the balance out, because a page changed the payout address. Null: they do not.',
-    }),
-  ),
+  payout_held_until: HeldUntil,
   commission_type: Nullable({
     ...CommissionType,
     description: "The referrer's own type, in place of the program's. Null: the program's.",

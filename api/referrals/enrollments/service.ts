@@ -7,7 +7,7 @@ import type { Enrollment } from '../../../sql/referrals/enrollments.ts';
 import type { Balance } from '../../../sql/referrals/ledger.ts';
 import { balancesOfUsers } from '../../../sql/referrals/ledger-list.ts';
 import type { ApiDeps } from '../../dependencies.ts';
-import { savedMethod } from '../payout-method.ts';
+import { heldUntil, savedMethod } from '../payout-method.ts';
 import { creditsOf } from '../stats.ts';
 import type { EnrollmentRecord, EnrollmentWithTotals } from './schemas.ts';
 
@@ -32,10 +32,6 @@ export function enrollmentRecord(enrollment: Enrollment): EnrollmentRecord {
     created_at: enrollment.created_at.toISOString(),
     updated_at: enrollment.updated_at.toISOString(),
   };
-}
-
-function heldUntil({ payout_held_until: until }: Enrollment, now: Date): string | null {
-  return until !== null && until > now ? until.toISOString() : null;
 }
 
 /** Returns referrers with their figures and balances: one query to each database for all. */

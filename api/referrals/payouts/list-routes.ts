@@ -14,7 +14,7 @@ import {
 import type { Api, ApiDeps } from '../../dependencies.ts';
 import { cutPageAt } from '../../pages.ts';
 import { IdParams } from '../../schemas.ts';
-import { savedMethod } from '../payout-method.ts';
+import { heldUntil, savedMethod } from '../payout-method.ts';
 import {
   Eligible,
   type EligibleBalance,
@@ -94,7 +94,7 @@ export async function payoutListRoutes(app: Api, { pool }: ApiDeps): Promise<voi
       return {
         referrers: sums.reduce((total, { referrers }) => total + referrers, 0),
         totals: majorTotals(sums),
-        balances: page.rows.map(eligibleRecord),
+        balances: page.rows.map((balance) => eligibleRecord(balance, asked.now)),
         next_cursor: page.nextCursor,
       };
     },
@@ -180,7 +180,7 @@ export function lineRecord(line: ExportLine): PayoutLine {
   };
 }
 
-function eligibleRecord(balance: Balance): EligibleBalance {
+function eligibleRecord(balance: Balance, now: Date): EligibleBalance {
   const { currency } = balance;
   return {
     partner_id: balance.enrollment_id,
@@ -191,6 +191,7 @@ function eligibleRecord(balance: Balance): EligibleBalance {
     currency,
     commissions: balance.commissions,
     in_open_files: toMajor(balance.in_open_files_minor, currency),
+    payout_held_until: heldUntil(balance, now),
     payout_method: savedMethod(balance),
     min_payout: toMajor(balance.min_payout_minor, currency),
     held_back: balance.held_back,

@@ -18,7 +18,7 @@ import {
   Uuid,
   UuidCursor,
 } from '../../schemas.ts';
-import { PayoutMethod, SavedMethod } from '../schemas.ts';
+import { HeldUntil, PayoutMethod, SavedMethod } from '../schemas.ts';
 
 export const Totals = Type.Record(Type.String(), Type.Number(), {
   title: 'MoneyTotals',
@@ -194,6 +194,7 @@ export const EligibleBalance = Type.Object(
           'Why a file created now would not pay the balance, else null. `in_open_file`: an open file of the same format and program pays it. `negative`: refunds exceed the commission left. `payout_method_changed`: a page changed the address less than `payout_hold_days` ago. `payout_failed`: a payment to this address came back. `payout_name`: Wise takes no such name; set `payout_name` of the enrollment.',
       }),
     ),
+    payout_held_until: HeldUntil,
   },
   { title: 'EligibleBalance' },
 );

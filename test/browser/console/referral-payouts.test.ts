@@ -160,6 +160,41 @@ test('a file for Wise says whose name Wise refuses, until the referrer has a pay
   await page.close();
 });
 
+test('a new address says from when it is payable, and its owner confirms it and pays now', LONG, async () => {
+  const program = await shop.program({ name: 'Addressed', min_payout: 5 });
+  const { ref } = await shop.enroll('uma', program);
+  await shop.signup('uma-friend', ref);
+  await shop.purchase('uma-friend', 'uma-order', 200);
+  // As a page does, with the publishable key.
+  const saved = await fetch(`${site.service.api_url}/referrals/payout-method`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${site.service.demo?.publishable_key}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ external_user_id: 'uma', method: 'paypal', email: 'uma.new@pay.example' }),
+  });
+  expect([saved.status, await saved.text()]).toEqual([200, expect.stringContaining('payout_held_until')]);
+  const page = await site.open(`/referrals?tab=payouts&program=${program.id}`);
+  const uma = row(page, 'Balances that are ready to pay', 'uma');
+  await uma.getByText('New address').waitFor(PATIENCE);
+  await uma.getByText(/^Payable from .*\d/).waitFor(PATIENCE);
+  expect(await page.getByRole('button', { name: 'Download payout file' }).isDisabled()).toBe(true);
+  await expectGood(page, 'referrals-new-address');
+  await uma.getByRole('button', { name: 'uma' }).click();
+  await page.getByText(/^New address: payable from .*\d/).waitFor(PATIENCE);
+  await expectGood(page, 'referrals-new-address-drawer');
+  await page.goto(`${site.app}/console/referrals?tab=payouts&program=${program.id}`);
+  await uma.getByRole('button', { name: 'Confirm and pay now' }).click();
+  await page.getByText('Pay uma at the new address?').waitFor(PATIENCE);
+  await expectGood(page, 'referrals-confirm-address');
+  await page.getByRole('dialog').getByRole('button', { name: 'Confirm and pay now' }).click();
+  await expectNotice(page, 'The next payout file pays uma');
+  await uma.getByText('Included').waitFor(PATIENCE);
+  expect(await page.getByRole('button', { name: 'Download payout file' }).isEnabled()).toBe(true);
+  await page.close();
+});
+
 test(
   "every balance that is ready to pay can be reached, however small the API's pages are",
   LONG,

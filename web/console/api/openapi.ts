@@ -111,6 +111,9 @@ export interface paths {
     delete: operations["enrollments.delete"];
     patch: operations["enrollments.update"];
   };
+  "/api/v1/enrollments/{id}/confirm-payout-method": {
+    post: operations["enrollments.confirmPayoutMethod"];
+  };
   "/api/v1/enrollments/{id}/history": {
     get: operations["enrollments.listHistory"];
   };
@@ -440,6 +443,8 @@ export interface components {
       balance: components["schemas"]["CashBalance"];
       credit_enabled: boolean;
       min_payout: number;
+      /** Format: date-time */
+      payout_held_until: string | null;
       payout_method: components["schemas"]["SavedPayoutMethod"] | null;
       payout_methods: components["schemas"]["PayoutMethod"][];
       payouts: components["schemas"]["ReferralPayout"][];
@@ -1432,6 +1437,8 @@ export interface components {
       name: string | null;
       /** Format: uuid */
       partner_id: string;
+      /** Format: date-time */
+      payout_held_until: string | null;
       payout_method: components["schemas"]["SavedPayoutMethod"] | null;
       /** Format: uuid */
       program_id: string;
@@ -2412,6 +2419,8 @@ export interface components {
     PayoutMethodSaved: {
       /** Format: uuid */
       partner_id: string;
+      /** Format: date-time */
+      payout_held_until: string | null;
       payout_method: components["schemas"]["SavedPayoutMethod"];
       paypal_email?: string;
       /** Format: uuid */
@@ -4572,6 +4581,23 @@ export interface operations {
       200: {
         headers: {
           "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Enrollment"];
+        };
+      };
+    };
+  };
+  "enrollments.confirmPayoutMethod": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
           "x-request-id": components["headers"]["RequestId"];
         };
         content: {

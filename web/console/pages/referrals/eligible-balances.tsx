@@ -2,7 +2,7 @@ import { Button, Group, SimpleGrid, Stack, Table, Title } from '@mantine/core';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { callApi } from '../../api/call.ts';
 import { useSession } from '../../api/session.ts';
-import { formatCount, formatMoney } from '../../formats.ts';
+import { formatCount, formatDate, formatMoney } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { Figure } from '../../parts/figure.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
@@ -10,6 +10,7 @@ import { SmallNote } from '../../parts/note.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { FigureCell, LongTextCell, ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
+import { ConfirmAddressButton } from './confirm-address-button.tsx';
 import { DownloadPayout } from './download-payout.tsx';
 import { ChoiceFilter, ProgramFilter } from './filters.tsx';
 import { ReferrerPress } from './referrer-press.tsx';
@@ -132,7 +133,7 @@ const HELD_BACK = {
   in_open_file: 'In an open file',
   negative: 'Refunded after payment',
   no_payout_method: 'No payout address',
-  payout_method_changed: 'Payout address changed',
+  payout_method_changed: 'New address',
   payout_failed: 'Last payment came back',
   payout_name: 'Name that Wise refuses',
 };
@@ -143,6 +144,11 @@ const WHAT_HELPS: Partial<Record<NonNullable<EligibleBalance['held_back']>, stri
   payout_failed: 'Change the address, or retry the failed line.',
   payout_name: 'Set a payout name of two words in the referrer.',
 };
+
+function whatHelps({ held_back: heldBack, payout_held_until: until }: EligibleBalance): string | undefined {
+  if (heldBack === 'payout_method_changed' && until !== null) return `Payable from ${formatDate(until)}.`;
+  return heldBack === null ? undefined : WHAT_HELPS[heldBack];
+}
 
 function Row({ balance }: { balance: EligibleBalance }) {
   const { payout_method: method, held_back: heldBack } = balance;
@@ -171,8 +177,9 @@ function Row({ balance }: { balance: EligibleBalance }) {
           {heldBack === null
             ? balance.in_open_files !== 0 &&
               `${formatMoney(balance.in_open_files, balance.currency)} in open files`
-            : WHAT_HELPS[heldBack]}
+            : whatHelps(balance)}
         </SmallNote>
+        {heldBack === 'payout_method_changed' && <ConfirmAddressButton referrer={balance} />}
       </Table.Td>
     </Table.Tr>
   );

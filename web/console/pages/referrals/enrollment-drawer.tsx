@@ -1,11 +1,12 @@
 import { Alert, Button, Drawer, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
-import { formatCount, formatInstant, formatMoney } from '../../formats.ts';
+import { formatCount, formatDate, formatInstant, formatMoney } from '../../formats.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Figure } from '../../parts/figure.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { FigureCell, ScrollTable } from '../../parts/scroll-table.tsx';
 import { useFocusBack } from '../../parts/use-focus-back.ts';
+import { ConfirmAddressButton } from './confirm-address-button.tsx';
 import { EnrollmentActions } from './enrollment-actions.tsx';
 import { EnrollmentCoupons } from './enrollment-coupons.tsx';
 import { EnrollmentHistory } from './enrollment-history.tsx';
@@ -58,9 +59,18 @@ function Details({ enrollment, close }: { enrollment: Enrollment; close: () => v
         <StatusButton enrollment={enrollment} />
       </Group>
       {enrollment.payout_held_until !== null && (
-        <Alert color="yellow" variant="outline" title="The payout address was changed on a page">
-          Payout files leave the balance out until {formatInstant(enrollment.payout_held_until)}. If the
-          referrer confirms the address, set it here again to pay at once.
+        <Alert
+          color="yellow"
+          variant="outline"
+          title={`New address: payable from ${formatDate(enrollment.payout_held_until)}`}
+        >
+          <Stack gap="xs" align="start">
+            <Text size="sm">
+              A page changed the payout address. Payout files leave the balance out until{' '}
+              {formatInstant(enrollment.payout_held_until)}, unless you confirm it.
+            </Text>
+            <ConfirmAddressButton referrer={enrollment} />
+          </Stack>
         </Alert>
       )}
       <EnrollmentActions enrollment={enrollment} currency={program?.currency ?? ''} onDeleted={close} />

@@ -1,0 +1,51 @@
+import { Alert, Stack, Text } from '@mantine/core';
+import { messageOf } from '../../api/failures.ts';
+import { useSend } from '../../api/queries.ts';
+import { useSession } from '../../api/session.ts';
+import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import type { Enrollment } from './responses.ts';
+import { methodName } from './words.ts';
+
+type Props = {
+  referrer: Pick<Enrollment, 'partner_id' | 'external_user_id' | 'payout_method'>;
+};
+
+/** Ends what holds a balance back since a page changed the payout address, after confirmation. */
+export function ConfirmAddressButton({ referrer }: Props) {
+  const { partner_id: id, external_user_id: user, payout_method: method } = referrer;
+  const { can } = useSession();
+  const confirm = useSend<void, Enrollment>(
+    () => ({ path: `/enrollments/${id}/confirm-payout-method`, method: 'POST' }),
+    {
+      refresh: ['/referrals', '/payouts', '/enrollments'],
+      done: () => `The next payout file pays ${user}`,
+      tellFailure: false,
+    },
+  );
+  if (!can('operator') || !method) return null;
+  return (
+    <ConfirmButton
+      size="compact-xs"
+      variant="default"
+      question={`Pay ${user} at the new address?`}
+      consequence={
+        <Stack gap="sm">
+          <Text size="sm">
+            A page set {methodName(method.method)}, {method.email}, and anyone can write what a page sends.
+            Ask the referrer in another way first. The next payout file then pays to this address.
+          </Text>
+          {confirm.isError && (
+            <Alert color="red" variant="outline" role="alert" title="The address was not confirmed">
+              {messageOf(confirm.error)}
+            </Alert>
+          )}
+        </Stack>
+      }
+      yes="Confirm and pay now"
+      pending={confirm.isPending}
+      onConfirm={() => confirm.mutateAsync()}
+    >
+      Confirm and pay now
+    </ConfirmButton>
+  );
+}
