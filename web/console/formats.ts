@@ -121,7 +121,7 @@ const CHANNEL_NAMES: Record<string, string> = {
   google_business: 'Google Business',
   devto: 'DEV',
   bio: 'Bio page',
-  smart: 'Smart Link',
+  smart: 'Any channel',
 };
 
 /** The display name of a channel's key. */

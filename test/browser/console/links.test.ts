@@ -148,7 +148,7 @@ test('a link changes only in the edited fields, and is deleted after a question'
   await field(page, 'Slug').fill('winter-25');
   await openSection(page, 'Limits and password');
   await field(page, 'Click limit').fill('');
-  await openSection(page, 'API fields');
+  await openSection(page, 'For developers');
   await field(page, 'Metadata').fill('');
   await openSection(page, 'Devices and apps');
   await field(page, 'Computers').fill('');

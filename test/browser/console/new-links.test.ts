@@ -54,7 +54,7 @@ test('a link on one channel is created with every setting, its errors at their f
   await page.getByLabel('Password', { exact: true }).fill('open sesame');
   await openSection(page, 'Retargeting pixels');
   await field(page, 'Facebook pixel ID').fill('123');
-  await openSection(page, 'API fields');
+  await openSection(page, 'For developers');
   await field(page, 'External ID').fill('post-7');
   await field(page, 'Metadata').fill('{"team": ');
   await press(page, 'Create');
@@ -105,7 +105,7 @@ test('links on several channels are created at once, and a Smart Link; a taken s
   await field(page, 'Destination URL').fill('https://else.example/');
   await field(page, 'Name').fill('Everywhere');
   // For one link; the field disappears when several are chosen.
-  await openSection(page, 'API fields');
+  await openSection(page, 'For developers');
   await field(page, 'External ID').fill('every-1');
   await chooseChannel(page, 'LinkedIn');
   await chooseChannel(page, 'TikTok');

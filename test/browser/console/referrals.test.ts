@@ -158,7 +158,7 @@ test('blocked signups and purchases that earned nothing say why', LONG, async ()
   const page = await site.open(`/referrals?tab=signups&program=${program.id}`);
   await expectRows(page, 'Signups', 2);
   await row(page, 'Signups', 'eve-again').getByText('Self-referral: same mailbox').waitFor();
-  expect(await row(page, 'Signups', 'fred@mail.example').textContent()).toContain('Counted');
+  expect(await row(page, 'Signups', 'fred@mail.example').textContent()).toContain('Accepted');
   await expectGood(page, 'referrals-signups');
   await choose(page, 'Result', 'Blocked');
   await expectRows(page, 'Signups', 1);

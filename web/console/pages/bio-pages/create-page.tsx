@@ -1,4 +1,4 @@
-import { Button, Text, TextInput } from '@mantine/core';
+import { Button, Fieldset, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue, useDisclosure } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { IconPlus } from '@tabler/icons-react';
@@ -108,15 +108,17 @@ function CreateDialog({ close }: { close: () => void }) {
         {`${urls.public_url}/${found?.slug ?? draft.slug}`}
         {found?.available && !isUnknown && wrong('slug') === null && ' is free.'}
       </Text>
-      <TextInput
-        label="External ID"
-        description="The ID of this page in your own system. Optional; it cannot be changed later."
-        maxLength={200}
-        spellCheck={false}
-        value={draft.external_id}
-        error={wrong('external_id')}
-        onChange={(event) => change({ external_id: event.currentTarget.value })}
-      />
+      <Fieldset legend="For developers">
+        <TextInput
+          label="External ID"
+          description="The ID of this page in your own system. Optional; it cannot be changed later."
+          maxLength={200}
+          spellCheck={false}
+          value={draft.external_id}
+          error={wrong('external_id')}
+          onChange={(event) => change({ external_id: event.currentTarget.value })}
+        />
+      </Fieldset>
     </FormDialog>
   );
 }

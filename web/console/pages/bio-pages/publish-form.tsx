@@ -28,6 +28,9 @@ export function PublishForm({ draft, change, wrong, page }: PartProps & { page: 
         checked={draft.show_branding}
         onChange={(event) => change({ show_branding: event.currentTarget.checked })}
       />
+      <Title order={2} size="h4" mt="lg">
+        For developers
+      </Title>
       <Textarea
         label="Metadata"
         description="A JSON object of at most 4 KB for your own systems. Visitors do not see it."

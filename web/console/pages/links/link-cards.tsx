@@ -39,7 +39,7 @@ export function LinkCards({ rows, withFigures, ownHost, selection }: Props) {
               </Text>
               <SmallNote truncate>{link.destination}</SmallNote>
               <SmallNote mt={4}>
-                {link.channel === null ? 'Smart Link' : channelName(link.channel)},{' '}
+                {channelName(link.channel ?? 'smart')},{' '}
                 {link.archived ? 'archived' : STATUS_NAMES[status].toLowerCase()}
               </SmallNote>
               {withFigures && (

@@ -33,7 +33,7 @@ const LINK_COLUMNS: readonly LinkColumn[] = [
   {
     key: 'channel',
     name: 'Channel',
-    cell: ({ link }) => (link.channel === null ? 'Smart Link' : channelName(link.channel)),
+    cell: ({ link }) => channelName(link.channel ?? 'smart'),
   },
   {
     key: 'status',

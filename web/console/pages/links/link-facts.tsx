@@ -29,7 +29,7 @@ export function LinkFacts({ link }: { link: LinkRecord }) {
           {link.destination}
           {link.external && ' (not our own site)'}
         </Fact>
-        <Fact name="Channel">{link.channel === null ? 'Smart Link' : channelName(link.channel)}</Fact>
+        <Fact name="Channel">{channelName(link.channel ?? 'smart')}</Fact>
         {link.domain !== null && <Fact name="Domain">{link.domain}</Fact>}
         {link.utm_campaign !== null && <Fact name="UTM campaign">{link.utm_campaign}</Fact>}
         {link.tags.length > 0 && (
@@ -66,18 +66,22 @@ export function LinkFacts({ link }: { link: LinkRecord }) {
         {pixels.length > 0 && (
           <Fact name="Retargeting pixels">{pixels.map((name) => channelName(name)).join(', ')}</Fact>
         )}
-        {link.external_id !== null && (
-          <Fact name="External ID">
-            <Code>{link.external_id}</Code>
-          </Fact>
-        )}
-        {link.metadata !== null && (
-          <Fact name="Metadata">
-            <Code style={{ overflowWrap: 'anywhere' }}>{JSON.stringify(link.metadata)}</Code>
-          </Fact>
-        )}
         <Fact name="Created">{formatInstant(link.created_at)}</Fact>
         <Fact name="Changed">{formatInstant(link.updated_at)}</Fact>
+        {(link.external_id !== null || link.metadata !== null) && (
+          <Fact name="For developers">
+            {link.external_id !== null && (
+              <div>
+                External ID <Code>{link.external_id}</Code>
+              </div>
+            )}
+            {link.metadata !== null && (
+              <div>
+                Metadata <Code style={{ overflowWrap: 'anywhere' }}>{JSON.stringify(link.metadata)}</Code>
+              </div>
+            )}
+          </Fact>
+        )}
       </Facts>
     </Paper>
   );

@@ -38,7 +38,7 @@ export function LinksFilters({ view: { filters }, hosts, change }: Props) {
       any: 'All channels',
       data: ['smart', ...CHANNELS].map((value) => ({
         value,
-        label: value === 'smart' ? 'Smart Links' : channelName(value),
+        label: channelName(value),
       })),
     },
     (hosts.length > 0 || filters.domain !== undefined) && {

@@ -57,7 +57,7 @@ function MadeLink({ link }: { link: LinkRecord }) {
         )}
         <Box miw={0} flex={1}>
           <Text fw={600} size="sm">
-            {link.channel === null ? 'Smart Link' : channelName(link.channel)}
+            {channelName(link.channel ?? 'smart')}
           </Text>
           <Anchor size="sm" truncate display="block" component={Link} href={`/links/${link.id}`}>
             {link.short_url}

@@ -52,7 +52,7 @@ export function SignupsTab() {
           choices={[
             { value: 'held', label: 'To review' },
             { value: 'blocked', label: 'Blocked' },
-            { value: 'counted', label: 'Not blocked' },
+            { value: 'counted', label: 'Accepted' },
           ]}
         />
         <ChoiceFilter name="reason" label="Why blocked" choices={BLOCK_REASON_CHOICES} />
@@ -105,7 +105,7 @@ function Result({ signup }: { signup: Signup }) {
       </>
     );
   }
-  if (signup.block_reason === null) return <StatusBadge sign="good">Counted</StatusBadge>;
+  if (signup.block_reason === null) return <StatusBadge sign="good">Accepted</StatusBadge>;
   return (
     <>
       <StatusBadge sign="bad">Blocked</StatusBadge>

@@ -32,7 +32,7 @@ function ApiFields({ draft, set, wrong }: FormFields) {
 
 /** External ID and metadata. */
 export const API_FIELDS: LinkFormSection = {
-  title: 'API fields',
+  title: 'For developers',
   hint: 'External ID, metadata',
   paths: /^(external_id|metadata)(\.|$)/,
   words: ({ external_id, metadata, channels }) =>

@@ -18,7 +18,7 @@ export const USUAL: ImportOptions = { channel: 'other', domain: '', unproven: 'r
 
 const CHANNELS = [
   ...CREATABLE_CHANNELS.map((key) => ({ value: key as string, label: channelName(key) })),
-  { value: 'smart', label: 'None: create Smart Links' },
+  { value: 'smart', label: 'Any: found by each click' },
 ];
 
 const UNPROVEN: { value: UnprovenPolicy; label: string }[] = [
