@@ -27,7 +27,7 @@ CREATE TABLE slugs (
   domain_number integer NOT NULL DEFAULT 0, -- `domains.number`; 0: the deployment's own domain
   slug          text NOT NULL CHECK (slug = lower(slug COLLATE "C")),
   -- 'alias': the former address of a link that has moved to another domain. Another link may take it.
-  -- 'prefix': `docs/` says that slugs such as `docs/start` begin with it. It names nothing, and is of whoever was first.
+  -- 'prefix': `guide/` says that there are slugs such as `guide/start`. It belongs to the workspace that was first.
   kind          text NOT NULL CHECK (kind IN ('link', 'bio_page', 'program', 'alias', 'prefix')),
   target_id     uuid NOT NULL,
   workspace_id  uuid NOT NULL REFERENCES workspaces (id),

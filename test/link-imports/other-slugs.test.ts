@@ -125,7 +125,7 @@ test('the longest slug gets a visit, and a shorter one with forward_path what is
   expect(await led('shop/tea/../x')).not.toBe('/tea');
 });
 
-test('on the own domain nobody gets the paths below another workspace’s slug; on a domain of its own each has them', async () => {
+test('slugs below another workspace’s slug are taken on the own domain; on a domain of its own each workspace has them', async () => {
   const other = await api.addWorkspace();
   await imported({ mine: forwarding('mine') });
   const { created, errors } = await imported({ 'Mine/login': to('stolen') }, {}, other);
