@@ -401,6 +401,21 @@ test('a buyer who has the payout address of the referrer is the referrer', async
   expect(purchases.map(({ reason }) => reason)).toEqual(['self_referral', 'self_referral']);
 });
 
+test('a coupon order with the payout address of its referrer, and no signup, is the referrer’s own', async () => {
+  await shop.address(partner, 'r');
+  await shop.shop.post('/coupons', { code: 'R20', external_user_id: 'r' });
+  await shop.tell(
+    stripeEvent(
+      'promotion_code.created',
+      stripeObject('promotion_code', { id: 'promo_1', code: 'R20' }),
+      ago(90),
+    ),
+    paid('in_1', 10_000, { discounts: [{ promotion_code: 'promo_1' }], customer_email: 'R@pay.example' }),
+  );
+  const { purchases } = (await shop.shop.get<{ purchases: { reason: string }[] }>('/purchases')).body;
+  expect(purchases.map(({ reason }) => reason)).toEqual(['self_referral']);
+});
+
 test('two referrers who buy with the coupons of each other earn once', async () => {
   await shop.enroll('r2');
   for (const user of ['r', 'r2'])
