@@ -92,7 +92,7 @@ class Player {
     } catch (error) {
       if (error instanceof Violation) return { verdict: 'broken', violation: error };
       const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      return { verdict: 'broken', violation: new Violation('no process fails by itself', text) };
+      return { verdict: 'broken', violation: new Violation('no process fails', text) };
     }
   }
 

@@ -104,5 +104,5 @@ function isOfDisk(error: unknown): boolean {
 function asViolation(error: unknown): Violation {
   if (error instanceof Violation) return error;
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return new Violation('no process fails by itself', text);
+  return new Violation('no process fails', text);
 }
