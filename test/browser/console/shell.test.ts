@@ -38,7 +38,7 @@ test('the shell shows the workspace and leads to every page of the navigation', 
     const entry = page.getByRole('link', { name, exact: true });
     await expect.poll(() => entry.getAttribute('aria-current'), PATIENCE).toBe('page');
     // "?" leads to the part of the guide that is about the page.
-    const address = await page.getByRole('link', { name: 'The guide about this page' }).getAttribute('href');
+    const address = await page.getByRole('link', { name: 'The guide to this page' }).getAttribute('href');
     const [guide = '', anchor] = (address ?? '').split('#');
     const response = await fetch(guide);
     expect([name, response.status]).toEqual([name, 200]);

@@ -35,8 +35,8 @@ export function PageHeader({
             target="_blank"
             variant="subtle"
             color="gray"
-            aria-label="The guide about this page"
-            title="The guide about this page"
+            aria-label="The guide to this page"
+            title="The guide to this page"
           >
             <IconHelp size={18} stroke={1.6} />
           </ActionIcon>
