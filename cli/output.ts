@@ -19,6 +19,11 @@ export function shown(text: string): string {
   return text.replace(CONTROL, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
+/** {@link shown}, line by line. */
+export function shownLines(text: string): string {
+  return text.split('\n').map(shown).join('\n');
+}
+
 /** Formats rows as a text table with aligned columns. Cells are {@link shown}. */
 export function table(header: string[], given: string[][]): string {
   const rows = given.map((row) => row.map(shown));

@@ -81,3 +81,13 @@ test.each([
   expect(ended).toMatchObject({ status: 2, stdout: '' });
   expect(ended.stderr).toMatch(new RegExp(`option '--${option} <.*is invalid`));
 });
+
+test.each([
+  ['an option', ['workspace', 'create', '--name', '\x1b[31mx']],
+  ['a command', ['\x1b[31mx']],
+  ['an unknown option', ['workspace', 'list', '--\x1b[31mx']],
+])('the error about %s is printed with its control characters escaped', async (_, args) => {
+  const { stderr } = await run(...args);
+  expect(stderr).toContain('\\u001b[31mx');
+  expect(stderr).not.toContain('\x1b');
+});

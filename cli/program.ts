@@ -5,7 +5,7 @@ import { AppError } from '../core/errors.ts';
 import { loadEnvFile } from '../core/settings/env-file.ts';
 import { SettingsError } from '../core/settings/settings-error.ts';
 import { addCommands } from './commands/index.ts';
-import { CommandFailed, shown } from './output.ts';
+import { CommandFailed, shownLines } from './output.ts';
 
 const USAGE = 2;
 const FAILURE = 1;
@@ -30,13 +30,20 @@ export async function createProgram(args: readonly string[]): Promise<Command> {
     .hook('preAction', () => loadEnvFile())
     .showHelpAfterError('(run with --help for usage)');
   await addCommands(program, args);
+  escapeErrors(program);
   for (const command of program.commands) withJson(command);
   return program;
+}
+
+/** Escapes arguments in the messages of commander itself. */
+function escapeErrors(command: Command): void {
+  command.configureOutput({ outputError: (text, write) => write(shownLines(text)) });
 }
 
 /** Accepts `--json` after every command, in addition to before it. */
 function withJson(command: Command): void {
   command.exitOverride();
+  escapeErrors(command);
   if (command.commands.length === 0) command.option('--json', 'print JSON on standard output');
   for (const child of command.commands) withJson(child);
 }
@@ -50,7 +57,7 @@ export function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE; // commander has printed the error
   const message = error instanceof Error ? error.message : String(error);
   // Names that users gave stand in messages.
-  const write = (text: string) => process.stderr.write(`${text.split('\n').map(shown).join('\n')}\n`);
+  const write = (text: string) => process.stderr.write(`${shownLines(text)}\n`);
   write(`hoplog: ${message}`);
   if (error instanceof AppError) {
     for (const detail of error.details ?? []) write(`  ${detail.path}: ${detail.message}`);

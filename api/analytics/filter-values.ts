@@ -6,6 +6,7 @@ import { continentOf } from '../../core/enrich/continents.ts';
 import { DEVICES } from '../../core/enrich/devices.ts';
 import { hostName } from '../../core/enrich/referer.ts';
 import { requireRegion } from '../../core/enrich/region-codes.ts';
+import { sourceName } from '../../core/enrich/sources.ts';
 import { badRequest } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import { CONTINENT_CODES, RULE_ID } from '../../core/links/rules/types.ts';
@@ -115,6 +116,7 @@ const READERS: Partial<Record<Dimension, Reader>> = {
     return value.toLowerCase();
   },
   domain: folded,
+  source: (_, value) => sourceName(value),
   referer_host: (_, value) => hostName(value),
   asn: (path, value) => asn(path, value.replace(/^AS(?=\d)/i, '')),
   weekday: integer(1, 7, 'an integer from 1 (Monday) to 7 (Sunday)'),

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { CHANNEL_HOSTS } from './channel-hosts.ts';
 import { SOURCE_HOSTS } from './source-hosts.ts';
 import { SOURCE_KINDS } from './source-kinds.ts';
+import { sourceName } from './sources.ts';
 import { storedReferer } from './stored-referer.ts';
 
 const sourceIn = (referer: string) => {
@@ -47,6 +48,16 @@ test.each([
   [`https://${'a'.repeat(300)}.example/`, 'direct, direct'],
 ])('the source of a visitor from %j is %s', (referer, expected) => {
   expect(sourceIn(referer)).toBe(expected);
+});
+
+test.each([
+  ['google', 'Google'],
+  ['CHATGPT', 'ChatGPT'],
+  ['x', 'X'],
+  ['DIRECT', 'direct'],
+  ['Blog.Example', 'blog.example'],
+])('a filter by the source %j asks for %j', (value, expected) => {
+  expect(sourceName(value)).toBe(expected);
 });
 
 test('every entry of the table is one owner, of one kind', () => {

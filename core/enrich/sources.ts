@@ -27,6 +27,20 @@ export function sourceOf(origin: RefererOrigin | null): Source {
   return { source: owner ?? name.replace(/^www\./, ''), sourceKind: isApp ? 'app' : kind };
 }
 
+/** Owners by their name in lower case. */
+const spellings = new Map(
+  [
+    ...[...byName.values()].map(({ source }) => source),
+    ...Object.values(SOURCES_OF_CHANNELS).map(([owner]) => owner),
+  ].flatMap((owner) => (owner === null ? [] : [[owner.toLowerCase(), owner] as const])),
+);
+
+/** Returns a source as clicks have it, from any case: `Google` for `google`, a host in lower case. */
+export function sourceName(value: string): string {
+  const folded = value.toLowerCase();
+  return spellings.get(folded) ?? folded;
+}
+
 function longestSuffix(host: string): Source | null {
   for (let at = 0; ; ) {
     const found = byName.get(host.slice(at));
