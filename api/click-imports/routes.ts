@@ -38,7 +38,7 @@ export async function clickImportRoutes(app: Api, deps: ApiDeps): Promise<void> 
       '/clicks/import',
       {
         bodyLimit: BODY_LIMIT,
-        config: { scope: 'secret', plan: 'paid', document: { body: ClickImportBody } },
+        config: { scope: 'secret', plan: 'paid', errors: ['conflict'], document: { body: ClickImportBody } },
         schema: {
           tags: ['Clicks'],
           operationId: 'clicks.import',
@@ -183,4 +183,4 @@ or webhook comes of them. An order whose id the workspace has is skipped.
 
 A row that was imported before is skipped, so you can send an interrupted call again. Equal rows in one call are several clicks; in two
 calls they are the same ones. Send a larger file in several calls with the same \`import_id\`, each with the header line. One import of
-a workspace runs at a time.`;
+a workspace runs at a time. A 409 while an import of the workspace is taken back.`;
