@@ -116,7 +116,7 @@ export async function enrollmentRoutes(app: Api, deps: ApiDeps): Promise<void> {
         operationId: 'enrollments.confirmPayoutMethod',
         summary: "Confirm a referrer's payout address",
         description:
-          'Payout files then no longer leave the balance out because a page changed the address. Ask the referrer first: whoever changed the address is paid. A 409 if no address is saved. A member confirms that it is them, as for a change of keys.',
+          'Payout files then no longer leave the balance out because a page changed the address. Ask the referrer first: a stranger who changed the address would be paid. A 409 if no address is saved. A member confirms that it is them, as for a change of keys.',
         params: IdParams,
         response: { 200: EnrollmentRecord },
       },
