@@ -27,6 +27,8 @@ type ReadStream = { seen: Map<bigint, Seen>; stored: Set<bigint>; lastSequence: 
 export class ClickLedger {
   /** Of what a power cut forgets, later frames may be whole. */
   mayHaveGaps = false;
+  /** A copy that was put back may have what a power cut took, behind what was stored since. */
+  mayRepeat = false;
   readonly #clicks = new Map<string, Click>();
   readonly #streams = new Map<string, ReadStream>();
   readonly #sequenceOf = new Map<string, bigint>();
@@ -118,6 +120,7 @@ export class ClickLedger {
     const name = nameOf(event);
     const { lastSequence, lastTs } = stream;
     if (sequence <= lastSequence) {
+      if (this.mayRepeat) return; // a lane takes it for stored
       throw new Violation(
         'sequences of a stream increase',
         `${shown(sequence)} comes after ${shown(lastSequence)}`,

@@ -334,9 +334,11 @@ class Player {
     this.#kill();
     this.#world.end(this.#worker.process);
     this.#world.sleep((this.starts + 1) * EPOCH_MS);
+    this.ledger.mayRepeat = true;
     this.ledger.excuse(this.#copy.at, 'its journal was replaced by an older copy');
     this.#mendDisk(); // a restored volume is another one
     this.#world.setWallOffset(0);
+    if (this.#options.clockFaults) this.#stream.isDown = false;
     this.#world.disk.restore(JOURNAL, this.#copy.files);
     this.#worker = this.#startWorker();
   }

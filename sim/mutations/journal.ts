@@ -29,8 +29,15 @@ export const JOURNAL_MUTATIONS: readonly Mutation[] = [
     name: 'failed-sync-counts',
     wrong: 'a sync that the disk refused counts as done',
     file: at('group-sync.ts'),
-    from: 'whole && !error',
-    to: 'whole',
+    from: "this.#failed.has(file) ? 'lost' : 'written'",
+    to: "'written'",
+  },
+  {
+    name: 'later-sync-trusted',
+    wrong: 'a segment whose sync failed counts as synced once a later sync succeeds',
+    file: at('group-sync.ts'),
+    from: '      this.#syncAll(files, index + 1, done);',
+    to: '      if (!error) this.#failed.delete(file);\n      this.#syncAll(files, index + 1, done);',
   },
   {
     name: 'epoch-kept',

@@ -95,6 +95,19 @@ describe('group sync', () => {
     expect(await registry.metrics()).toContain('hoplog_journal_sync_failures_total 1');
   });
 
+  test('settles as lost what was written to a segment before its sync failed, though a later sync succeeds', async () => {
+    const { fd: whole } = segment('e');
+    const file = { ...broken };
+    const note = (name: string) => [(outcome: string) => settled.push(`${name} ${outcome}`)];
+    sync.writtenFor(file, note('first'), true);
+    sync.writtenFor(file, note('meanwhile'), true);
+    sync.writtenFor(segment('f'), note('elsewhere'), true);
+    await expect.poll(() => failed).toEqual([file]);
+    file.fd = whole;
+    await sync.drain();
+    expect(settled).toEqual(['first lost', 'meanwhile lost', 'elsewhere written']);
+  });
+
   test('settles at once on a quick disk where that is allowed, behind appends that wait already', async () => {
     const quick = groupSync(Number.POSITIVE_INFINITY);
     const file = segment('quick');

@@ -6,6 +6,9 @@ import { finishSegment, type SegmentFile } from './segment-file.ts';
 
 export type Settled = (outcome: AppendOutcome) => void;
 
+/** Appends whose frame is in a segment. */
+type Waiting = { file: SegmentFile; appends: Settled[] };
+
 export type GroupSyncOptions = {
   /** Longest time from a write without waiting appends to the start of its sync. Milliseconds. */
   intervalMs: number;
@@ -38,7 +41,12 @@ export class GroupSync {
   readonly #options: GroupSyncOptions;
   #dirty: SegmentFile | null = null;
   #finished: SegmentFile[] = [];
-  #waiting: Settled[][] = [];
+  #waiting: Waiting[] = [];
+  /**
+   * Segments that could not be synced. The kernel takes their pages for clean, so a later sync succeeds although they are
+   * lost: what was written there meanwhile is lost too.
+   */
+  readonly #failed = new WeakSet<SegmentFile>();
   #timer: NodeJS.Timeout | null = null;
   #lazyTimer: NodeJS.Timeout | null = null;
   #running = false;
@@ -67,7 +75,7 @@ export class GroupSync {
    */
   writtenFor(file: SegmentFile, appends: Settled[], atOnce: boolean): void {
     this.#dirty = file;
-    this.#waiting.push(appends);
+    this.#waiting.push({ file, appends });
     if (
       atOnce &&
       !this.#running &&
@@ -107,11 +115,11 @@ export class GroupSync {
     this.#finished = [];
     this.#waiting = [];
     const began = performance.now();
-    this.#syncAll(files, 0, true, (whole) => {
+    this.#syncAll(files, 0, () => {
       this.#observe(began);
       for (const file of finished) this.#finish(file);
       this.#running = false;
-      for (const appends of waiting) this.#options.settle(appends, whole ? 'written' : 'lost');
+      this.#settle(waiting);
       for (const resolve of this.#idle.splice(0)) resolve();
       // A timer that is still armed will start its own group; one that fired during this sync has not.
       if ((!this.#timer && !this.#lazyTimer) || this.#finished.length > 0 || this.#waiting.length > 0)
@@ -119,15 +127,15 @@ export class GroupSync {
     });
   };
 
-  #syncAll(files: SegmentFile[], index: number, whole: boolean, done: (whole: boolean) => void): void {
+  #syncAll(files: SegmentFile[], index: number, done: () => void): void {
     const file = files[index];
     if (!file) {
-      done(whole);
+      done();
       return;
     }
     fdatasync(file.fd, (error) => {
       if (error) this.#fail(file, error);
-      this.#syncAll(files, index + 1, whole && !error, done);
+      this.#syncAll(files, index + 1, done);
     });
   }
 
@@ -137,15 +145,19 @@ export class GroupSync {
     this.#dirty = null;
     this.#waiting = [];
     const began = performance.now();
-    let outcome: AppendOutcome = 'written';
     try {
       fdatasyncSync(file.fd);
     } catch (error) {
       this.#fail(file, error);
-      outcome = 'lost';
     }
     this.#observe(began);
-    for (const appends of waiting) this.#options.settle(appends, outcome);
+    this.#settle(waiting);
+  }
+
+  #settle(waiting: readonly Waiting[]): void {
+    for (const { file, appends } of waiting) {
+      this.#options.settle(appends, this.#failed.has(file) ? 'lost' : 'written');
+    }
   }
 
   #observe(began: number): void {
@@ -154,6 +166,7 @@ export class GroupSync {
   }
 
   #fail(file: SegmentFile, error: unknown): void {
+    this.#failed.add(file);
     this.#options.metrics.syncFailures.inc();
     this.#options.log.error({ err: error, segment: file.start.toString() }, 'failed to sync the journal');
     this.#options.onFailure(file);
