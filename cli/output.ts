@@ -15,7 +15,7 @@ export function printResult<T>(command: Command, result: T, text: (result: T) =>
 const CONTROL = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
 /** Escapes characters that a terminal obeys: names come from users. */
-export function shown(text: string): string {
+function shown(text: string): string {
   return text.replace(CONTROL, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 

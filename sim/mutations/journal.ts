@@ -34,6 +34,7 @@ export const JOURNAL_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'later-sync-trusted',
+    isRare: true,
     wrong: 'a segment whose sync failed counts as synced once a later sync succeeds',
     file: at('group-sync.ts'),
     from: '      this.#syncAll(files, index + 1, done);',
@@ -62,6 +63,7 @@ export const JOURNAL_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'no-gap-after-start',
+    isRare: true,
     wrong: 'a start reuses offsets that a reader may have seen',
     file: at('recovery.ts'),
     from: 'const GAP_BYTES = 64n * 1024n * 1024n;',
@@ -69,6 +71,7 @@ export const JOURNAL_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'offsets-not-from-time',
+    isRare: true,
     wrong: 'a restored copy that can ask nobody reuses offsets',
     file: at('recovery.ts'),
     from: 'record.state === null ? unseenAt(now(), own) : 0n',
@@ -90,6 +93,7 @@ export const JOURNAL_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'sparse-not-synced',
+    isRare: true,
     wrong: 'the name of a segment that was made without preparation is not synced',
     file: at('segment-file.ts'),
     from: '    syncDirectoryNow(directory);\n',
@@ -125,6 +129,7 @@ export const JOURNAL_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'correction-not-kept',
+    isRare: true,
     wrong: 'a correction that is owed is not stored beside the log',
     file: at('clock-watch.ts'),
     from: '      keepOwed(correction);\n',
@@ -181,6 +186,7 @@ export const JOURNAL_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'identity-not-synced',
+    isRare: true,
     wrong: 'the identity of a stream is registered before it is durable',
     file: at('stream-identity.ts'),
     from: '  syncDirectoryNow(directory);\n',

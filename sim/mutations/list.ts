@@ -6,6 +6,8 @@ export type Mutation = Edit & {
   name: string;
   /** What is wrong, in words. */
   wrong: string;
+  /** Twenty seconds do not find it: only rare histories show it. */
+  isRare?: true;
 };
 
 export const MUTATIONS: readonly Mutation[] = JOURNAL_MUTATIONS;
