@@ -104,9 +104,7 @@ test('an address that a page changed warns, and setting it again pays at once', 
   });
   expect(changed.status).toBe(200);
   const page = await site.open(`/referrals?tab=enrollments&partner=${partner_id}`);
-  const warning = page
-    .getByRole('dialog', { name: 'Referrer wes' })
-    .getByText('New address: payable from');
+  const warning = page.getByRole('dialog', { name: 'Referrer wes' }).getByText('New address: payable from');
   await warning.waitFor(PATIENCE);
   await row(page, 'Changes of the referrer', 'Payout address').first().waitFor();
   await expectGood(page, 'referrals-address-changed');
