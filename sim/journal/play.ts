@@ -66,6 +66,8 @@ class Player {
   #clickNumber = 0;
   #copy: { files: Map<string, Uint8Array | null>; at: number } | null = null;
   #wasSlow = false;
+  /** Whether no start has succeeded since the last power cut. */
+  #hasLostHeartbeats = false;
   /** When an ingest process ended whose journal no start has synced since. Of the monotonic clock; milliseconds. */
   #endedAt: number | null = null;
 
@@ -222,9 +224,12 @@ class Player {
     const world = this.#world;
     const process = world.start('ingest');
     this.starts += 1;
+    if (this.#hasLostHeartbeats && (this.#stream.isDown || this.#stream.hasGoneBack))
+      this.ledger.forgetTimes();
     try {
       const writer = await world.call(process, () => this.#open());
       if (world.disk.faults.syncErrors === 0) this.#endedAt = null;
+      this.#hasLostHeartbeats = false;
       process.onEnd.push(() => {
         this.#endedAt ??= world.monotonic();
       });
@@ -323,7 +328,7 @@ class Player {
     }
     this.#endedAt = null;
     this.ledger.mayHaveGaps = true;
-    if (this.#stream.isDown || this.#stream.hasGoneBack) this.ledger.forgetTimes();
+    this.#hasLostHeartbeats = true;
     world.disk.cutPower();
     world.note('the power was cut');
     this.#worker = this.#startWorker();
