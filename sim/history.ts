@@ -17,17 +17,11 @@ export type History<Step> = {
   steps: readonly Step[];
 };
 
-/**
- * How a history ended.
- *
- * - `held`: every invariant did.
- * - `broken`: one did not.
- * - `inconclusive`: the faults left nothing to check, such as a service that could never start.
- */
-export type Outcome =
-  | { verdict: 'held'; hash: number; virtualMs: number; counts: Counts }
-  | { verdict: 'broken'; violation: Violation; hash: number; virtualMs: number; counts: Counts }
-  | { verdict: 'inconclusive'; reason: string; hash: number; virtualMs: number; counts: Counts };
+/** How a history ended: every invariant held, or one broke. */
+export type Outcome = { hash: number; virtualMs: number; counts: Counts } & (
+  | { verdict: 'held' }
+  | { verdict: 'broken'; violation: Violation }
+);
 
 /** What happened in a history, for the summary. */
 export type Counts = Readonly<Record<string, number>>;

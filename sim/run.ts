@@ -54,7 +54,6 @@ async function playAll<Step>(
   let virtualMs = 0;
   let hash = 0;
   let played = 0;
-  let inconclusive = 0;
   print(`${scenario.name}: from seed ${seed}`);
   while (played < histories && elapsed() < seconds) {
     const history = scenario.decide(seed + played);
@@ -63,7 +62,6 @@ async function playAll<Step>(
     virtualMs += outcome.virtualMs;
     hash = (Math.imul(hash, 31) + outcome.hash) | 0;
     for (const [name, count] of Object.entries(outcome.counts)) counts[name] = (counts[name] ?? 0) + count;
-    if (outcome.verdict === 'inconclusive') inconclusive += 1;
     if (outcome.verdict !== 'broken') continue;
     print(`${played} histories in ${elapsed().toFixed(1)} s of CPU`);
     await report(scenario, history, outcome, { print, brief });
@@ -71,7 +69,7 @@ async function playAll<Step>(
   }
   const happened = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
   print(
-    `${scenario.name}: ${played} histories held, ${inconclusive} inconclusive, in ${elapsed().toFixed(1)} s of CPU; ` +
+    `${scenario.name}: ${played} histories held, in ${elapsed().toFixed(1)} s of CPU; ` +
       `${Math.round(virtualMs / 1_000)} s of virtual time, ${happened.join(', ')}; hash ${(hash >>> 0).toString(16)}`,
   );
   return false;

@@ -1,9 +1,7 @@
 import { Registry } from 'prom-client';
 import { openJournal } from '../../core/event-log/journal/open-journal.ts';
 import type { JournalWriter } from '../../core/event-log/journal/writer.ts';
-import { createAddressSealer } from '../../core/events/address-seal.ts';
-import { NO_LABELS } from '../../core/events/click-labels.ts';
-import type { ClickEvent, Unstamped } from '../../core/events/types.ts';
+import { TEST_STREAM_NAME, testClick, testSealer } from '../../test/support/journal.ts';
 import { type Outcome, Violation } from '../history.ts';
 import { NO_FAULTS } from '../world/disk.ts';
 import { enter, Killed, type Process, World } from '../world/world.ts';
@@ -11,12 +9,9 @@ import { ClickLedger } from './ledger.ts';
 import { collectingLogger } from './log.ts';
 import { RegisteredStream } from './registered-stream.ts';
 import { type JournalHistory, type JournalOptions, type Step, words } from './steps.ts';
-import { Worker } from './worker.ts';
+import { DATA_DIR, Worker } from './worker.ts';
 
-export const DATA_DIR = '/data';
-export const STREAM_NAME = 'ingest-0';
 const JOURNAL = `${DATA_DIR}/journal`;
-const sealer = createAddressSealer(Buffer.alloc(32, 5));
 
 /**
  * Longest time from the answer to a click to its sync when `JOURNAL_SYNC` is not `always`: the interval, a sync that is
@@ -180,15 +175,16 @@ class Player {
           if (!process.isAlive) return;
           const name = `c${this.#clickNumber++}`;
           this.ledger.asked(name);
-          writer.append(clickOf(name, this.#options.clickBytes), (outcome) => {
-            // The answer of a process that was killed meanwhile reaches nobody.
-            if (!process.isAlive) return;
-            world.note(`${name} ${outcome}`);
-            this.ledger.answered(name, outcome, world.monotonic(), this.#mayBeStoredThoughLost(running));
-            if (running.hasSyncErrors && outcome === 'written') {
-              if (this.#options.syncMs > 0) this.#unsynced.add(name);
-            }
-          });
+          writer.append(
+            testClick(`${name} ${'x'.repeat(this.#options.clickBytes)}`, { referer: '' }),
+            (outcome) => {
+              // The answer of a process that was killed meanwhile reaches nobody.
+              if (!process.isAlive) return;
+              world.note(`${name} ${outcome}`);
+              this.ledger.answered(name, outcome, world.monotonic(), this.#mayBeStoredThoughLost(running));
+              if (running.hasSyncErrors && outcome === 'written') this.#unsynced.add(name);
+            },
+          );
         }
       },
       process,
@@ -245,12 +241,12 @@ class Player {
     const { syncMs, budgetBytes } = this.#options;
     return openJournal({
       dataDir: DATA_DIR,
-      streamName: STREAM_NAME,
+      streamName: TEST_STREAM_NAME,
       register: this.#stream.register,
       recorded: this.#stream.recorded,
       syncMs,
       budgetBytes,
-      sealer,
+      sealer: testSealer,
       log: collectingLogger(this.#world),
       registry: new Registry(),
     });
@@ -404,23 +400,6 @@ class Player {
       }
     }
   }
-}
-
-function clickOf(name: string, bytes: number): Unstamped<ClickEvent> {
-  return {
-    kind: 'click',
-    workspaceId: Buffer.alloc(16, 1),
-    linkId: Buffer.alloc(16, 2),
-    visitorId: Buffer.alloc(16, 3),
-    labels: NO_LABELS,
-    language: '',
-    channel: 'newsletter',
-    referer: '',
-    userAgent: `${name} ${'x'.repeat(bytes)}`,
-    address: Buffer.alloc(16, 4),
-    flags: 0,
-    ad: null,
-  };
 }
 
 function stamp(world: World): string {

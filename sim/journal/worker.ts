@@ -1,16 +1,15 @@
 import { JournalReader } from '../../core/event-log/journal/reader.ts';
 import type { DecodedEvent, LogBatch } from '../../core/event-log/port.ts';
-import { createAddressSealer } from '../../core/events/address-seal.ts';
 import { decodeEvents } from '../../core/events/codec.ts';
+import { TEST_STREAM_NAME, testSealer } from '../../test/support/journal.ts';
 import { Violation } from '../history.ts';
 import { setTimeout as delay } from '../modules/timers-promises.ts';
 import type { Process, World } from '../world/world.ts';
 import type { ClickLedger } from './ledger.ts';
 import type { RegisteredStream } from './registered-stream.ts';
 
-const DATA_DIR = '/data';
-const STREAM_NAME = 'ingest-0';
-const sealer = createAddressSealer(Buffer.alloc(32, 5));
+/** Where the simulated disk has the journal. */
+export const DATA_DIR = '/data';
 
 type Read = Awaited<ReturnType<JournalReader['read']>>;
 
@@ -51,7 +50,7 @@ export class Worker {
     let { offset } = this.#stream.progress;
     for (;;) {
       try {
-        const read = await reader.read(STREAM_NAME, offset, { maxBytes: 100_000, waitMs: 500 });
+        const read = await reader.read(TEST_STREAM_NAME, offset, { maxBytes: 100_000, waitMs: 500 });
         offset = read.nextOffset;
         if (read.damage.length > 0 && !this.#mayDamage()) {
           throw new Violation(
@@ -60,7 +59,8 @@ export class Worker {
           );
         }
         await this.#store(read, offset);
-        if (this.#world.random.chance(0.3)) await reader.truncate(STREAM_NAME, this.#stream.progress.offset);
+        if (this.#world.random.chance(0.3))
+          await reader.truncate(TEST_STREAM_NAME, this.#stream.progress.offset);
       } catch (error) {
         if (error instanceof Violation || !isOfDisk(error)) throw error;
         await delay(100);
@@ -87,7 +87,7 @@ export class Worker {
   }
 
   #decode(batch: LogBatch): DecodedEvent[] {
-    const { events, undecodable } = decodeEvents(batch, sealer);
+    const { events, undecodable } = decodeEvents(batch, testSealer);
     if (undecodable.length > 0) throw new Violation('a batch is read whole', undecodable[0]?.reason ?? '');
     this.#ledger.read(batch, events);
     this.#world.mark(String(batch.offset));

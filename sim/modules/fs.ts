@@ -105,16 +105,13 @@ export function readSync(
   return called().disk.read(descriptor, into.subarray(offset, offset + length), position);
 }
 
-export function fsyncSync(descriptor: number): void {
-  const present = called();
-  present.spend(present.random.between(0.1, 3));
-  present.disk.sync(descriptor, { withNames: true });
-}
+export const fsyncSync = (descriptor: number): void => syncNow(descriptor, true);
+export const fdatasyncSync = (descriptor: number): void => syncNow(descriptor, false);
 
-export function fdatasyncSync(descriptor: number): void {
+function syncNow(descriptor: number, withNames: boolean): void {
   const present = called();
   present.spend(present.random.between(0.1, 3));
-  present.disk.sync(descriptor, { withNames: false });
+  present.disk.sync(descriptor, { withNames });
 }
 
 export function fdatasync(descriptor: number, done: (error: Error | null) => void): void {

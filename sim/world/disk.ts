@@ -144,7 +144,7 @@ export class Disk {
     const file = this.#file(descriptor);
     if (!file.canWrite) throw systemError('EBADF', 'write', file.path);
     this.#assertWritable('write', file.path);
-    this.#fail('writeErrors', 'write', file.path);
+    this.#failWrite(file.path);
     const at = position ?? file.position;
     const length = this.#roomFor(file, at, bytes.length);
     const sizeBefore = file.inode.size;
@@ -276,10 +276,10 @@ export class Disk {
     throw systemError('EROFS', call, path);
   }
 
-  #fail(kind: 'writeErrors', call: string, path: string): void {
-    if (!this.#isChance(this.faults[kind])) return;
+  #failWrite(path: string): void {
+    if (!this.#isChance(this.faults.writeErrors)) return;
     this.counts.errors += 1;
-    throw systemError('EIO', call, path);
+    throw systemError('EIO', 'write', path);
   }
 
   #isChance(probability: number): boolean {

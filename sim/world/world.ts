@@ -15,7 +15,6 @@ export class Process {
   readonly name: string;
   /** The monotonic clock when the process started. Milliseconds. */
   readonly startedAt: number;
-  /** Sequential numbers stand for random ids. */
   isAlive = true;
   /** Disk operations until the process is killed in the middle of its code; null: it is not. */
   operationsLeft: number | null = null;
