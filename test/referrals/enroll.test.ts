@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import { type Answer, type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
 import { roomInUtcDay } from '../support/utc-day.ts';
 import { countRows, type Enrolled, linkIdOf, merchant, storeClicks } from './support.ts';
 
@@ -142,11 +142,16 @@ describe('stats', () => {
 
   test('creates one enrollment when called fifty times at once for the first time', async () => {
     await merchant(shop).program();
-    const responses = await Promise.all(
-      Array.from({ length: 50 }, () => shop.get<Enrolled>('/referrals/stats?external_user_id=r')),
-    );
+    /** A loaded machine lets some wait past the limit of concurrent reports, and says so. */
+    const stats = async (): Promise<Answer<Enrolled>> => {
+      const response = await shop.get<Enrolled>('/referrals/stats?external_user_id=r');
+      return response.status === 503 ? stats() : response;
+    };
+    const responses = await Promise.all(Array.from({ length: 50 }, stats));
     expect(new Set(responses.map((response) => response.body.referral_link)).size).toBe(1);
+    expect(responses.every((response) => response.status === 200)).toBe(true);
     expect(await countRows(api, shop, 'enrollments')).toBe(1);
+    expect(await countRows(api, shop, 'links')).toBe(2); // the code's and the referrer's
   });
 
   test('has every documented field', async () => {
