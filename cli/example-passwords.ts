@@ -1,4 +1,5 @@
 import { isLoopback } from '../core/addresses/loopback.ts';
+import { firstHost } from '../core/databases/postgres-hosts.ts';
 import type { Config } from '../core/settings/config.ts';
 import { CommandFailed } from './output.ts';
 
@@ -15,11 +16,11 @@ export function refuseExamplePasswords(config: Config, addresses: readonly strin
   const address = addresses.find((one) => !isLoopback(one));
   if (address === undefined) return;
   for (const [file, url] of [
-    ['postgres-password', config.databaseOwnerUrl],
-    ['postgres-service-password', config.databaseUrl],
-    ['clickhouse-password', config.clickhouseUrl],
+    ['postgres-password', firstHost(config.databaseOwnerUrl)],
+    ['postgres-service-password', firstHost(config.databaseUrl)],
+    ['clickhouse-password', new URL(config.clickhouseUrl)],
   ] as const) {
-    if (new URL(url).password !== EXAMPLE) continue;
+    if (url.password !== EXAMPLE) continue;
     throw new CommandFailed(
       `${file} in SECRETS_DIR is "${EXAMPLE}": must be a password of your own while ports listen on ${address}, which is not loopback (openssl rand -hex 24)`,
     );

@@ -43,6 +43,10 @@ test.each([
   ['SHORT_URL', 'https://go.example/path'],
   ['PUBLIC_URL', 'ftp://go.example'],
   ['DATABASE_URL', 'mysql://localhost/db'],
+  ['DATABASE_URL', 'localhost:5432/db'],
+  ['DATABASE_URL', 'postgres://u@a,,b/db'],
+  ['DATABASE_URL', 'postgres://u@a:1,b:x/db'],
+  ['DATABASE_URL', 'postgres://u@a,b/db?target_session_attrs=standby'],
   ['CLICKHOUSE_URL', 'clickhouse://localhost'],
   ['CLICKHOUSE_DATABASE', 'a-b'],
   ['KAFKA_TOPIC', 'a b'],
@@ -92,4 +96,14 @@ test.each(['kafka', 'http://kafka:9092', 'kafka:0', 'kafka:70000', 'a:1,b'])(
 test('brokers are addresses with ports', () => {
   const { kafkaBrokers } = readConfig({ KAFKA_BROKERS: 'kafka-1.example:9092, 10.0.0.2:9092,[::1]:9092' });
   expect(kafkaBrokers).toEqual(['kafka-1.example:9092', '10.0.0.2:9092', '[::1]:9092']);
+});
+
+test('a URL of PostgreSQL may have several hosts, with one password for all', () => {
+  const { databaseUrl, databaseDirectUrl } = readConfig({
+    DATABASE_URL: 'postgres://u@a:1,b:2/db',
+    DATABASE_DIRECT_URL: 'postgres://u@a:3,b:4/db?target_session_attrs=read-write',
+    DATABASE_PASSWORD: 'p@s,s',
+  });
+  expect(databaseUrl).toBe('postgres://u:p%40s%2Cs@a:1,b:2/db');
+  expect(databaseDirectUrl).toBe('postgres://u:p%40s%2Cs@a:3,b:4/db?target_session_attrs=read-write');
 });

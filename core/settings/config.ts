@@ -8,6 +8,7 @@ import { listenAddress } from './listen-address.ts';
 import { type OidcSettings, oidcSettings } from './oidc.ts';
 import { readSecretFiles } from './secret-files.ts';
 import { fileSettingOf, SECRET_SETTINGS, type SecretFileSetting } from './secrets.ts';
+import { directUrl, parseUrl, postgresUrl, serverUrl, withPassword } from './server-urls.ts';
 import { ConfigError } from './settings-error.ts';
 
 export { ConfigError, SettingsError } from './settings-error.ts';
@@ -238,49 +239,6 @@ function ownPage(name: EnvironmentName, text: string, shortUrl: string): string 
   if (url.username || url.password) throw new ConfigError(name, text, 'must not contain credentials');
   if (url.origin === shortUrl) throw new ConfigError(name, text, 'must not lead back to SHORT_URL');
   return url.href;
-}
-
-function serverUrl(name: EnvironmentName, text: string, protocols: string[]): string {
-  if (text === '') return '';
-  if (!protocols.includes(parseUrl(name, text).protocol)) {
-    throw new ConfigError(name, text, `must start with ${protocols.map((p) => `${p}//`).join(' or ')}`);
-  }
-  return text;
-}
-
-function postgresUrl([name, text]: [EnvironmentName, string], password: [EnvironmentName, string]): string {
-  return withPassword([name, serverUrl(name, text, ['postgres:', 'postgresql:'])], password);
-}
-
-/** `DATABASE_PASSWORD` is that of both URLs, since they name one role. */
-function directUrl(text: string, password: string): string {
-  const url = serverUrl('DATABASE_DIRECT_URL', text, ['postgres:', 'postgresql:']);
-  if (url === '' || new URL(url).password !== '') return url;
-  return withPassword(['DATABASE_DIRECT_URL', url], ['DATABASE_PASSWORD', password]);
-}
-
-/** Returns the URL with the password of a setting of its own, which may have any characters. */
-function withPassword(
-  [urlSetting, text]: [EnvironmentName, string],
-  [setting, password]: [EnvironmentName, string],
-): string {
-  if (password === '') return text;
-  if (text === '') throw new ConfigError(setting, password, `must be empty while ${urlSetting} is empty`);
-  const url = new URL(text);
-  if (url.password !== '') {
-    throw new ConfigError(setting, password, `must be empty while ${urlSetting} has a password`);
-  }
-  if (url.username === '') throw new ConfigError(setting, password, `needs a user name in ${urlSetting}`);
-  url.password = encodeURIComponent(password);
-  return url.href;
-}
-
-function parseUrl(name: EnvironmentName, text: string): URL {
-  try {
-    return new URL(text);
-  } catch {
-    throw new ConfigError(name, text, 'must be a URL');
-  }
 }
 
 function sasl(mechanism: string, username: string, password: string): KafkaSettings['sasl'] {

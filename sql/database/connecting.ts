@@ -2,14 +2,15 @@ import type pg from 'pg';
 import { DatabaseConnectionError } from '../../core/databases/connection-error.ts';
 import { databaseFault } from '../../core/databases/faults.ts';
 import type { Credentials } from '../../core/settings/credentials.ts';
+import type { Hosts } from './hosts.ts';
 import { assertOutsideTransaction } from './nested-connections.ts';
 import { ServiceClient } from './pooler.ts';
 
-/** Returns the client of a pool, which connects with the credentials of that moment. */
-export function clientWith(credentials: Credentials): typeof pg.Client {
+/** Returns the client of a pool, which connects to the host and with the credentials of that moment. */
+export function clientWith(hosts: Hosts): typeof pg.Client {
   return class extends ServiceClient {
     constructor(options?: pg.ClientConfig) {
-      super({ ...options, connectionString: credentials.url() });
+      super({ ...options, connectionString: hosts.url() });
     }
   };
 }
@@ -22,13 +23,13 @@ type Connected = (
 ) => void;
 
 /**
- * Returns the `connect` of a pool that reads refused credentials again, tries once more, and rejects with errors that the table
- * of faults knows. `pool.query` connects through it too, with a callback.
+ * Returns the `connect` of a pool that tries each host, reads refused credentials again, tries once more, and rejects with
+ * errors that the table of faults knows. `pool.query` connects through it too, with a callback.
  */
-export function connecting(connect: Connect, credentials: Credentials): pg.Pool['connect'] {
+export function connecting(connect: Connect, credentials: Credentials, hosts: Hosts): pg.Pool['connect'] {
   const connected = (callback?: Connected) => {
     assertOutsideTransaction();
-    const client = connectOnceMore(connect, credentials);
+    const client = connectOnceMore(() => hosts.connectToOne(connect), credentials);
     if (callback === undefined) return client;
     client.then(
       (found) => callback(undefined, found, found.release),

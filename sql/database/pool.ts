@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { type Address, credentialsOf } from '../../core/settings/credentials.ts';
 import { clientWith, connecting } from './connecting.ts';
+import { createHosts } from './hosts.ts';
 import { asTransaction } from './nested-connections.ts';
 import { beginOn, prepareConnection, type ServiceClient } from './pooler.ts';
 
@@ -50,19 +51,26 @@ const LEFT = new Set(['25006', '26000', '42P05']);
  * the wait. A broken idle connection is dropped; the next query opens another. Behind a pooler, transactions have the
  * statement timeout, and single statements have that of the role; see `migrate`.
  *
+ * With several hosts in the address a connection is one to the primary, wherever that is now.
+ *
  * @param address `postgres://…`, or credentials that are read again when PostgreSQL refuses them
  */
 export function createPool(address: Address, options: PoolOptions = {}): Pool {
   const credentials = credentialsOf(address);
+  const hosts = createHosts(credentials);
   const connectTimeoutMs = options.connectTimeoutMs ?? 5_000;
   const statementTimeoutMs = options.statementTimeoutMs ?? 30_000;
   const pool = new pg.Pool({
-    Client: clientWith(credentials),
+    Client: clientWith(hosts),
     max: options.max ?? 10,
     connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: IDLE_MS,
     onConnect: (client) =>
-      prepareConnection(client as ServiceClient, { statementTimeoutMs, waitMs: connectTimeoutMs }),
+      prepareConnection(client as ServiceClient, {
+        statementTimeoutMs,
+        waitMs: connectTimeoutMs,
+        needsPrimary: hosts.needsPrimary(),
+      }),
     ...(options.responseTimeoutMs !== undefined && { query_timeout: options.responseTimeoutMs }),
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
@@ -74,7 +82,7 @@ export function createPool(address: Address, options: PoolOptions = {}): Pool {
   // on it fails and tells its caller.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
-  pool.connect = connecting(pool.connect.bind(pool), credentials);
+  pool.connect = connecting(pool.connect.bind(pool), credentials, hosts);
   return pool;
 }
 

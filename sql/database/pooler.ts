@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { DatabaseConnectionError } from '../../core/databases/connection-error.ts';
 
 /**
  * A connection to PostgreSQL, or to a pooler such as PgBouncer. A pooler in transaction mode may run each transaction
@@ -32,18 +33,27 @@ function withoutName(query: unknown): unknown {
  * (`service-role.ts`). It can't be in the startup packet, because PgBouncer refuses it there.
  *
  * @param waitMs limit of the wait for the response
+ * @param needsPrimary refuses a server that accepts no writes
+ * @throws {DatabaseConnectionError} of the code 25006 at such a server
  */
 export async function prepareConnection(
   client: ServiceClient,
-  { statementTimeoutMs, waitMs }: { statementTimeoutMs: number; waitMs: number },
+  given: { statementTimeoutMs: number; waitMs: number; needsPrimary: boolean },
 ): Promise<void> {
-  const { rows } = await (client as pg.Client).query<{ is_pooled: boolean }>({
+  const { statementTimeoutMs, waitMs, needsPrimary } = given;
+  const { rows } = await (client as pg.Client).query<{ is_pooled: boolean; is_read_only: boolean }>({
     text: `SELECT own.pid <> $1 AS is_pooled,
+             current_setting('transaction_read_only')::boolean AS is_read_only,
              CASE WHEN own.pid = $1 THEN set_config('statement_timeout', $2, false) END
            FROM (SELECT pg_backend_pid() AS pid) AS own`,
     values: ['processID' in client ? client.processID : null, statementTimeoutMs],
     ...{ query_timeout: waitMs },
   });
+  if (needsPrimary && rows[0]?.is_read_only !== false) {
+    throw new DatabaseConnectionError('PostgreSQL', 'unavailable', `${client.host} accepts no writes`, {
+      code: '25006',
+    });
+  }
   client.isPooled = rows[0]?.is_pooled !== false;
   client.statementTimeoutMs = statementTimeoutMs;
 }

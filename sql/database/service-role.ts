@@ -1,4 +1,5 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
+import { firstHost } from '../../core/databases/postgres-hosts.ts';
 import type { Queryable } from './pool.ts';
 
 /** The role of the tiers and commands, with the rights that they need: it owns nothing. */
@@ -42,7 +43,7 @@ const READ_ONLY_TABLES = ['migrations', 'deployment_secrets'];
  * @param ownerUrl `postgres://…` of the owner of the tables
  */
 export function serviceRoleIn(url: string, ownerUrl: string): ServiceRole | null {
-  const [service, owner] = [new URL(url), new URL(ownerUrl)];
+  const [service, owner] = [firstHost(url), firstHost(ownerUrl)];
   if (service.username === owner.username) return null;
   return { name: decodeURIComponent(service.username), password: decodeURIComponent(service.password) };
 }
