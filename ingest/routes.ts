@@ -3,7 +3,7 @@ import type { Config } from '../core/settings/config.ts';
 import type { createCollectHandlers } from './collect/handler.ts';
 import type { createHealth } from './health.ts';
 import type { Exchanges } from './http/exchange.ts';
-import { refusingUnclear } from './http/framing.ts';
+import { createFraming } from './http/framing.ts';
 import type { createPasswordHandler } from './password/handler.ts';
 import type { createPixelScript } from './pixel-script.ts';
 import type { RedirectHandler } from './redirect/handler.ts';
@@ -39,13 +39,13 @@ export function addRoutes(
   const { exchanges, redirect, ownHost, password, collect, pixelScript, health, robots, behindProxies } =
     given;
   type Route = (res: HttpResponse, req: HttpRequest) => void;
-  const clear = (handle: Route) => refusingUnclear(handle, behindProxies);
+  const clear = createFraming(exchanges, behindProxies);
   const app = {
-    get: (path: string, handle: Route) => server.get(path, clear(handle)),
-    head: (path: string, handle: Route) => server.head(path, clear(handle)),
-    post: (path: string, handle: Route) => server.post(path, clear(handle)),
-    options: (path: string, handle: Route) => server.options(path, clear(handle)),
-    any: (path: string, handle: Route) => server.any(path, clear(handle)),
+    get: (path: string, handle: Route) => server.get(path, clear(handle, true)),
+    head: (path: string, handle: Route) => server.head(path, clear(handle, true)),
+    post: (path: string, handle: Route) => server.post(path, clear(handle, false)),
+    options: (path: string, handle: Route) => server.options(path, clear(handle, false)),
+    any: (path: string, handle: Route) => server.any(path, clear(handle, false)),
   };
 
   const refuse = (res: HttpResponse, req: HttpRequest) =>

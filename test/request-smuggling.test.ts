@@ -8,7 +8,7 @@ import { freePort } from '../cli/embedded/free-port.ts';
 import { type LocalNginx, NO_NGINX, runNginx, writeMainConfig } from './deploy/nginx.ts';
 import { type TestApi, testApi } from './support/api.ts';
 import { bound } from './support/bound-process.ts';
-import { startTestIngest, type TestIngest } from './support/ingest.ts';
+import { makeLink, makeWorkspace, startTestIngest, type TestIngest } from './support/ingest.ts';
 import { until } from './support/until.ts';
 
 /** Requests whose end a proxy may see elsewhere (RFC 9112, sections 5, 6, 7, and 11.2), at both ports. */
@@ -117,6 +117,15 @@ const NEXT = 'GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n';
 const post = (headers: string[], body: string) =>
   `${['POST /collect HTTP/1.1', 'Host: a', 'Content-Type: text/plain', ...headers].join('\r\n')}\r\n\r\n${body}`;
 const get = (...headers: string[]) => `${['GET /x HTTP/1.1', 'Host: a', ...headers].join('\r\n')}\r\n\r\n`;
+/** A visit of a link, whose click would show that it was read. */
+const visitOfLink = async () => {
+  const { slug } = await makeLink(
+    api.stores.pool,
+    (await makeWorkspace(api.stores.pool)).id,
+    'https://shop.example/',
+  );
+  return `GET /${slug} HTTP/1.1\r\nHost: a\r\n\r\n`;
+};
 const CHUNKED = 'Transfer-Encoding: chunked';
 
 /** Version 2 for TCP over IPv4, from 9.8.7.6 (haproxy.org, "The PROXY protocol"). */
@@ -138,10 +147,27 @@ const REFUSED: [what: string, bytes: string][] = [
   ['a chunk whose size is no number', post([CHUNKED], 'zz\r\n{}\r\n0\r\n\r\n')],
   ['a chunk with a signed size', post([CHUNKED], '+2\r\n{}\r\n0\r\n\r\n')],
   ['no Host', 'GET /x HTTP/1.1\r\nAccept: */*\r\n\r\n'],
+  ['the same length twice', post(['Content-Length: 2', 'Content-Length: 2'], '{}')],
+  ['an empty length', post(['Content-Length:'], '{}')],
+  ['an empty length of a GET', get('Content-Length: ')],
+  ['an empty Host', 'GET /x HTTP/1.1\r\nHost:\r\n\r\n'],
+  ['an empty Host of a POST', 'POST /collect HTTP/1.1\r\nHost: \r\nContent-Length: 2\r\n\r\n{}'],
+  ...['a b', 'a/b', 'a@b', 'a?b', 'a#b', 'a\\b', '<a>', 'a:b', ':80', '[a', 'm\xfc.example'].map(
+    (host): [string, string] => [`the Host ${host}`, `GET /x HTTP/1.1\r\nHost: ${host}\r\n\r\n`],
+  ),
   ['two Host lines', get('Host: b')],
   ['the same Host twice', get('Accept: */*', 'host: a')],
   ['two Host lines of a POST', post(['Host: b', 'Content-Length: 2'], '{}')],
   ['a header of the PROXY protocol', PROXY_HEADER + get()],
+];
+
+/** Chunks that end otherwise than the standard says. The API refuses them; the parser of uWebSockets.js takes them. */
+const LOOSE_CHUNKS: [what: string, bytes: string][] = [
+  ['a bare line feed behind a size', post([CHUNKED], '2\n{}\r\n0\r\n\r\n')],
+  ['bare line feeds', post([CHUNKED], '2\n{}\n0\n\n')],
+  ['a chunk without its line break', post([CHUNKED], '2\r\n{}0\r\n\r\n')],
+  ['a chunk with two other bytes for its line break', post([CHUNKED], '2\r\n{}xx0\r\n\r\n')],
+  ['loose chunks of a GET', `GET /x HTTP/1.1\r\nHost: a\r\n${CHUNKED}\r\n\r\n2\n{}\n0\n\n`],
 ];
 
 /**
@@ -149,6 +175,7 @@ const REFUSED: [what: string, bytes: string][] = [
  * closes the connection after its timeout, without a response.
  */
 const MALFORMED: [what: string, bytes: string][] = [
+  ['a blank in a name', get('Acc ept: a')],
   ['a blank before the colon', post(['Content-Length : 2'], '{}')],
   ['a folded line', get('Accept: a,', ' b')],
   ['a line without a colon', get('no colon')],
@@ -167,13 +194,48 @@ describe.each(['ingest', 'api'] as const)('%s', (name) => {
   });
 });
 
+test.each(LOOSE_CHUNKS)('the API refuses %s, closes, and reads nothing behind it', async (_, bytes) => {
+  const { statuses, closed } = await send(ports.api, bytes + NEXT, 5_000);
+  // A response may come before the body is read.
+  expect([statuses.at(-1), statuses.length <= 2, closed]).toEqual(['400', true, true]);
+  expect(statuses.filter((status) => status === '404').length).toBeLessThanOrEqual(1);
+});
+
+test.each(LOOSE_CHUNKS)('ingest closes behind %s, and answers nothing behind it', async (_, bytes) => {
+  const visit = await visitOfLink();
+  for (const next of [visit, visit + visit]) {
+    const { statuses, closed } = await send(ports.ingest, bytes + next, 15_000);
+    expect([statuses.includes('302'), statuses.length <= 1, closed]).toEqual([false, true, true]);
+  }
+  expect(await ingest.events()).toEqual([]);
+});
+
+test('a request with chunks is answered, as the last one of its connection', async () => {
+  const chunks = post([CHUNKED], '2\r\n{}\r\n0\r\n\r\n');
+  expect(await send(ports.ingest, chunks, 5_000)).toEqual({ statuses: ['401'], closed: true });
+  const get = chunks.replace('POST /collect', 'GET /x');
+  expect(await send(ports.ingest, get, 5_000)).toEqual({ statuses: ['404'], closed: true });
+  const head = chunks.replace('POST /collect', 'HEAD /x');
+  expect(await send(ports.ingest, head, 5_000)).toEqual({ statuses: ['404'], closed: true });
+});
+
 test.each(MALFORMED)('the API refuses %s with 400, closes, and reads nothing behind it', async (_, bytes) => {
   expect(await send(ports.api, bytes + NEXT, 5_000)).toEqual({ statuses: ['400'], closed: true });
 });
 
-test('ingest closes a connection with malformed headers, and reads nothing behind them', async () => {
-  const seen = await Promise.all(MALFORMED.map(([, bytes]) => send(ports.ingest, bytes + NEXT, 30_000)));
+test('ingest closes a connection with malformed headers, answers nothing, and counts no click', async () => {
+  const visit = await visitOfLink();
+  const seen = await Promise.all(MALFORMED.map(([, bytes]) => send(ports.ingest, bytes + visit, 30_000)));
   expect(seen).toEqual(MALFORMED.map(() => ({ statuses: [], closed: true })));
+  expect(await ingest.events()).toEqual([]);
+});
+
+test('a header of the PROXY protocol that names no address changes nothing', async () => {
+  // LOCAL, and a connection whose family is not known.
+  for (const command of ['\x20', '\x21']) {
+    const header = `\r\n\r\n\0\r\nQUIT\n${command}\0\0\0`;
+    expect((await send(ports.ingest, header + get(), 1_000)).statuses).toEqual(['404']);
+  }
 });
 
 describe.each(['nginx', 'caddy'] as const)('behind %s', (proxy) => {
@@ -185,7 +247,7 @@ describe.each(['nginx', 'caddy'] as const)('behind %s', (proxy) => {
       { port: ports[`${proxy}Api`], path: '/api/v1/me', shows: 'unauthorized' },
     ];
     for (const { port, path, shows } of targets) {
-      for (const [what, bytes] of [...REFUSED, ...MALFORMED]) {
+      for (const [what, bytes] of [...REFUSED, ...LOOSE_CHUNKS, ...MALFORMED]) {
         const { statuses } = await send(port, bytes + NEXT, 300);
         // The request itself, and the one behind it where the proxy reads it as the next one.
         expect([what, statuses.length <= 2]).toEqual([what, true]);

@@ -1,6 +1,7 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { isHostHeader } from '../../core/addresses/host-header.ts';
 import { AppError, type ErrorDetail } from '../../core/errors.ts';
 import { badFields } from '../../core/faults.ts';
 import type { Config } from '../../core/settings/config.ts';
@@ -141,8 +142,9 @@ export function answerClientError(newId: () => string, errorPage: string) {
 }
 
 /**
- * Replaces two responses that Node sends without an envelope and an id: HTTP/1.1 without a Host header, or
- * with two (RFC 9112, section 3.2), is a 400 like others, after which the connection ends, and an unknown expectation is ignored, as RFC 9110 (10.1.1) allows.
+ * Replaces two responses that Node sends without an envelope and an id: HTTP/1.1 without a Host header, with two, or
+ * with one that names no host (RFC 9112, section 3.2) is a 400 like others, after which the connection ends, and an
+ * unknown expectation is ignored, as RFC 9110 (10.1.1) allows.
  * Requires `requireHostHeader: false`.
  */
 export function addBareRefusals(app: Api): void {
@@ -162,13 +164,14 @@ export function addBareRefusals(app: Api): void {
     }
     if (!hasUnclearHost(raw)) return;
     reply.header('connection', 'close');
-    throw new AppError('bad_request', 'the request must have one Host header');
+    throw new AppError('bad_request', 'the request must have one valid Host header');
   });
 }
 
-/** Returns whether a request names no host, or two. Node reads the first of several lines. */
+/** Returns whether a request names no host, or several. Node reads the first of several lines. */
 function hasUnclearHost({ httpVersion, headers, rawHeaders }: IncomingMessage): boolean {
   if (headers.host === undefined) return httpVersion === '1.1';
+  if (!isHostHeader(headers.host)) return true;
   let lines = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) if (isHost(rawHeaders[at])) lines += 1;
   return lines > 1;

@@ -303,7 +303,7 @@ describe('over a socket', () => {
       expect(text).toMatch(/^HTTP\/1.1 400 /);
       const id = /x-request-id: (\S+)/.exec(text)?.[1] ?? 'none';
       expect(text).toContain(
-        `"code":"bad_request","message":"the request must have one Host header","request_id":"${id}"`,
+        `"code":"bad_request","message":"the request must have one valid Host header","request_id":"${id}"`,
       );
     }
     expect(await exchange('GET /api/v1/openapi.json HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1.1 200 /);

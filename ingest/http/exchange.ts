@@ -9,6 +9,8 @@ export type Exchange = {
   readonly res: HttpResponse;
   /** A HEAD request: the response has no body. */
   readonly head: boolean;
+  /** The connection closes after its response. */
+  readonly isLast: boolean;
   /** The response was sent, or the client has gone. */
   over: boolean;
 };
@@ -38,6 +40,11 @@ export type Exchanges = {
   fail(exchange: Exchange, error: unknown): void;
   /** Runs `step` once `awaited` resolves. Responds 500 when either fails. */
   after<T>(exchange: Exchange, awaited: Promise<T>, step: (value: T) => void): void;
+  /**
+   * Runs a request's handler, whose response is the last one of its connection. It is sent once the server has read what
+   * came with the request: another request among that closes the connection, and neither is answered.
+   */
+  last(handle: () => void): void;
   /** From now on closes the connection after each response, with `Connection: close`. */
   endConnections(): void;
 };
@@ -64,20 +71,27 @@ function lineBytes(lines: string): string | Uint8Array {
 
 export function createExchanges(log: Logger): Exchanges {
   let ending = false;
+  let opensLast = false;
 
-  function reply(exchange: Exchange, status: string, headers: Headers, body: string | Uint8Array = ''): void {
+  const reply: Exchanges['reply'] = (exchange, status, headers, body) => {
+    if (exchange.isLast) setImmediate(() => send(exchange, status, headers, body));
+    else send(exchange, status, headers, body);
+  };
+
+  function send(exchange: Exchange, status: string, headers: Headers, body: string | Uint8Array = ''): void {
     if (exchange.over) return;
     const { res, head } = exchange;
+    const closes = ending || exchange.isLast;
     if (head && body.length > 0) {
-      const describe = ending ? describeAndClose : describeBody;
+      const describe = closes ? describeAndClose : describeBody;
       describe(exchange, status, headers, Buffer.byteLength(body));
       return;
     }
     exchange.over = true;
     res.cork(() => {
       writeHeaders(res, status, headers);
-      if (head) res.endWithoutBody(0, ending);
-      else res.end(body, ending);
+      if (head) res.endWithoutBody(0, closes);
+      else res.end(body, closes);
     });
   }
 
@@ -114,7 +128,12 @@ export function createExchanges(log: Logger): Exchanges {
     });
   }
 
-  function redirect(
+  const redirect: Exchanges['redirect'] = (exchange, location, cookies, status) => {
+    if (exchange.isLast) setImmediate(() => sendTo(exchange, location, cookies, status));
+    else sendTo(exchange, location, cookies, status);
+  };
+
+  function sendTo(
     exchange: Exchange,
     location: string,
     cookies: readonly (string | null)[],
@@ -138,11 +157,11 @@ export function createExchanges(log: Logger): Exchanges {
   let redirectLines: string | Uint8Array = '';
   function sendRedirect(): void {
     if (redirected === null) return;
-    const { res, head } = redirected;
+    const { res, head, isLast } = redirected;
     redirected = null;
     res.writeStatus(redirectLines);
-    if (head) res.endWithoutBody(0, ending);
-    else res.end(undefined, ending);
+    if (head) res.endWithoutBody(0, ending || isLast);
+    else res.end(undefined, ending || isLast);
   }
 
   function fail(exchange: Exchange, error: unknown): void {
@@ -152,7 +171,7 @@ export function createExchanges(log: Logger): Exchanges {
 
   return {
     open(res, head) {
-      const exchange: Exchange = { res, head, over: false };
+      const exchange: Exchange = { res, head, isLast: opensLast, over: false };
       res.onAborted(() => {
         exchange.over = true;
       });
@@ -170,6 +189,14 @@ export function createExchanges(log: Logger): Exchanges {
     fail,
     after(exchange, awaited, step) {
       awaited.then(step).catch((error: unknown) => fail(exchange, error));
+    },
+    last(handle) {
+      opensLast = true;
+      try {
+        handle();
+      } finally {
+        opensLast = false;
+      }
     },
     endConnections() {
       ending = true;

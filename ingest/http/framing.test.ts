@@ -66,9 +66,7 @@ test('chunks are read, in any case', async () => {
   }
 });
 
-test('one length, or the same twice, is fine', async () => {
-  for (const lengths of [['Content-Length: 2'], ['Content-Length: 2', 'Content-Length: 2']]) {
-    const text = await send(['POST /collect HTTP/1.1', ...lengths], '{}', false);
-    expect(text).toMatch(/^HTTP\/1\.1 401 /);
-  }
+test('one length is fine', async () => {
+  const text = await send(['POST /collect HTTP/1.1', 'Content-Length: 2'], '{}', false);
+  expect(text).toMatch(/^HTTP\/1\.1 401 /);
 });

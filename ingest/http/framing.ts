@@ -1,6 +1,9 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import { isHostHeader } from '../../core/addresses/host-header.ts';
+import type { Exchanges } from './exchange.ts';
 import { headerName } from './header-names.ts';
 
+const HOST = headerName('host');
 const CONTENT_LENGTH = headerName('content-length');
 const TRANSFER_ENCODING = headerName('transfer-encoding');
 
@@ -11,7 +14,7 @@ type Fault = 'length' | 'host' | 'proxy';
 
 const REASONS: Record<Fault, string> = {
   length: "The end of the request's body is not clear.",
-  host: 'The request must have one Host header.',
+  host: 'The request must have one valid Host header.',
   proxy:
     'The PROXY protocol is not read here. The proxy must send X-Forwarded-For, and TRUST_PROXY must name it.',
 };
@@ -32,41 +35,54 @@ function refusal(reason: string): string {
 
 /**
  * Refuses with 400, and closes the connection of, a request that a proxy may have read otherwise: what follows would be
- * a request that the proxy never saw (RFC 9112, sections 3.2, 6.1 and 6.3). That is one with two different
- * `Content-Length` headers, with a `Transfer-Encoding` other than `chunked`, with two `Host` lines, or behind a header of
- * the PROXY protocol, which the server reads from everyone and whose address no click would have.
+ * a request that the proxy never saw (RFC 9112, sections 3.2, 6.1 and 6.3). That is one with two `Content-Length` headers
+ * or an empty one, with a `Transfer-Encoding` other than `chunked`, with two `Host` lines or one that names no host, or
+ * behind a header of the PROXY protocol, which the server reads from everyone and whose address no click would have.
  *
- * @param behindProxies whether all connections are from trusted proxies. They refuse a second `Host` themselves, and
- *   speak no PROXY protocol: a walk through all headers costs a fifth of a redirect
+ * The server takes chunks that end in other ways than the standard says. The response to a request with chunks therefore
+ * is the last one of its connection.
  */
-export function refusingUnclear(handler: Handler, behindProxies: () => boolean): Handler {
-  return (res, req) => {
-    const fault = faultOf(res, req, behindProxies());
-    if (fault === null) handler(res, req);
-    else refuse(res, fault);
-  };
+export function createFraming(exchanges: Pick<Exchanges, 'last'>, behindProxies: () => boolean) {
+  /**
+   * @param isRead a handler of `GET` or `HEAD`. Where all connections are from trusted proxies, their requests without a
+   *   body are not searched for second headers: proxies refuse those themselves, and speak no PROXY protocol, and a walk
+   *   through all headers costs a fifth of a redirect
+   */
+  return (handler: Handler, isRead: boolean): Handler =>
+    (res, req) => {
+      const hasChunks = req.getHeader(TRANSFER_ENCODING) !== '';
+      const fault = faultOf(res, req, behindProxies(), isRead && !hasChunks);
+      if (fault !== null) refuse(res, fault);
+      else if (hasChunks) exchanges.last(() => handler(res, req));
+      else handler(res, req);
+    };
 }
 
-function faultOf(res: HttpResponse, req: HttpRequest, behindProxies: boolean): Fault | null {
-  // Nearly all requests have neither: the others are worth a walk through all headers.
-  const hasBody = req.getHeader(CONTENT_LENGTH) !== '' || req.getHeader(TRANSFER_ENCODING) !== '';
-  if (behindProxies && !hasBody) return null;
+function faultOf(
+  res: HttpResponse,
+  req: HttpRequest,
+  behindProxies: boolean,
+  mayLackBody: boolean,
+): Fault | null {
+  if (!isHostHeader(req.getHeader(HOST))) return 'host';
+  if (behindProxies && mayLackBody && req.getHeader(CONTENT_LENGTH) === '') return null;
   if (!behindProxies && res.getProxiedRemoteAddress().byteLength > 0) return 'proxy';
   return faultOfHeaders(req);
 }
 
 function faultOfHeaders(req: HttpRequest): Fault | null {
-  const lengths = new Set<string>();
+  const lengths: string[] = [];
   const encodings: string[] = [];
   let hosts = 0;
   req.forEach((name, value) => {
     if (name === 'host') hosts += 1;
-    else if (name === 'content-length') lengths.add(value);
+    else if (name === 'content-length') lengths.push(value);
     else if (name === 'transfer-encoding') encodings.push(value.toLowerCase());
   });
   if (hosts > 1) return 'host';
-  const isClear = lengths.size <= 1 && (encodings.length === 0 || encodings.join() === 'chunked');
-  return isClear ? null : 'length';
+  const hasClearLength = lengths.length === 0 || (lengths.length === 1 && lengths[0] !== '');
+  const hasClearChunks = encodings.length === 0 || encodings.join() === 'chunked';
+  return hasClearLength && hasClearChunks ? null : 'length';
 }
 
 /** The response does not end for the server: it closes the connection itself when another request came with this one. */
