@@ -23,7 +23,6 @@ const CLOSE_LIMIT_MS = 5_000;
 /** Limits of one request's waits for PostgreSQL: for the server's work, and for a host that has vanished. Milliseconds. */
 const STATEMENT_LIMIT = 15_000;
 const ANSWER_LIMIT = 16_000;
-const CONNECTIONS = 20;
 
 await startTier({
   name: 'api',
@@ -39,7 +38,7 @@ async function openApi(tier: TierProcess): Promise<OpenTier> {
   const tracing = await tier.openTracing();
   const pool = createPool(tier.credentials('databaseUrl'), {
     name: 'hoplog-api',
-    max: CONNECTIONS,
+    max: config.databasePools.api,
     statementTimeoutMs: STATEMENT_LIMIT,
     responseTimeoutMs: ANSWER_LIMIT,
   });

@@ -31,7 +31,7 @@ export async function openIngest(given: {
   const streamName = config.streamName || STREAM_NAME;
   const dir = tableDirectory(config);
   const pool = createPool(openCredentials('databaseUrl', config.databaseUrl, { log }), {
-    max: 8,
+    max: config.databasePools.ingest,
     connectTimeoutMs: longestWaitMs ?? 2_000,
     statementTimeoutMs: longestWaitMs ?? 5_000,
     responseTimeoutMs: longestWaitMs ?? 6_000,

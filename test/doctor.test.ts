@@ -9,6 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, tes
 import { freePort } from '../cli/embedded/free-port.ts';
 import type { Command } from '../cli/embedded/unprivileged.ts';
 import { EpochFile } from '../core/event-log/journal/epoch-file.ts';
+import { createPool } from '../sql/database/pool.ts';
 import { createWorkspace } from '../sql/workspaces/workspaces.ts';
 import { canLimitMemory, makeMemoryGroup } from './support/control-group.ts';
 import { EACH_SECOND, hoplog, run } from './support/hoplog.ts';
@@ -237,6 +238,23 @@ test('databases whose clocks differ, and one that does not respond', async () =>
   await expectFound('clock', /^ClickHouse's clock differs .* by 3[56]\d\d s$/, { ...env, ...clock.env });
   const nowhere = `http://127.0.0.1:${await freePort()}`;
   await expectFound('databases', /^ClickHouse does not respond/, { ...env, CLICKHOUSE_URL: nowhere });
+});
+
+test('processes that may open more connections than PostgreSQL accepts', async () => {
+  const env = {
+    DATABASE_URL: stores.databaseUrl,
+    CLICKHOUSE_URL: stores.clickhouseUrl,
+    CLICKHOUSE_DATABASE: stores.clickhouseDatabase,
+  };
+  const ofApi = createPool(stores.databaseUrl, { name: 'hoplog-api' });
+  onTestFinished(() => ofApi.end());
+  await ofApi.query('SELECT 1');
+  await expectFound('databases', /accepts 197 connections, and [23]\d\d may be opened: .*1 api x 250/, {
+    ...env,
+    DATABASE_POOL_API: '250',
+  });
+  const enough = (await hoplog(['doctor', '--json'], { DATA_DIR: dataDir, ...env })).stdout;
+  expect(enough).toMatch(/accepts 197 connections, and \d\d may be opened/);
 });
 
 test('connections of billing providers without a secret, refused, silent, behind, or with failed events', async () => {

@@ -19,8 +19,6 @@ import { createWorkers } from './workers.ts';
 const DRAIN_MS = 2_000;
 const CLOSE_MS = 500;
 const CLOSE_LIMIT_MS = 3_000;
-/** Lanes, jobs and deliveries each hold one for a moment. */
-const CONNECTIONS = 20;
 /** Limits of one wait for PostgreSQL: for the server's work, and for a host that has vanished. Milliseconds. */
 const STATEMENT_LIMIT = 30_000;
 const ANSWER_LIMIT = 31_000;
@@ -36,7 +34,7 @@ async function openWorkers(tier: TierProcess): Promise<OpenTier> {
   const { config, log, registry } = tier;
   const pool = createPool(tier.credentials('databaseUrl'), {
     name: 'hoplog-workers',
-    max: CONNECTIONS,
+    max: config.databasePools.workers,
     statementTimeoutMs: STATEMENT_LIMIT,
     responseTimeoutMs: ANSWER_LIMIT,
   });

@@ -13,6 +13,7 @@ import { describeTrouble } from '../connection-troubles.ts';
 import { MOST_AHEAD_SECONDS } from '../status.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import { checkPooler } from './pooler.ts';
+import { checkPools } from './pools.ts';
 
 const TIMEOUT_MS = 3_000;
 const OLDEST_BACKUP_HOURS = 48;
@@ -79,14 +80,15 @@ export async function checkDatabases(config: Config): Promise<Finding[]> {
         return Number((await result.json<{ now: string }>())[0]?.now ?? 0);
       },
     };
-    const [postgres, store, role, connections, pooler] = await Promise.all([
+    const [postgres, store, role, connections, pooler, pools] = await Promise.all([
       checkClock('PostgreSQL', clocks.postgres),
       checkClock('ClickHouse', clocks.clickhouse),
       checkRole(pool),
       checkConnections(pool),
       checkPooler(config),
+      checkPools(pool, config),
     ]);
-    return [postgres, store, role, ...connections, ...pooler];
+    return [postgres, store, role, ...connections, ...pooler, ...pools];
   } finally {
     await Promise.all([pool.end(), clickhouse.close()]);
   }

@@ -72,6 +72,8 @@ export type Config = {
   databaseDirectUrl: string;
   /** For migrations and backups: connects as the owner of the tables. The same as `databaseDirectUrl` unless set. */
   databaseOwnerUrl: string;
+  /** Most connections to PostgreSQL of one process of each tier. Ingest has two more for its links. */
+  databasePools: Record<'ingest' | 'workers' | 'api', number>;
   /** Empty: embedded. */
   clickhouseUrl: string;
   clickhouseDatabase: string;
@@ -158,6 +160,11 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     databaseUrl,
     databaseDirectUrl: databaseDirectUrl || databaseUrl,
     databaseOwnerUrl: databaseOwnerUrl || databaseDirectUrl || databaseUrl,
+    databasePools: {
+      ingest: Number(raw.DATABASE_POOL_INGEST),
+      workers: Number(raw.DATABASE_POOL_WORKERS),
+      api: Number(raw.DATABASE_POOL_API),
+    },
     clickhouseUrl: withPassword(
       ['CLICKHOUSE_URL', serverUrl('CLICKHOUSE_URL', raw.CLICKHOUSE_URL, ['http:', 'https:'])],
       ['CLICKHOUSE_PASSWORD', raw.CLICKHOUSE_PASSWORD],

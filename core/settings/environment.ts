@@ -29,6 +29,21 @@ export const SETTINGS = {
   DATABASE_DIRECT_URL: { default: '' },
   DATABASE_OWNER_URL: { default: '' },
   DATABASE_OWNER_PASSWORD: { default: '' },
+  DATABASE_POOL_INGEST: {
+    default: '8',
+    pattern: /^([2-9]|[1-9]\d{1,2})$/,
+    expected: 'must be a number of connections from 2 to 999',
+  },
+  DATABASE_POOL_WORKERS: {
+    default: '15',
+    pattern: /^([2-9]|[1-9]\d{1,2})$/,
+    expected: 'must be a number of connections from 2 to 999',
+  },
+  DATABASE_POOL_API: {
+    default: '15',
+    pattern: /^([2-9]|[1-9]\d{1,2})$/,
+    expected: 'must be a number of connections from 2 to 999',
+  },
   CLICKHOUSE_URL: { default: '' },
   CLICKHOUSE_PASSWORD: { default: '' },
   CLICKHOUSE_DATABASE: {

@@ -32,6 +32,10 @@ beforeAll(async () => {
     env: {
       DATABASE_URL: postgres.urlOf(serviceUrlOf),
       DATABASE_OWNER_URL: postgres.urlOf((url) => url),
+      // The least: no process may need more connections than this at once.
+      DATABASE_POOL_INGEST: '2',
+      DATABASE_POOL_WORKERS: '2',
+      DATABASE_POOL_API: '2',
     },
   });
 });
@@ -154,10 +158,16 @@ test('the primary is lost and a synchronous standby promoted: each click and pur
   // A link that is made now redirects: ingest reads changes of the new primary.
   const later = await makeLink(service, key, 'later');
   const afterwards = await firstVisits([`${service.short_url}/${later.slug}`]);
+  const open = await postgres.onStandby<{ name: string; count: number }>(
+    `SELECT application_name AS name, count(*)::int AS count FROM pg_stat_activity
+     WHERE application_name LIKE 'hoplog-%' GROUP BY 1 ORDER BY 1`,
+  );
   stop.abort();
   const clicked = await load;
   await Promise.all(buyers);
 
+  expect(open.map(({ name }) => name)).toEqual(expect.arrayContaining(['hoplog-api', 'hoplog-workers']));
+  expect(open.filter(({ count }) => count > 2)).toEqual([]);
   expect([...purchases.statuses].toSorted()).toEqual([200, 503]);
   expect(clicked.refused).toEqual(new Map());
   expect(clicked.unanswered).toEqual([]);
