@@ -180,19 +180,33 @@ const holdLease = (linkId: string) =>
   hold('SELECT 1 FROM link_leases WHERE link_id = $1 FOR UPDATE', [linkId]);
 const stallCommits = () => hold('SELECT pg_advisory_xact_lock($1)', [STALL_LOCK]);
 
+/** Returns the ids of PostgreSQL's processes whose query is like this and waits for a lock, of one program or of all. */
+async function waiting(name: string | null, query = '%'): Promise<number[]> {
+  const { rows } = await stores.pool.query<{ pid: number }>(
+    `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND ($1::text IS NULL OR application_name = $1)
+       AND wait_event_type = 'Lock' AND query LIKE $2`,
+    [name, query],
+  );
+  return rows.map(({ pid }) => pid);
+}
+
 /** Waits until one request of a process waits for a lock. Returns the id of PostgreSQL's process that serves it. */
-async function held(name: string, query = '%'): Promise<number> {
-  const waiting = async () => {
-    const { rows } = await stores.pool.query<{ pid: number }>(
-      `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1
-         AND wait_event_type = 'Lock' AND query LIKE $2`,
-      [name, query],
-    );
-    return rows.map(({ pid }) => pid);
-  };
-  const [pid = 0] = await until('one held request', waiting, (pids) => pids.length === 1);
+async function held(name: string, query?: string): Promise<number> {
+  const [pid = 0] = await until(
+    'one held request',
+    () => waiting(name, query),
+    (pids) => pids.length === 1,
+  );
   return pid;
 }
+
+/** Waits until another query waits behind the held one. */
+const isFollowed = (pid: number) =>
+  until(
+    'a query behind the held one',
+    () => waiting(null),
+    (pids) => pids.some((other) => other !== pid),
+  );
 
 type Held = { through: number; pid: number; letGo: () => Promise<void> };
 
@@ -231,11 +245,11 @@ test.each(waysToBeLate)(
   async (way, delay) => {
     const { linkId, streamId } = await limitedLink(`ingest-killed ${way}`);
     const killed = startRun(streamId, [], STALLED);
-    const { through, letGo } = await heldReturn(killed, linkId, { most: 100, delay, isCounted: true });
+    const { through, pid, letGo } = await heldReturn(killed, linkId, { most: 100, delay, isCounted: true });
     killed.kill();
     const next = await restarted(streamId);
     const all = admitTheRest(next, linkId, through);
-    await sleep(100);
+    await isFollowed(pid);
     await letGo();
     expect(await all).toBe(LIMIT);
   },
@@ -246,10 +260,10 @@ test.each(waysToBeLate)(
   async (way, delay) => {
     const { linkId, streamId } = await limitedLink(`ingest-cut ${way}`);
     const run = startRun(streamId, [], STALLED);
-    const { through, letGo } = await heldReturn(run, linkId, { most: 100, delay });
+    const { through, pid, letGo } = await heldReturn(run, linkId, { most: 100, delay });
     run.cut();
     const all = admitTheRest(run, linkId, through);
-    await sleep(100);
+    await isFollowed(pid);
     await letGo();
     expect(await all).toBe(LIMIT);
   },
@@ -284,11 +298,11 @@ test.each([0, 3])(
     const letGo = await stallCommits();
     const killed = startRun(streamId, [], STALLED);
     void visitor(killed, linkId);
-    await held(STALLED);
+    const pid = await held(STALLED);
     killed.kill();
     const next = await restarted(streamId);
     const after = admitVisitors(next, linkId);
-    await sleep(100);
+    await isFollowed(pid);
     await letGo();
     expect(spent + (await after)).toBe(LIMIT);
   },

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TEST_PASSWORD, TEST_SERVICE } from '../../test/support/database-url.ts';
 import { HAS_PGBOUNCER, type PgBouncer, startPgBouncer } from '../../test/support/pgbouncer.ts';
@@ -147,7 +147,7 @@ describe.skipIf(!HAS_PGBOUNCER)('behind a pooler', () => {
     const nested = inTransaction(direct, () => direct.query('SELECT 1'));
     await expect(nested).rejects.toThrow('a transaction asks for a second connection');
     const ofAnother = inTransaction(direct, async () => {
-      await delay(1);
+      await turnOfLoop();
       return pooled.query('SELECT 1');
     });
     await expect(ofAnother).rejects.toThrow('a transaction asks for a second connection');

@@ -19,6 +19,7 @@ import type { WebhookOptions } from '../../workers/webhooks/webhooks.ts';
 import { createWorkers, type Workers } from '../../workers/workers.ts';
 import { type TestApi, type TestWorkspace, testApi } from './api.ts';
 import { temporaryDataDir } from './journal.ts';
+import { startReceiver } from './receiver.ts';
 import { until } from './until.ts';
 
 export type Hook = { id: string; secret: string; is_active: boolean };
@@ -72,6 +73,11 @@ export type WebhookBench = {
    * is due or under way. What has not arrived by then does not arrive.
    */
   settled(): Promise<void>;
+  /**
+   * Delivers a click and another event of a new workspace. The workers have then read the log and the outbox up to now,
+   * and have claimed each delivery that was due.
+   */
+  passBy(): Promise<void>;
   /** Stops the workers, and corrects and starts their clock, for the next test on the same bench. */
   rest(): Promise<void>;
   close(): Promise<void>;
@@ -177,6 +183,17 @@ export async function createWebhookBench({ tracing }: { tracing?: Tracing } = {}
         return rows[0]?.left;
       };
       await until('nothing left to deliver', left, (count) => count === 0);
+    },
+    async passBy() {
+      const other = await api.addWorkspace();
+      const receiver = await startReceiver();
+      const hook = await bench.hook(other, receiver.url, ['click.created', 'credit.earned']);
+      bench.clicks(other);
+      await bench.credit(other);
+      const delivered = async () =>
+        (await bench.log(other, hook)).filter((one) => one.status === 'delivered').length;
+      await until('both deliveries', delivered, (count) => count === 2);
+      await receiver.close();
     },
     async rest() {
       await Promise.all([...running].map((workers) => workers.stop(0)));

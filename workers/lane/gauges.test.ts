@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createEnricher } from '../../core/enrich/enrich.ts';
@@ -26,12 +25,15 @@ let release: AbortController;
 /** What the log's end waits for; null: nothing. */
 let gate: PromiseWithResolvers<void> | null;
 let waiting: number;
+/** Reads of the log that have not ended. */
+let reading: number;
 beforeEach(async () => {
   rig = await createRig();
   registry = new Registry();
   release = new AbortController();
   gate = null;
   waiting = 0;
+  reading = 0;
 });
 afterEach(() => rig.close());
 
@@ -51,7 +53,12 @@ function dependencies() {
   const sealer = createAddressSealer(rig.addressKey);
   const gated: EventLogReader = {
     partitions: () => reader.partitions(),
-    read: (...given) => reader.read(...given),
+    async read(...given) {
+      reading += 1;
+      return reader.read(...given).finally(() => {
+        reading -= 1;
+      });
+    },
     start: (partition) => reader.start(partition),
     requestHeartbeats: () => undefined,
     truncate: (...given) => reader.truncate(...given),
@@ -84,7 +91,8 @@ async function giveAway(lane: Promise<void>, gauge: string): Promise<void> {
   const asked = waiting;
   await vi.waitFor(() => expect(waiting).toBeGreaterThan(asked), { timeout: 30_000 });
   release.abort();
-  await sleep(200); // what the lane does meanwhile must not matter
+  // The lane has read for the last time: all but the measure of its lag may end now.
+  await vi.waitFor(() => expect(reading).toBe(0), { timeout: 30_000 });
   gate.resolve();
   await lane;
 }

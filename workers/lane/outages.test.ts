@@ -42,10 +42,13 @@ async function underLoad(
   })();
   const retries = () => metric(registry, 'hoplog_worker_retries_total');
   for (let outage = 0; outage < 3; outage++) {
-    const before = await retries();
-    await sleep(300);
+    const [before, begun] = [await retries(), events];
+    await until(
+      'events before the outage',
+      () => events,
+      (now) => now >= Math.min(begun + 1_000, MOST_EVENTS),
+    );
     await gate.shut();
-    await sleep(700);
     await until('a worker has met the outage', retries, (now) => now > before);
     await gate.open();
   }

@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, rmSync, truncateSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { JournalReader } from '../../core/event-log/journal/reader.ts';
 import { segmentPath, streamDirectory } from '../../core/event-log/journal/segments.ts';
 import { createAddressSealer } from '../../core/events/address-seal.ts';
@@ -201,8 +200,9 @@ describe('a lane whose offset the log does not hold', () => {
 
   it('that a power cut took waits for the writer to put the journal in order', async () => {
     const { stream, reader, restarted } = await poweredOff();
+    const ends = vi.spyOn(reader, 'end');
     const { registry } = rig.work({ reader, patienceMs: 60_000 });
-    await sleep(1_500);
+    await expect.poll(() => ends.mock.calls.length).toBeGreaterThan(10);
     const again = await restarted();
     await rig.settled(again);
     expect(await rig.stored()).toEqual({ rows: 90, distinct: 90 });

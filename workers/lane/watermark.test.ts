@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Registry } from 'prom-client';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openJournal } from '../../core/event-log/journal/open-journal.ts';
 import { createAddressSealer } from '../../core/events/address-seal.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { silentLogger } from '../../core/tier/log.ts';
 import { registerStream, retireStream, watermark } from '../../sql/event-log/streams.ts';
+import { until } from '../../test/support/until.ts';
 import { createRig, type Rig } from '../../test/support/worker-rig.ts';
 import { click, heartbeat } from '../test-support/events.ts';
 
@@ -110,10 +111,16 @@ describe('the watermark', () => {
     };
     const busy = await rig.stream('ingest-0');
     const idle = await rig.stream('api-0');
+    const read = vi.spyOn(rig.reader, 'read');
     rig.work({ quiet });
-    idle.append([heartbeat(NOW + 100)]);
-    busy.append([heartbeat(NOW + 100)]);
-    await sleep(1_000);
+    // A lane that stored progress would have stored the first heartbeat before it reads past the second.
+    for (const ts of [NOW + 100, NOW + 200]) {
+      for (const [partition, stream] of Object.entries({ 'ingest-0': busy, 'api-0': idle })) {
+        stream.append([heartbeat(ts)]);
+        const isPast = () => read.mock.calls.some(([of, from]) => of === partition && from >= stream.end());
+        await until(`${partition} read to its end`, isPast);
+      }
+    }
     expect(await watermark(rig.stores.pool)).toBe(0);
     busy.append([clickAt(NOW + 500)]);
     await rig.settled(busy);

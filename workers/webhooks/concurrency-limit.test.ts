@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { CONCURRENCY, createConcurrencyLimit } from './concurrency-limit.ts';
 
@@ -62,6 +61,7 @@ test('receivers that never respond delay no other receiver, however many they ar
 });
 
 test('attempts that wait for a receiver that became slow are stored instead', async () => {
+  vi.useFakeTimers();
   const turns = createConcurrencyLimit();
   const slow = held();
   const outcomes = Array.from({ length: 50 }, () =>
@@ -74,7 +74,7 @@ test('attempts that wait for a receiver that became slow are stored instead', as
       () => 'sent away',
     ),
   );
-  await sleep(CONCURRENCY.slowAfterMs + 200);
+  await letTimePass();
   slow.end();
   const counts = Map.groupBy(await Promise.all(outcomes), (outcome) => outcome);
   expect(counts.get('sent away')?.length).toBe(

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CLICK_FLAGS } from '../../core/events/types.ts';
 import { uuidToBytes, uuidv7 } from '../../core/ids.ts';
@@ -212,7 +211,7 @@ describe('events', () => {
     await shop.patch(`/webhooks/${hook.id}`, { is_active: true });
     await bench.credit(shop, { id: 4 });
     await receiver.until(2);
-    await sleep(500);
+    await bench.passBy();
     expect(receiver.received.map((one) => one.event.data)).toEqual([{ id: 2 }, { id: 4 }]);
   });
 });
