@@ -121,3 +121,68 @@ test('a connection that cannot be read says so, and is not read again at once', 
   expect(reads).toBe(1);
   await page.close();
 });
+
+test(
+  'payments without a known buyer are listed among the purchases, and one is assigned there',
+  LONG,
+  async () => {
+    const code = `newsletter-${Date.now()}`;
+    const program = {
+      name: 'Newsletter',
+      code,
+      destination_url: 'https://shop.example/',
+      commission_rate: 20,
+    };
+    await site.api('/programs', { ...program, hold_days: 0 });
+    const grace = { external_user_id: 'user_grace', email: 'grace@mail.example', name: 'Grace Hopper' };
+    await site.api('/referrals/enroll', { ...grace, tier: 'free' });
+    const { webhook_url } = await site.api<{ webhook_url: string }>('/connections', {
+      provider: 'stripe',
+      signing_secret: SECRET,
+    });
+    const now = Math.floor(Date.now() / 1_000);
+    for (const [id, customer, amount] of [
+      ['in_1QzR4tLkdIwHu7ixA1b2C3d4', 'cus_RsQ8mT1vYw2Xn4', 2_900],
+      ['in_1QzS9wLkdIwHu7ixE5f6G7h8', 'cus_RsQ8mT1vYw2Xn4', 9_900],
+      ['in_1QzT2bLkdIwHu7ixJ9k0L1m2', 'cus_RtB3kP7zLq9Dc5', 14_900],
+    ] as const) {
+      const paid = invoice(id, amount, { customer, subscription: `sub_${customer.slice(4)}` });
+      expect(await send(webhook_url, stripeEvent('invoice.paid', paid, now))).toBe(200);
+    }
+    const page = await site.open('/referrals?tab=purchases&result=unmatched', { role: 'operator' });
+    const purchases = page.getByRole('region', { name: 'Purchases' }).getByRole('row');
+    const chosen = purchases.filter({ hasText: 'in_1QzS9wLkdIwHu7ixE5f6G7h8' });
+    await chosen.getByText('No known user has its metadata, customer, or email.').waitFor();
+    await chosen.getByText('cus_RsQ8mT1vYw2Xn4').waitFor();
+    await expectGood(page, 'purchases-unmatched');
+    await chosen.getByRole('button', { name: /^Assign/ }).click();
+    const dialog = page.getByRole('dialog', { name: 'Assign to a referrer' });
+    await dialog.getByRole('textbox', { name: 'Referrer' }).fill('grace');
+    await dialog.getByRole('radio', { name: 'user_grace' }).check();
+    await expectGood(page, 'purchases-assign');
+    await dialog.getByRole('button', { name: 'Assign' }).click();
+    await expectNotice(page, 'Purchase assigned');
+    // The customer is tied: their other payment is no longer without a buyer, and another customer's is.
+    await expect.poll(() => purchases.filter({ hasText: 'cus_RsQ8mT1vYw2Xn4' }).count()).toBe(0);
+    await purchases
+      .filter({ hasText: 'cus_RtB3kP7zLq9Dc5' })
+      .getByRole('button', { name: /^Assign/ })
+      .waitFor();
+    await page.goto(`${site.app}/console/referrals?tab=purchases`);
+    for (const id of ['in_1QzR4tLkdIwHu7ixA1b2C3d4', 'in_1QzS9wLkdIwHu7ixE5f6G7h8']) {
+      const earning = purchases.filter({ hasText: id });
+      await earning.getByText('Earned').waitFor();
+      await earning.getByRole('button', { name: 'user_grace' }).waitFor();
+    }
+    expectClean(page);
+    await page.close();
+  },
+);
+
+test('an analyst sees unmatched payments, and has no button that assigns', LONG, async () => {
+  const page = await site.open('/referrals?tab=purchases&result=unmatched', { role: 'analyst' });
+  await page.getByText('cus_RtB3kP7zLq9Dc5').waitFor();
+  expect(await page.getByRole('button', { name: /^Assign/ }).count()).toBe(0);
+  expectClean(page);
+  await page.close();
+});

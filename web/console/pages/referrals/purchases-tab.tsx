@@ -134,11 +134,16 @@ function WithoutReferrer({ purchase: { order_id, provider_event: event } }: { pu
       <StatusBadge sign="paused">No referrer</StatusBadge>
       {event !== null && (
         <>
-          <SmallNote>
-            {[reasonOf(event.reason), event.customer, event.subscription].filter(Boolean).join(' ')}
-          </SmallNote>
+          <SmallNote>{reasonOf(event.reason)}</SmallNote>
+          <SmallNote>{[event.customer, event.subscription].filter(Boolean).join(' ')}</SmallNote>
           {can('operator') && (
-            <Button size="compact-xs" variant="default" aria-label={`Assign ${order_id}`} onClick={open}>
+            <Button
+              size="compact-xs"
+              mt="xs"
+              variant="default"
+              aria-label={`Assign ${order_id}`}
+              onClick={open}
+            >
               Assign
             </Button>
           )}
