@@ -1,9 +1,7 @@
 import { AppError } from '../../core/errors.ts';
-import { toMajor } from '../../core/money/money.ts';
 import type { Sale } from '../../core/referrals/purchase-reward.ts';
 import type { Queryable } from '../database/pool.ts';
 import { lockOrder, markEvaluated, putReportedOrder, type ReportedOrder } from '../orders/reported-orders.ts';
-import { visitorOfUser } from '../orders/user-visitors.ts';
 import { type Coupon, couponOfBuyer } from '../referrals/coupons.ts';
 import { type Purchase, purchaseOfOrder, upsertPurchase } from '../referrals/purchases.ts';
 import { lockBuyer } from '../referrals/referees.ts';
@@ -15,10 +13,10 @@ import {
   userOfOrder,
 } from '../referrals/signups.ts';
 import { insertUnmatchedOrder, removeUnmatchedOrder } from '../referrals/unmatched-orders.ts';
-import { queueEvents } from '../webhooks/outbox.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
 import { adoptEarlyRefunds } from './early-refunds.ts';
 import { qualifyPendingPurchase, qualifyPurchase } from './qualify-purchase.ts';
+import { queueSale } from './queue-sale.ts';
 
 /** A purchase as reported to `report-purchase`. */
 export type PurchaseReport = {
@@ -272,41 +270,4 @@ export async function writeOutcome(
   await upsertPurchase(tx, purchase, now);
   if (!isPending) await insertUnmatchedOrder(tx, order, sale.externalUserId, now);
   return purchase;
-}
-
-async function knownVisitor(tx: Queryable, workspaceId: string, user: string | null): Promise<string | null> {
-  if (user === null) return null;
-  const { rows } = await tx.query<{ visitor_id: string | null }>(
-    `SELECT ${visitorOfUser('$1', '$2')} AS visitor_id`,
-    [workspaceId, user],
-  );
-  return rows[0]?.visitor_id ?? null;
-}
-
-async function queueSale(
-  tx: Queryable,
-  type: 'sale.created' | 'sale.updated',
-  order: ReportedOrder,
-  externalUserId: string | null,
-  now: Date,
-): Promise<void> {
-  const { source } = order;
-  if (source === 'imported') throw new Error(`the imported order ${order.order_id} must have no sale`);
-  await queueEvents(tx, order.workspace_id, [
-    {
-      type,
-      data: {
-        order_id: order.order_id,
-        amount: toMajor(order.amount_minor, order.currency),
-        currency: order.currency,
-        external_user_id: order.external_user_id,
-        visitor_id:
-          order.visitor_id ??
-          order.pixel_visitor_id ??
-          (await knownVisitor(tx, order.workspace_id, externalUserId)),
-        source,
-        created_at: now.toISOString(),
-      },
-    },
-  ]);
 }
