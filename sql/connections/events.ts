@@ -1,3 +1,4 @@
+import type { Provider } from '../../core/connections/providers.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { conditionsAfter } from '../database/conditions.ts';
 import { isoMicros } from '../database/instants.ts';
@@ -45,8 +46,12 @@ export type ReceivedEvent = {
 
 /** Stores an event. @returns false when the connection has it already */
 export async function insertEvent(tx: Queryable, event: ReceivedEvent): Promise<boolean> {
+  // A worker holds the connection while it applies an event: the provider must not wait for that.
   const { rowCount } = await tx.query(
-    `INSERT INTO connection_events (workspace_id, connection_id, id, event_id, type, customer_key, body, due_at,
+    `WITH told AS (
+       UPDATE connections SET last_event_at = clock_timestamp() WHERE id = (
+         SELECT id FROM connections WHERE id = $2 FOR NO KEY UPDATE SKIP LOCKED))
+     INSERT INTO connection_events (workspace_id, connection_id, id, event_id, type, customer_key, body, due_at,
        received_at)
      VALUES ($1, $2, $3, $4, $5, $6, $7, clock_timestamp(), clock_timestamp())
      ON CONFLICT (connection_id, event_id) DO NOTHING`,
@@ -59,12 +64,6 @@ export async function insertEvent(tx: Queryable, event: ReceivedEvent): Promise<
       event.customerKey ?? `event ${event.eventId}`,
       event.body,
     ],
-  );
-  // A worker holds the row while it applies an event: the provider must not wait for that.
-  await tx.query(
-    `UPDATE connections SET last_event_at = clock_timestamp() WHERE id = (
-       SELECT id FROM connections WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED)`,
-    [event.connectionId],
   );
   return rowCount === 1;
 }
@@ -113,6 +112,7 @@ export async function replayEvent(tx: Queryable, connectionId: string, eventId: 
 export type DueEvent = {
   internal_id: number;
   connection_id: string;
+  provider: Provider;
   event_id: string;
   type: string;
   body: string;
@@ -129,7 +129,8 @@ export type DueEvent = {
  */
 export async function nextDueEvent(db: Queryable, except: readonly number[]): Promise<DueEvent | null> {
   const { rows } = await db.query<DueEvent>(
-    `SELECT internal_id, connection_id, event_id, type, body, is_replay, attempts, received_at
+    `SELECT internal_id, connection_id, event_id, type, body, is_replay, attempts, received_at,
+       (SELECT provider FROM connections WHERE id = e.connection_id) AS provider
      FROM connection_events AS e
      WHERE status = 'pending' AND due_at <= clock_timestamp() AND internal_id <> ALL ($1)
        AND NOT EXISTS (SELECT FROM connection_events AS earlier
@@ -159,15 +160,6 @@ export async function finishEvent(
   await tx.query(
     'UPDATE connection_events SET status = $2, reason = $3, payment_id = $4 WHERE internal_id = $1',
     [internalId, outcome.status, outcome.reason, outcome.paymentId],
-  );
-}
-
-/** Gives the events of a payment the payment's outcome, once it is known better. */
-export async function settleEventsOf(tx: Queryable, paymentId: string, outcome: Outcome): Promise<void> {
-  await tx.query(
-    `UPDATE connection_events SET status = $2, reason = $3
-     WHERE payment_id = $1 AND status IN ('recorded', 'unmatched', 'ignored', 'failed')`,
-    [paymentId, outcome.status, outcome.reason],
   );
 }
 

@@ -137,6 +137,16 @@ export async function paymentById(tx: Queryable, id: string): Promise<Connection
   return rows[0] ?? null;
 }
 
+/** Returns the payments with these ids, in no order. */
+export async function paymentsById(tx: Queryable, ids: readonly string[]): Promise<ConnectionPayment[]> {
+  if (ids.length === 0) return [];
+  const { rows } = await tx.query<ConnectionPayment>(
+    `SELECT ${COLUMNS} FROM connection_payments WHERE id = ANY ($1)`,
+    [ids],
+  );
+  return rows;
+}
+
 /** SQL: whether a payment is of one of the payers of `payerColumns`. */
 const OF_PAYER = `(customer_id = $3 OR account_id = $4 OR subscription_id = $5)`;
 const payerColumns = ({ customer, account = null, subscription }: Payer) => [customer, account, subscription];
@@ -231,18 +241,23 @@ export async function paymentsOfSubscription(
   return rows;
 }
 
-/** Records what became of a payment. @param result.dueAt when it is processed again; null: only with an event */
+/**
+ * Records what became of a payment, and gives its events the same outcome.
+ *
+ * @param result.dueAt when it is processed again; null: only with an event
+ */
 export async function settledPayment(
   tx: Queryable,
   id: string,
   result: Outcome & { dueAt: Date | null },
 ): Promise<void> {
-  await tx.query('UPDATE connection_payments SET status = $2, reason = $3, due_at = $4 WHERE id = $1', [
-    id,
-    result.status,
-    result.reason,
-    result.dueAt,
-  ]);
+  await tx.query(
+    `WITH settled AS (UPDATE connection_payments SET status = $2, reason = $3, due_at = $4 WHERE id = $1)
+     UPDATE connection_events SET status = $2, reason = $3
+     WHERE payment_id = $1 AND status IN ('recorded', 'unmatched', 'ignored', 'failed')
+       AND (status, reason) IS DISTINCT FROM ($2, $3)`,
+    [id, result.status, result.reason, result.dueAt],
+  );
 }
 
 /** Records the order of a payment, and what the payment wrote of it. */

@@ -63,9 +63,11 @@ export async function renameEarlyRefunds(
   orderIds: readonly string[],
   to: string,
 ): Promise<boolean> {
+  const others = orderIds.filter((id) => id !== to);
+  if (others.length === 0) return false;
   const { rowCount } = await tx.query(
-    'UPDATE early_refunds SET order_id = $3 WHERE workspace_id = $1 AND order_id = ANY ($2) AND order_id <> $3',
-    [workspaceId, orderIds, to],
+    'UPDATE early_refunds SET order_id = $3 WHERE workspace_id = $1 AND order_id = ANY ($2)',
+    [workspaceId, others, to],
   );
   return rowCount !== 0;
 }

@@ -1,13 +1,14 @@
-import type { CodeFact, PaymentFact, Reading } from '../../core/connections/connector.ts';
-import { OPEN_MS } from '../../core/connections/payment-parts.ts';
+import type { CodeFact, Payer, PaymentFact, Reading } from '../../core/connections/connector.ts';
+import { OPEN_MS, payersOf } from '../../core/connections/payment-parts.ts';
 import type { Connection } from '../connections/connections.ts';
 import { putCode, putCustomerEmail, tiePayer } from '../connections/customers.ts';
 import type { DueEvent, Outcome } from '../connections/events.ts';
 import {
+  type ConnectionPayment,
   openPaymentsOfPayer,
   openPaymentsWithCode,
   payerOf,
-  paymentById,
+  paymentsById,
   putPaymentFact,
 } from '../connections/payments.ts';
 import type { Queryable } from '../database/pool.ts';
@@ -36,8 +37,9 @@ export async function applyEvent(
     return { status: 'ignored', reason: 'connected_account', paymentId: null };
   if ('ignored' in reading) return { status: 'ignored', reason: reading.ignored, paymentId: null };
   const since = new Date(now.getTime() - OPEN_MS);
-  /** Payments whose outcome may change. */
+  /** Payments whose outcome may change, and who paid others of the kind. */
   const concerned = new Set<string>();
+  const payers: Payer[] = [];
   let own: string | null = null;
   for (const fact of reading.facts) {
     if (fact.kind === 'tie') {
@@ -48,11 +50,10 @@ export async function applyEvent(
         await auditProvider(tx, context, 'customer.tie', {
           customer: customer ?? account ?? subscription ?? '',
         });
-      for (const { id } of await openPaymentsOfPayer(tx, connection, payer, since)) concerned.add(id);
+      payers.push(payer);
     } else if (fact.kind === 'customer') {
       await putCustomerEmail(tx, connection, fact, reading.at);
-      const payer = { customer: fact.customer, subscription: null };
-      for (const { id } of await openPaymentsOfPayer(tx, connection, payer, since)) concerned.add(id);
+      payers.push({ customer: fact.customer, subscription: null });
     } else if (fact.kind === 'code') {
       await putCode(tx, connection, fact);
       const payments = await openPaymentsWithCode(tx, connection, fact.codeId, since);
@@ -64,11 +65,10 @@ export async function applyEvent(
     }
   }
   let outcome: Outcome = { status: 'recorded', reason: null };
-  for (const id of await inOrderOfPayment(tx, connection, concerned, since)) {
-    const payment = await paymentById(tx, id);
-    if (!payment) continue;
-    const settled = await settlePayment(tx, context, payment, { isForced: event.is_replay && id === own });
-    if (id === own) outcome = settled;
+  for (const payment of await inOrderOfPayment(tx, connection, { ids: concerned, payers, since })) {
+    const isOwn = payment.id === own;
+    const settled = await settlePayment(tx, context, payment, { isForced: event.is_replay && isOwn });
+    if (isOwn) outcome = settled;
   }
   return { ...outcome, paymentId: own };
 }
@@ -96,30 +96,35 @@ export async function applyFound(
       concerned.add(own);
     }
   }
-  for (const id of await inOrderOfPayment(tx, connection, concerned, since)) {
-    const payment = await paymentById(tx, id);
-    if (payment) await settlePayment(tx, context, payment, { isAsked: id === own });
-  }
+  for (const payment of await inOrderOfPayment(tx, connection, { ids: concerned, payers: [], since }))
+    await settlePayment(tx, context, payment, { isAsked: payment.id === own });
 }
 
 /**
- * Returns these payments and the open ones of the same payers, in the order in which they were paid: whether a payment is
- * a renewal, and who bought, follow from the earlier ones.
+ * Returns these payments, and the open ones of these payers and of the same payers, in the order in which they were paid:
+ * whether a payment is a renewal, and who bought, follow from the earlier ones. One that was joined to another is left out.
  */
 async function inOrderOfPayment(
   tx: Queryable,
   connection: Connection,
-  ids: Iterable<string>,
-  since: Date,
-): Promise<string[]> {
-  const found = new Map<string, number>();
-  const waiting = [...ids];
-  for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
-    const payment = found.has(id) ? null : await paymentById(tx, id);
-    if (!payment) continue; // joined to another one
-    found.set(id, payment.paid_at?.getTime() ?? 0);
-    for (const other of await openPaymentsOfPayer(tx, connection, payerOf(payment), since))
-      waiting.push(other.id);
+  given: { ids: ReadonlySet<string>; payers: readonly Payer[]; since: Date },
+): Promise<ConnectionPayment[]> {
+  const found = new Map<string, ConnectionPayment>();
+  const waiting = [...given.payers];
+  const add = (payments: readonly ConnectionPayment[]) => {
+    for (const payment of payments) {
+      if (found.has(payment.id)) continue;
+      found.set(payment.id, payment);
+      waiting.push(payerOf(payment));
+    }
+  };
+  add(await paymentsById(tx, [...given.ids]));
+  const known = new Set<string>();
+  for (let payer = waiting.pop(); payer !== undefined; payer = waiting.pop()) {
+    const names = payersOf(payer).filter((name) => !known.has(name));
+    for (const name of names) known.add(name);
+    if (names.length > 0) add(await openPaymentsOfPayer(tx, connection, payer, given.since));
   }
-  return [...found].sort(([a, one], [b, other]) => one - other || (a < b ? -1 : 1)).map(([id]) => id);
+  const paidAt = (payment: ConnectionPayment) => payment.paid_at?.getTime() ?? 0;
+  return [...found.values()].sort((a, b) => paidAt(a) - paidAt(b) || (a.id < b.id ? -1 : 1));
 }

@@ -1,4 +1,3 @@
-import { shareOf } from '../../core/connections/amounts.ts';
 import type { PartSale, Question } from '../../core/connections/connector.ts';
 import {
   OPEN_MS,
@@ -8,9 +7,9 @@ import {
   providerUserOf,
 } from '../../core/connections/payment-parts.ts';
 import { AppError } from '../../core/errors.ts';
-import { AMOUNT_LIMIT, toMajor } from '../../core/money/money.ts';
+import { AMOUNT_LIMIT } from '../../core/money/money.ts';
 import { textsOfCodes } from '../connections/customers.ts';
-import { type Outcome, settleEventsOf } from '../connections/events.ts';
+import type { Outcome } from '../connections/events.ts';
 import {
   type ConnectionPayment,
   paymentsOfSubscription,
@@ -19,19 +18,17 @@ import {
   settledPayment,
 } from '../connections/payments.ts';
 import type { Queryable } from '../database/pool.ts';
-import { lockOrder, lockOrderByNumber } from '../orders/reported-orders.ts';
+import { lockOrder, lockOrderByNumber, type ReportedOrder } from '../orders/reported-orders.ts';
 import { couponById, referrerOfCoupon } from '../referrals/coupons.ts';
 import { renameEarlyRefunds } from '../referrals/early-refunds.ts';
-import { hasBoughtBefore, purchaseOfOrder } from '../referrals/purchases.ts';
-import { insertRefund, type Refund, refundsOfOrder, sameRefund, sumRefunds } from '../referrals/refunds.ts';
+import { hasBoughtBefore, type Purchase, purchaseOfOrder } from '../referrals/purchases.ts';
 import { lockSignup } from '../referrals/signups.ts';
 import { auditProvider } from './audit-provider.ts';
 import { correctPurchase, qualifyInOrder } from './correct-purchase.ts';
-import { giveBackRefund } from './give-back-refund.ts';
 import { joinOrders, orderIdsOf, orderOfPayment } from './one-payment.ts';
 import { buyerOfPayment, type PaymentBuyer, type PaymentContext } from './payment-buyer.ts';
 import { couponOfRenewal, recordPurchase, recordUnnamedOrder, type UsedCoupon } from './record-purchase.ts';
-import { recordRefund } from './record-refund.ts';
+import { settleRefunds } from './settle-refunds.ts';
 
 type Sold = PaymentState & { sale: PartSale };
 
@@ -58,7 +55,6 @@ export async function settlePayment(
   const isAskedNow = asks && (await questionAbout(tx, payment, state)) !== null;
   const dueAt = isAskedNow ? context.now : state.isUnsure ? endsAt : null;
   await settledPayment(tx, payment.id, { ...outcome, dueAt });
-  await settleEventsOf(tx, payment.id, outcome);
   return outcome;
 }
 
@@ -82,8 +78,12 @@ async function outcomeOf(
   if (sale.amountMinor > AMOUNT_LIMIT) return { status: 'failed', reason: 'amount_too_large' };
   const sold = { ...state, sale };
   let outcome: Outcome = { status: payment.status, reason: payment.reason };
-  let order = payment.order_internal_id;
-  if (order === null || !isClosed) {
+  let order: ReportedOrder;
+  let purchase: Purchase | null;
+  if (payment.order_internal_id !== null && isClosed) {
+    order = await lockOrderByNumber(tx, payment.order_internal_id);
+    purchase = await purchaseOfOrder(tx, order.internal_id);
+  } else {
     const buyer = await buyerOfPayment(tx, context, payment, sold);
     try {
       order = await writeOrder(tx, context, payment, { sold, buyer });
@@ -91,7 +91,8 @@ async function outcomeOf(
       if (!(error instanceof AppError) || error.code !== 'conflict') throw error;
       return { status: 'failed', reason: 'reported_for_another_user' };
     }
-    const hasCoupon = ((await purchaseOfOrder(tx, order))?.coupon_id ?? null) !== null;
+    purchase = await purchaseOfOrder(tx, order.internal_id);
+    const hasCoupon = (purchase?.coupon_id ?? null) !== null;
     const { unknown } = await textsOfCodes(tx, payment, hasCoupon ? [] : state.codes);
     const reason = unknown.length > 0 ? `unknown_code: ${unknown.join(', ')}` : null;
     outcome =
@@ -99,7 +100,7 @@ async function outcomeOf(
         ? unmatched(reason ?? (buyer.user === null ? 'no_buyer' : 'unknown_buyer'))
         : { status: 'recorded', reason };
   }
-  const { hasBoth } = await settleRefunds(tx, context, payment, { orderInternalId: order, sold });
+  const { hasBoth } = await settleRefunds(tx, context, payment, { order, purchase, sold });
   if (outcome.status === 'recorded' && hasBoth) outcome = { ...outcome, reason: 'also_refunded_by_hand' };
   if (state.isUnconverted) return unmatched('refund_in_other_currency');
   return outcome;
@@ -110,7 +111,7 @@ async function writeOrder(
   context: PaymentContext,
   payment: ConnectionPayment,
   given: { sold: Sold; buyer: PaymentBuyer },
-): Promise<number> {
+): Promise<ReportedOrder> {
   const { workspace, connection, now } = context;
   const { buyer } = given;
   const { sale } = given.sold;
@@ -151,16 +152,17 @@ async function writeOrder(
     const purchase = await purchaseOfOrder(tx, order.internal_id);
     const signup = purchase?.signup_id ? await lockSignup(tx, workspace.id, purchase.signup_id) : null;
     if (signup && !isByHand) await qualifyInOrder(tx, workspace, signup, now);
-    return order.internal_id;
+    return order;
   }
   const number = payment.order_internal_id;
-  if (recorded === null || isSame(recorded, { ...facts, user })) return number;
+  if (recorded === null || isSame(recorded, { ...facts, user }))
+    return written ?? lockOrderByNumber(tx, number);
   // A report by hand, or a signup with the order's email, may have named the buyer since.
   const buyerNow = user ?? (await purchaseOfOrder(tx, number))?.external_user_id ?? null;
   await correctPurchase(tx, workspace, number, { ...report, externalUserId: buyerNow, used }, now);
   await auditProvider(tx, context, 'purchase.correct', { order_id: orderId });
   await recordPaymentOrder(tx, payment.id, number, { ...facts, user: buyerNow });
-  return number;
+  return lockOrderByNumber(tx, number);
 }
 
 const isSame = (one: RecordedFacts, other: RecordedFacts): boolean =>
@@ -257,69 +259,4 @@ export async function questionAbout(
   const { texts, open } = await textsOfCodes(tx, payment, codes);
   const asked = open.length > 0 && (await referrerOfCoupon(tx, payment.workspace_id, texts)) ? [] : open;
   return isUnsure || earlierOf || asked.length > 0 ? { refs, isUnsure, earlierOf, codes: asked } : null;
-}
-
-/**
- * Brings the refunds of a payment to what its parts say. Those of the provider are known by their ids. One that was reported
- * by hand too is the same refund, where amount and time say so; else both count.
- *
- * @returns whether another refund was reported by hand while the provider told of one
- */
-async function settleRefunds(
-  tx: Queryable,
-  context: PaymentContext,
-  payment: ConnectionPayment,
-  { orderInternalId, sold: { sale, refundedMinor } }: { orderInternalId: number; sold: Sold },
-): Promise<{ hasBoth: boolean }> {
-  const { workspace, now } = context;
-  const order = await lockOrderByNumber(tx, orderInternalId);
-  const { order_id: orderId } = order;
-  const all = await refundsOfOrder(tx, orderInternalId);
-  const prefixes = orderIdsOf(payment).map((id) => `${id}/`);
-  const isOwn = ({ refund_id: id }: Refund) => prefixes.some((prefix) => id.startsWith(prefix));
-  const own = all.filter(isOwn);
-  const shared = new Set(own.map(({ same_as }) => same_as));
-  const byHand = all.filter((refund) => !isOwn(refund) && !shared.has(refund.id));
-  /** The provider's refunds, each with its amount. */
-  const counted = own.map((one) => all.find(({ id }) => id === one.same_as) ?? one);
-  const { amount_minor: sold, currency } = (await purchaseOfOrder(tx, order.internal_id)) ?? order;
-  // A report by hand may be in another currency than the payment: the same part of it was given back.
-  const wantedMinor =
-    currency === sale.currency ? refundedMinor : shareOf(sold, refundedMinor, sale.amountMinor);
-  let over = sumRefunds(counted) - wantedMinor;
-  if (over < 0) {
-    const refundId = `${orderId}/${own.length + 1}`;
-    const same = sameRefund(byHand, { all, amountMinor: -over, now });
-    if (same) {
-      const { workspace_id, matched } = same;
-      await insertRefund(
-        tx,
-        {
-          workspace_id,
-          refund_id: refundId,
-          order_internal_id: orderInternalId,
-          amount_minor: 0,
-          matched,
-          same_as: same.id,
-        },
-        now,
-      );
-      return { hasBoth: byHand.length > 1 };
-    }
-    const left = Math.min(-over, sold - sumRefunds(all));
-    if (left > 0) {
-      const amount = toMajor(left, currency);
-      await recordRefund(tx, workspace, { refundId, orderId, amount }, now);
-      await auditProvider(tx, context, 'refund.record', { order_id: orderId, amount, currency });
-    }
-  }
-  for (const refund of counted.toReversed()) {
-    const amountMinor = Math.min(over, refund.amount_minor);
-    if (amountMinor <= 0) continue;
-    await giveBackRefund(tx, workspace, { refund, amountMinor, now });
-    const amount = toMajor(amountMinor, currency);
-    await auditProvider(tx, context, 'refund.give_back', { order_id: orderId, amount, currency });
-    over -= amountMinor;
-  }
-  return { hasBoth: wantedMinor > 0 && byHand.some(({ amount_minor }) => amount_minor > 0) };
 }

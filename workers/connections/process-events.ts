@@ -6,7 +6,7 @@ import { connectorOf } from '../../core/connections/connectors.ts';
 import { parseExact } from '../../core/connections/exact-json.ts';
 import { MoneyError } from '../../core/money/money.ts';
 import { NANOS_PER_MILLI } from '../../core/time/timestamps.ts';
-import { connectionOfAny, lockConnection } from '../../sql/connections/connections.ts';
+import { lockConnection } from '../../sql/connections/connections.ts';
 import {
   type DueEvent,
   finishEvent,
@@ -64,11 +64,10 @@ export async function processEvents(dependencies: ConnectionDependencies): Promi
 
 async function processEvent(dependencies: ConnectionDependencies, event: DueEvent): Promise<void> {
   const { pool, log, metrics } = dependencies;
-  const connection = await connectionOfAny(pool, event.connection_id);
-  if (!connection) return; // deleted, with its events
-  const count = (status: string) => metrics.connectionEvents.inc({ provider: connection.provider, status });
+  const { provider } = event;
+  const count = (status: string) => metrics.connectionEvents.inc({ provider, status });
   try {
-    const reading = readingOf(event, connection.provider);
+    const reading = readingOf(event);
     if ('problem' in reading) {
       await finishEvent(pool, event.internal_id, {
         status: 'failed',
@@ -92,7 +91,7 @@ async function processEvent(dependencies: ConnectionDependencies, event: DueEven
       count('retried');
     }
     log.warn(
-      { err: error, connection: connection.id, event: event.event_id },
+      { err: error, connection: event.connection_id, event: event.event_id },
       wait === undefined
         ? 'failed to process an event of a billing provider; it can be replayed'
         : 'failed to process an event of a billing provider; will retry',
@@ -100,12 +99,12 @@ async function processEvent(dependencies: ConnectionDependencies, event: DueEven
   }
 }
 
-function readingOf(
-  event: DueEvent,
-  provider: Parameters<typeof connectorOf>[0],
-): Reading | { problem: string } {
+function readingOf(event: DueEvent): Reading | { problem: string } {
   try {
-    return connectorOf(provider).read(parseExact(event.body), { type: event.type, eventId: event.event_id });
+    return connectorOf(event.provider).read(parseExact(event.body), {
+      type: event.type,
+      eventId: event.event_id,
+    });
   } catch (error) {
     if (error instanceof EventProblem || error instanceof MoneyError || error instanceof SyntaxError)
       return { problem: `can't be read: ${error.message}` };
