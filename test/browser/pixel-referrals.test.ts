@@ -13,6 +13,7 @@ let served: ServedWorkspace;
 let service: ServedWorkspace['service'];
 let shop: Shop;
 let asking: Shop;
+let naming: Shop;
 let shopUrl: string;
 let browser: Browser;
 
@@ -28,6 +29,10 @@ inChromium(async () => {
   </script>`;
   shop = await startShop(buying + script());
   asking = await startShop(script('data-consent="wait"'));
+  // Without the key in its address, the script can't know the program's parameters.
+  naming = await startShop(
+    `<script async src="${short_url}/pixel.js" data-key="${demo.publishable_key}" data-parameters="via,fpr"></script>`,
+  );
   // Another host than the short links': cookies ignore ports.
   shopUrl = `http://localhost:${shop.port}`;
   browser = await sharedChromium();
@@ -39,6 +44,7 @@ inChromium(async () => {
   return async () => {
     shop.close();
     asking.close();
+    naming.close();
     await served.close();
   };
 });
@@ -144,6 +150,14 @@ test('an order that is called while the page loads has the visitor of the visit'
   await expect.poll(() => idOf(page)).not.toBe('');
   const visitor = await idOf(page);
   expect(calls[1]).toMatchObject({ visitor_id: visitor });
+  await close();
+});
+
+test('data-parameters names the parameters of referrers where the address has no key', async () => {
+  const { page, calls, close } = await person();
+  await page.goto(`http://localhost:${naming.port}/landing?ref=site&fpr=jon-17`);
+  await untilLoaded(page);
+  await expect.poll(() => visitsIn(calls)).toMatchObject([{ code: 'fpr=jon-17' }]);
   await close();
 });
 

@@ -239,6 +239,36 @@ describe('Polar', () => {
   });
 });
 
+test.each<[string, string, () => SentEvent]>([
+  [
+    'Lemon Squeezy',
+    'lemonsqueezy:1',
+    () => {
+      const { order, lemonSqueezyEvent } = lemon;
+      const at = later(1);
+      const yen = { currency: 'JPY', total: 1_100, tax: 100, created_at: at, updated_at: at };
+      return lemonSqueezyEvent('order_created', '1', { ...order, ...yen }, BUYER);
+    },
+  ],
+  [
+    'Polar',
+    'polar:yen',
+    () => {
+      const { order, polarEvent } = polar;
+      const amounts = { subtotal_amount: 1_000, discount_amount: 0, net_amount: 1_000, tax_amount: 100 };
+      const yen = { currency: 'jpy', total_amount: 1_100, due_amount: 1_100, ...amounts };
+      return polarEvent('order.paid', { ...order, ...yen, id: 'yen', metadata: BUYER }, later(1));
+    },
+  ],
+])('%s counts yen without minor units, as ISO 4217 says', async (_, orderId, paid) => {
+  const provider = orderId.startsWith('polar') ? 'polar' : 'lemonsqueezy';
+  const shop = await providerShop(api, provider);
+  await shop.tell(paid());
+  expect((await shop.purchases()).map((row) => row.slice(0, 5))).toEqual([
+    [orderId, 'n', 1_100, 'jpy', 1_000],
+  ]);
+});
+
 describe('test mode', () => {
   test('orders of test mode count only where the connection says so', async () => {
     const events = {

@@ -6,7 +6,7 @@ import { verifyLedger } from '../../cli/verify-ledger.ts';
 import { invoice, stripeEvent } from '../../core/connections/stripe/fixtures/events.ts';
 import { type TestApi, testApi } from '../support/api.ts';
 import { ago, stripeShop } from './rig.ts';
-import { ordersOf, paid, type StripeShop } from './stripe-orders.ts';
+import { ordersOf, paid, pass, type StripeShop } from './stripe-orders.ts';
 
 /** What a connection was not there to hear: codes and invoices from before it. A stand-in for Stripe's API has them. */
 
@@ -101,6 +101,23 @@ describe('a code from before the connection', () => {
       expect(await shop.outcomes()).toEqual([['invoice.paid', 'unmatched', 'unknown_code: promo_OLD']]);
     }
     expect(asked).toEqual(['/v1/promotion_codes/promo_OLD']);
+  });
+
+  test('counts once Stripe tells of the code, also days later when the event is replayed', async () => {
+    const changed = () => stripeEvent('promotion_code.updated', promotion, ago(5));
+    const named = { ...guest, discounts: [{ promotion_code: 'promo_OLD' }] };
+    const soon = await shopOf({ withKey: false });
+    await soon.tell(paid('in_1', 10_000, named), changed());
+    expect((await soon.ledger()).purchases).toMatchObject([{ referrer: 'r', earned: 2_000 }]);
+    const late = await shopOf({ withKey: false });
+    const event = paid('in_1', 10_000, named);
+    await late.tell(event);
+    await pass(api, late, 100);
+    await late.tell(changed());
+    expect((await late.ledger()).purchases).toEqual([]);
+    expect((await late.replay(event)).status).toBe(200);
+    await late.work();
+    expect((await late.ledger()).purchases).toMatchObject([{ referrer: 'r', earned: 2_000 }]);
   });
 });
 

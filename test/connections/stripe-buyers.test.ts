@@ -7,8 +7,10 @@ import {
   stripeEvent,
   stripeObject,
 } from '../../core/connections/stripe/fixtures/events.ts';
+import { uuidToBytes } from '../../core/ids.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import { forgetPerson } from '../../sql/erasure/erased-persons.ts';
+import { storeReports } from '../../workers/lane/store-reports.ts';
 import { type TestApi, testApi } from '../support/api.ts';
 import { ago, stripeShop } from './rig.ts';
 import { order, ordersOf, paid, pass, type StripeShop, session } from './stripe-orders.ts';
@@ -57,6 +59,58 @@ describe('who bought', () => {
       ['stripe:in_1', 'a'],
       ['stripe:in_2', 'b'],
       ['stripe:in_3', 'c'],
+    ]);
+  });
+
+  test('the metadata of a subscription names the buyer of its invoices, in either field', async () => {
+    for (const user of ['a', 'b']) await shop.signup(user);
+    const metadata = (user: string) => ({ hoplog_user_id: user });
+    await shop.tell(
+      paid('in_1', 1_000, {
+        parent: {
+          type: 'subscription_details',
+          quote_details: null,
+          subscription_details: { metadata: metadata('a'), subscription: 'sub_1' },
+        },
+      }),
+      paid('in_2', 1_000, {
+        customer: 'cus_2',
+        parent: null,
+        subscription_details: { metadata: metadata('b') },
+      }),
+    );
+    expect((await shop.ledger()).purchases.map((one) => one.external_user_id)).toEqual(['a', 'b']);
+  });
+
+  test('an email is also that of a user whom a server identified, and not of one whom a page did', async () => {
+    await shop.signup('m');
+    await shop.signup('o');
+    const identify = (user: string, source: 'server' | 'pixel') => ({
+      event: {
+        kind: 'identify' as const,
+        ts: Date.now() * 1_000,
+        workspaceId: uuidToBytes(shop.shop.workspace.id),
+        visitorId: uuidToBytes(crypto.randomUUID()),
+        email: `${user}@work.example`,
+        externalUserId: user,
+        source,
+      },
+      ordinal: 0,
+      sequence: source === 'server' ? 1n : 2n,
+    });
+    await inTransaction(api.stores.pool, (tx) =>
+      storeReports(tx, { identifies: [identify('m', 'server'), identify('o', 'pixel')], orders: [] }),
+    );
+    await shop.tell(
+      paid('in_1', 1_000, { customer_email: 'M@work.example' }),
+      paid('in_2', 1_000, { customer: 'cus_2', subscription: 'sub_2', customer_email: 'o@work.example' }),
+    );
+    expect((await shop.ledger()).purchases.map((one) => [one.order_id, one.external_user_id])).toEqual([
+      ['stripe:in_1', 'm'],
+    ]);
+    expect(await shop.outcomes()).toEqual([
+      ['invoice.paid', 'recorded', null],
+      ['invoice.paid', 'unmatched', 'no_buyer'],
     ]);
   });
 

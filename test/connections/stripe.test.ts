@@ -180,23 +180,26 @@ describe('a payment', () => {
     expect(await orders()).toEqual({ 'stripe:ch_1': order(4_000) });
   });
 
-  test('in yen has no decimals, one in dinars three', async () => {
+  test('in yen has no decimals, one in dinars three, and guilders of the Caribbean are known', async () => {
     await shop.tell(
       paid('in_jpy', 5_000, { customer_email: 'n@mail.example', currency: 'jpy' }),
       paid('in_kwd', 5_120, { customer_email: 'n@mail.example', currency: 'kwd' }),
       paid('in_isk', 150_000, { customer_email: 'n@mail.example', currency: 'isk' }),
+      paid('in_xcg', 5_050, { customer_email: 'n@mail.example', currency: 'xcg' }),
     );
     const { purchases } = await shop.ledger();
     expect(purchases.map((one) => [one.order_id, one.amount_minor, one.currency])).toEqual([
       ['stripe:in_isk', 1_500, 'isk'],
       ['stripe:in_jpy', 5_000, 'jpy'],
       ['stripe:in_kwd', 5_120, 'kwd'],
+      ['stripe:in_xcg', 5_050, 'xcg'],
     ]);
     const listed = await shop.shop.get<{ purchases: { order_id: string; amount: number }[] }>('/purchases');
     expect(listed.body.purchases.map((one) => [one.order_id, one.amount]).sort()).toEqual([
       ['stripe:in_isk', 1_500],
       ['stripe:in_jpy', 5_000],
       ['stripe:in_kwd', 5.12],
+      ['stripe:in_xcg', 50.5],
     ]);
   });
 });

@@ -6,7 +6,7 @@ import { verifyLedger } from '../../cli/verify-ledger.ts';
 import { REFERRAL_FORMATS } from '../../core/referral-imports/formats/known.ts';
 import { programById } from '../../sql/referrals/programs.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
-import { countRows, type Merchant, merchant, PAID_AT_ONCE, queuedEvents } from './support.ts';
+import { allQueuedEvents, countRows, type Merchant, merchant, PAID_AT_ONCE } from './support.ts';
 
 let api: TestApi;
 let shop: TestWorkspace;
@@ -31,7 +31,11 @@ async function* pieces(text: string) {
 }
 
 /** Imports files, each given as its text. */
-async function run(from: string, files: Record<string, string>, options: { dryRun?: boolean } = {}) {
+async function run(
+  from: string,
+  files: Record<string, string>,
+  options: { dryRun?: boolean; endsAfter?: number } = {},
+) {
   const { pool } = api.stores;
   const program = await programById(pool, shop.workspace.id, programId);
   const format = REFERRAL_FORMATS[from];
@@ -50,8 +54,10 @@ async function run(from: string, files: Record<string, string>, options: { dryRu
       form: { delimiter: ',', firstLine: 1 },
       text: () => pieces(text),
     })),
-    onProgress: ({ partners, customers, commissions }) =>
-      progress.push(partners.created + customers.created + commissions.created),
+    onProgress: ({ partners, customers, commissions }) => {
+      progress.push(partners.created + customers.created + commissions.created);
+      if (progress.length === options.endsAfter) throw new Error('interrupted');
+    },
   });
   return { ...report, progress };
 }
@@ -185,6 +191,42 @@ describe('importing referrals', () => {
     });
   });
 
+  test('counts the first purchase after it as the first sale', async () => {
+    await shop.patch(`/programs/${programId}`, { first_sale_only: true });
+    await run('csv', fixture('csv'));
+    expect((await m.purchase('c-1', 'o1', 100)).body).toMatchObject({ rewarded: true });
+    expect((await m.purchase('c-1', 'o2', 100)).body).toMatchObject({
+      rewarded: false,
+      reason: 'not_first_sale',
+    });
+  });
+
+  test('continues where it was interrupted', async () => {
+    await expect(run('csv', fixture('csv'), { endsAfter: 2 })).rejects.toThrow('interrupted');
+    expect(await countRows(api, shop, 'enrollments')).toBe(2);
+    expect(await countRows(api, shop, 'commissions')).toBe(0);
+    const again = await run('csv', fixture('csv'));
+    expect(counts(again)[0]).toEqual([0, 2]);
+    expect(again.sum).toEqual({ currency: 'usd', files: 54.9, ledger: 54.9 });
+    expect(await countRows(api, shop, 'signups')).toBe(2);
+    expect(await imported()).toHaveLength(3);
+  });
+
+  test('leaves the terms and the address of a referrer who exists', async () => {
+    const { partner_id } = await m.enroll('user-ann', { email: 'ann@shop.example' });
+    await m.address(partner_id, 'ann-herself');
+    await shop.patch(`/enrollments/${partner_id}`, { commission_rate: 33 });
+    expect(counts(await run('csv', fixture('csv')))[0]).toEqual([1, 1]);
+    expect((await shop.get(`/enrollments/${partner_id}`)).body).toMatchObject({
+      email: 'ann@shop.example',
+      commission_rate: 33,
+    });
+    const { rows } = await api.stores.pool.query('SELECT payout_email FROM enrollments WHERE id = $1', [
+      partner_id,
+    ]);
+    expect(rows).toEqual([{ payout_email: 'ann-herself@pay.example' }]);
+  });
+
   test('evaluates orders that waited for a customer', async () => {
     await m.purchase('c-1', 'o1', 100);
     const now = new Date().toISOString();
@@ -202,7 +244,7 @@ describe('importing referrals', () => {
       { type: 'imported', status: 'eligible' },
       { type: 'imported', status: 'eligible' },
     ]);
-    const events = (await queuedEvents(api, shop)).map(({ type }) => type);
+    const events = (await allQueuedEvents(api, shop)).map(({ type }) => type);
     expect(events).toEqual(['commission.created', 'commission.created', 'commission.created']);
     const file = await m.exportPayouts();
     expect(file.lines).toMatchObject([{ amount: '44.90', commissions: '2' }]);

@@ -59,15 +59,17 @@ describe('a file for PayPal', () => {
       '200',
       'JPY',
     ]);
-    const forint = await sale('h', 1_002.5, { program: { currency: 'huf' } });
-    const rounded = await shop.get<string>(`/payouts/export?format=paypal&program_id=${forint.programId}`);
-    expect(rowsOf(rounded.text)[0]?.slice(1, 3)).toEqual(['200', 'HUF']);
+    for (const currency of ['huf', 'twd']) {
+      const { programId } = await sale(currency, 1_002.5, { program: { currency } });
+      const rounded = await shop.get<string>(`/payouts/export?format=paypal&program_id=${programId}`);
+      expect(rowsOf(rounded.text)[0]?.slice(1, 3)).toEqual(['200', currency.toUpperCase()]);
+    }
     const dinar = await sale('k', 10, { program: { currency: 'kwd' } });
     expect((await shop.get(`/payouts/export?format=paypal&program_id=${dinar.programId}`)).status).toBe(400);
     const mixed = await shop.get('/payouts/export?format=paypal');
     expect([mixed.status, mixed.body.error.details?.[0]?.path]).toEqual([400, 'program_id']);
     // What a service would not take is not saved.
-    expect((await shop.get<{ payouts: unknown[] }>('/payouts')).body.payouts).toHaveLength(2);
+    expect((await shop.get<{ payouts: unknown[] }>('/payouts')).body.payouts).toHaveLength(3);
     expect(yen.programId).not.toBe(dinar.programId);
   });
 });
