@@ -70,9 +70,13 @@ export type WorkspaceOptions = { name?: string; plan?: Plan } & Omit<WorkspaceSe
  * Starts the API on databases and a journal of its own, and PgBouncer in front of PostgreSQL where it is installed. Call it in `beforeAll`, and `close()` in `afterAll`.
  *
  * @param change replaces some of the API's dependencies, such as a database that is down
+ * @param options.isPooled false: past PgBouncer, for a test whose subject is not its time
  */
-export async function testApi(change: (deps: ApiDeps) => Partial<ApiDeps> = () => ({})): Promise<TestApi> {
-  const stores = await testStores({ isPooled: true });
+export async function testApi(
+  change: (deps: ApiDeps) => Partial<ApiDeps> = () => ({}),
+  { isPooled = true } = {},
+): Promise<TestApi> {
+  const stores = await testStores({ isPooled });
   const disk = temporaryDataDir();
   const journal = await openTestJournal(disk.dataDir, { streamName: 'api-0' });
   const ground: ApiDeps = {
