@@ -8,19 +8,26 @@ export type PagesSite = {
   port: number;
   /** Serves `html` at `/<name>`. Returns the path. */
   put(name: string, page: SitePage): string;
+  /** Lets `/held/*` respond. */
+  release(): void;
   close(): void;
 };
 
 /**
- * A site whose pages a test writes. `/hop/*` passes on to the short links, as a proxy of a shop does; `/hang` never
- * responds.
+ * A site whose pages a test writes. `/hop/*` passes on to the short links, as a proxy of a shop does; so does
+ * `/held/*`, once it is released. `/hang` never responds.
  */
 export async function startPages(shortUrl: string): Promise<PagesSite> {
   const pages = new Map<string, SitePage>();
-  const server = createServer((request, response) => {
+  const held = Promise.withResolvers<void>();
+  const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://site');
     if (pathname === '/hang') return void request.resume();
-    if (pathname.startsWith('/hop/')) return void passOn(shortUrl, request, response);
+    if (pathname.startsWith('/hop/')) return void passOn(shortUrl, '/hop', request, response);
+    if (pathname === '/held/collect') {
+      await held.promise;
+      return void passOn(shortUrl, '/held', request, response);
+    }
     const page = pages.get(pathname);
     const { html, headers = {} } = typeof page === 'string' ? { html: page } : (page ?? { html: '' });
     const type = pathname.endsWith('.js') ? 'text/javascript' : 'text/html; charset=utf-8';
@@ -34,6 +41,7 @@ export async function startPages(shortUrl: string): Promise<PagesSite> {
       pages.set(`/${name}`, page);
       return `/${name}`;
     },
+    release: held.resolve,
     close() {
       server.close();
       server.closeAllConnections();
@@ -41,10 +49,15 @@ export async function startPages(shortUrl: string): Promise<PagesSite> {
   };
 }
 
-async function passOn(shortUrl: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function passOn(
+  shortUrl: string,
+  path: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
-  const passed = await fetch(shortUrl + (request.url ?? '').slice('/hop'.length), {
+  const passed = await fetch(shortUrl + (request.url ?? '').slice(path.length), {
     method: request.method ?? 'GET',
     headers: { 'content-type': request.headers['content-type'] ?? '' },
     ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),

@@ -1,10 +1,10 @@
-const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){4}[\da-f]{8}$/;
 /** Query parameters of ours: the visitor that a redirect names, and a test that the console runs. */
 export const VISITOR = '_vid';
 export const TEST = 'hoplog_test';
 
 /** Whether a text is a UUID in lower case. */
-export const isUuid = (text: string | null | undefined): text is string => UUID.test(`${text}`);
+export const isUuid = (text: string | null | undefined): text is string => UUID.test(text as string);
 
 /** A URL without our parameters, what is left of its query, and the first valid value of each of ours. */
 export type Taken = { href: string; pieces: string[] } & { [name in typeof VISITOR | typeof TEST]?: string };

@@ -1,13 +1,13 @@
 /**
  * Runs `action`; what fails in a page (cookies of a sandbox, a history that throws) costs that part alone.
  *
- * @returns null when it throws
+ * @returns undefined when it throws
  */
-export const attempt = <T>(action: () => T): T | null => {
+export const attempt = <T>(action: () => T): T | undefined => {
   try {
     return action();
   } catch (_error) {
-    return null;
+    return;
   }
 };
 

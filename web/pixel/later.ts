@@ -5,16 +5,17 @@ import { attempt } from './attempt.ts';
  * one task, they would hold up the page.
  */
 const steps: (() => void)[] = [];
-/** Visits without a response. Steps wait for them: calls need the visitor's id. */
+/** Requests without a response; steps wait while there are {@link MOST}. */
 let open = 0;
+/** Far below the 256 beacons and such that Chromium allows to a page, with its other scripts. */
+export const MOST = 50;
 let isLeft = false;
 
-const runOne = () => steps[0] && attempt(steps.shift() as () => void);
-const runNext = () => open || runOne();
+const runNext = () => open < MOST && steps[0] && attempt(steps.shift() as () => void);
 
 /** Runs all that waits, at once. */
 export const flush = () => {
-  while (steps[0]) runOne();
+  while (steps[0]) attempt(steps.shift() as () => void);
 };
 
 /** Queues a step as a separate task. While the page is being left no task runs any more: then it runs the step at once. */
@@ -24,10 +25,13 @@ export const later = (step: () => void) => {
   else setTimeout(runNext);
 };
 
-/** Makes steps wait (1) until it is called again (-1), or until the page is left. */
-export const hold = (by: 1 | -1) => {
+/**
+ * Counts requests that begin, or with a negative number end. Then steps that waited run in tasks of their own: all, or of
+ * many one for each place and a second in case that the first asks for nothing. When the page is left they run at once.
+ */
+export const hold = (by: number) => {
   open += by;
-  for (const _ of steps) setTimeout(runNext);
+  for (const _ of open > 9 ? [0, 0] : steps) setTimeout(runNext);
 };
 
 /** From now on runs steps at once. */

@@ -15,7 +15,7 @@
 import { codeIn, isUuid, TEST, takeParameters, VISITOR } from './address.ts';
 import { attempt } from './attempt.ts';
 import { cleanAddress } from './clean-address.ts';
-import { flush, hold, later, leave } from './later.ts';
+import { flush, hold, later, leave, MOST } from './later.ts';
 import { type Call, callOf, type Identify, messageOf, type Order } from './message.ts';
 import { readSettings, type Script, type Settings } from './script.ts';
 import { post, watchPolicy } from './send.ts';
@@ -54,7 +54,7 @@ declare global {
 
 const queueOf = (early: Early | undefined): Queued[] =>
   (early && attempt(() => [...(((early as Stub).q || early) as Queued[])])) || [];
-const now = () => Math.floor(Date.now() / 1_000);
+const now = () => (Date.now() / 1_000) >>> 0;
 /** The tab's storage. */
 const inTab = (): Record<string, string> => attempt(() => sessionStorage) || {};
 /** Name there of the code whose visit was reported. */
@@ -115,7 +115,7 @@ const start = (element: Script | null): void => {
         inTab()[REPORTED] = code as string;
       });
     if (isCounted || inTab()[REPORTED] === code) return keep();
-    hold(1);
+    hold(MOST);
     const { ok, visitor_id } = await deliver(
       site,
       { type: 'visit', code, referrer: document.referrer },
@@ -124,7 +124,7 @@ const start = (element: Script | null): void => {
     if (consent && ok) keep();
     if (consent && !isPrivate && isUuid(visitor_id)) ids.add(visitor_id, now());
     refer();
-    hold(-1);
+    hold(-MOST);
   };
   const take = (type: string, fields: unknown) => {
     // With Global Privacy Control an order has no email and user: revenue stays correct, and no person is tracked.
@@ -201,13 +201,13 @@ const start = (element: Script | null): void => {
   later(() => {
     test = test || inTab()[TEST];
     if (!test) return;
-    take('test', {});
+    take('test', 0);
     inTab()[TEST] = test;
   });
   later(configure);
   later(settle);
   later(() => {
-    addEventListener('load', refer);
+    addEventListener('load', refer, true);
     addEventListener('mousedown', refer, true);
     addEventListener('click', refer, true);
   });

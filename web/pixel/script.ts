@@ -22,7 +22,8 @@ export type Settings = {
 /** A script element; `hoplog`: a run of the pixel has taken it. */
 export type Script = HTMLScriptElement & { hoplog?: true };
 
-const isOurs = (element: Script | null | undefined): element is Script => !!element && OURS.test(element.src);
+const isOurs = (element: Script | null | undefined): element is Script =>
+  OURS.test(element ? element.src : '');
 
 /** Returns the key of an element that no run has taken: `data-key` or `?key=`; tag managers may drop the one. */
 const keyOf = (element: Script | null | undefined): string | undefined => {
@@ -45,9 +46,11 @@ export const readSettings = (current: Script | null): Settings | undefined => {
   const key = keyOf(mine) || KEY;
   if (mine) mine.hoplog = true;
   const source = [mine, current].find(isOurs);
-  const [base] = /[^?#]*\//.exec(source ? source.src : '') || [];
+  const [base] = (source ? source.src : '').split(OURS);
   // The origin is not one in a file that ingest did not serve.
-  const endpoints = [...new Set([`${base}collect`, `${ORIGIN}/collect`])].filter((one) => /^http/.test(one));
+  const endpoints = [...new Set([`${base}/collect`, `${ORIGIN}/collect`])].filter(
+    (one) => !one.indexOf('http'),
+  );
   if (!key) tell('no key found: add ?key=pk_live_... to pixel.js');
   else if (key.indexOf('pk_')) tell('a secret key must never be in a page: use pk_live_...');
   else if (!endpoints[0]) tell('the address of the short links is unknown: load pixel.js there');

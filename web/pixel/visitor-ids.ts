@@ -1,18 +1,14 @@
 import { isUuid, VISITOR } from './address.ts';
 import { attempt } from './attempt.ts';
 
-/** Cookie of the ids before the newest, joined by points. */
+/** Cookie of the ids before the newest, at most seven, joined by points. */
 const EARLIER = '_vids';
 /** Cookie of when each id came: its first eight digits, then seconds since the epoch in base 36; joined by points. */
 const LANDED = '_vidt';
-/** Most ids in {@link EARLIER}. */
-const MOST_EARLIER = 7;
 
-/** Returns the distinct ids among the values, at most as many as both cookies hold. */
+/** Returns the distinct ids among the values, at most as many as both cookies hold: one, and seven. */
 const newestOf = (values: readonly (string | undefined)[]) =>
-  values
-    .filter((id, index): id is string => isUuid(id) && values.indexOf(id) === index)
-    .slice(0, MOST_EARLIER + 1);
+  values.filter((id, index): id is string => isUuid(id) && values.indexOf(id) === index).slice(0, 8);
 
 const digitsOf = (id: string) => id.slice(0, 8);
 
@@ -85,7 +81,7 @@ export const createVisitorIds = ({ document, location }: Page, later: (step: () 
       later(() => {
         // Another tool's cookie of this name, and an HttpOnly one of the short links on this host, stay as they are.
         const from = isOurs() && write(VISITOR, id) ? 1 : 0;
-        earlier = known.slice(from, from + MOST_EARLIER);
+        earlier = known.slice(from, from + 7);
       });
       later(() => earlier[0] && write(EARLIER, earlier.join('.')));
       later(() => write(LANDED, known.map((one) => digitsOf(one) + timeOf(one).toString(36)).join('.')));
