@@ -1,23 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Answer, type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
+import type { Answer } from '../support/api.ts';
+import { apiTest } from '../support/fixtures.ts';
 import { roomInUtcDay } from '../support/utc-day.ts';
 import { countRows, type Enrolled, linkIdOf, merchant, storeClicks } from './support.ts';
-
-let api: TestApi;
-let shop: TestWorkspace;
-
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
-  shop = await api.addWorkspace();
-});
-afterAll(() => api.close());
 
 const BODY = { email: 'r@mail.example', external_user_id: 'r', tier: 'free' };
 
 describe('enroll', () => {
-  test('returns partner, program, link and status, and is idempotent', async () => {
+  apiTest('returns partner, program, link and status, and is idempotent', async ({ shop }) => {
     const { id } = await merchant(shop).program();
     const first = await shop.post<Enrolled>('/referrals/enroll', BODY);
     expect([first.status, first.body]).toEqual([
@@ -39,7 +29,7 @@ describe('enroll', () => {
     expect(byBrowser.body).toEqual(first.body);
   });
 
-  test('stores an address without surrounding white space', async () => {
+  apiTest('stores an address without surrounding white space', async ({ api, shop }) => {
     const { program, enroll, stats } = merchant(shop);
     await program();
     await enroll('a', { email: ' A@mail.example\n' });
@@ -51,7 +41,7 @@ describe('enroll', () => {
     expect(rows).toEqual([{ email: 'A@mail.example' }, { email: 'b@mail.example' }]);
   });
 
-  test('uses the most recent program, and keeps a user in the first one', async () => {
+  apiTest('uses the most recent program, and keeps a user in the first one', async ({ shop }) => {
     const old = await merchant(shop).program();
     const recent = await merchant(shop).program();
     expect((await merchant(shop).enroll('a')).program_id).toBe(recent.id);
@@ -63,7 +53,7 @@ describe('enroll', () => {
     expect((await merchant(shop).stats('d')).program_id).toBe(recent.id);
   });
 
-  test('without a program, or with a program of another workspace, returns 404', async () => {
+  apiTest('without a program, or with a program of another workspace, returns 404', async ({ api, shop }) => {
     expect((await shop.post('/referrals/enroll', BODY)).status).toBe(404);
     const other = await merchant(await api.addWorkspace()).program();
     await merchant(shop).program();
@@ -71,7 +61,7 @@ describe('enroll', () => {
     expect((await shop.get(`/referrals/stats?external_user_id=r&program_id=${other.id}`)).status).toBe(404);
   });
 
-  test.each<[string, object]>([
+  apiTest.for<[string, object]>([
     ['email', { email: undefined }],
     ['email', { email: 'nobody' }],
     ['external_user_id', { external_user_id: undefined }],
@@ -81,13 +71,13 @@ describe('enroll', () => {
     ['tier', { tier: 'gold' }],
     ['program_id', { program_id: 'latest' }],
     ['device_id', { device_id: '' }],
-  ])('with a wrong %s returns 400: %j', async (path, fields) => {
+  ])('with a wrong %s returns 400: %j', async ([path, fields], { shop }) => {
     await merchant(shop).program();
     const response = await shop.post('/referrals/enroll', { ...BODY, ...fields });
     expect([response.status, response.body.error.details?.[0]?.path]).toEqual([400, path]);
   });
 
-  test('requires a paid plan', async () => {
+  apiTest('requires a paid plan', async ({ api }) => {
     const free = await api.addWorkspace({ plan: 'free' });
     expect((await free.post('/referrals/enroll', BODY)).status).toBe(402);
     expect((await free.get('/referrals/stats?external_user_id=r')).status).toBe(402);
@@ -96,7 +86,7 @@ describe('enroll', () => {
     );
   });
 
-  test('called fifty times at once creates one enrollment with one link', async () => {
+  apiTest('called fifty times at once creates one enrollment with one link', async ({ api, shop }) => {
     await merchant(shop).program();
     const responses = await Promise.all(
       Array.from({ length: 50 }, () => shop.post('/referrals/enroll', BODY)),
@@ -107,30 +97,33 @@ describe('enroll', () => {
     expect(await countRows(api, shop, 'links')).toBe(2); // the code's and the referrer's
   });
 
-  test('of different users at once gives each their own', async () => {
+  apiTest('of different users at once gives each their own', async ({ shop }) => {
     await merchant(shop).program();
     const made = await Promise.all(Array.from({ length: 40 }, (_, n) => merchant(shop).enroll(`u${n}`)));
     expect(new Set(made.map((one) => one.referral_link)).size).toBe(40);
     expect(new Set(made.map((one) => one.partner_id)).size).toBe(40);
   });
 
-  test('a tier set by a server changes what later signups earn; one set by a browser does not', async () => {
-    const m = merchant(shop);
-    await m.program({ credit_enabled: true, signup_credit: { free: 5, paid: 10 } });
-    const { ref } = await m.enroll('r');
-    await m.signup('n1', { ref_code: ref });
-    await m.enroll('r', { tier: 'paid' }, shop.publishableKey);
-    await m.stats('r', '&tier=paid');
-    await m.signup('n2', { ref_code: ref });
-    await m.enroll('r', { tier: 'paid' });
-    await m.signup('n3', { ref_code: ref });
-    const { grants } = await m.credits('external_user_id=r');
-    expect(grants.map((grant) => grant.amount)).toEqual([10, 5, 5]);
-  });
+  apiTest(
+    'a tier set by a server changes what later signups earn; one set by a browser does not',
+    async ({ shop }) => {
+      const m = merchant(shop);
+      await m.program({ credit_enabled: true, signup_credit: { free: 5, paid: 10 } });
+      const { ref } = await m.enroll('r');
+      await m.signup('n1', { ref_code: ref });
+      await m.enroll('r', { tier: 'paid' }, shop.publishableKey);
+      await m.stats('r', '&tier=paid');
+      await m.signup('n2', { ref_code: ref });
+      await m.enroll('r', { tier: 'paid' });
+      await m.signup('n3', { ref_code: ref });
+      const { grants } = await m.credits('external_user_id=r');
+      expect(grants.map((grant) => grant.amount)).toEqual([10, 5, 5]);
+    },
+  );
 });
 
 describe('stats', () => {
-  test('enrolls a user who is not a referrer yet, as enroll does', async () => {
+  apiTest('enrolls a user who is not a referrer yet, as enroll does', async ({ shop }) => {
     const { id } = await merchant(shop).program();
     const response = await shop.get('/referrals/stats?external_user_id=r&email=r%40mail.example&tier=paid', {
       key: shop.publishableKey,
@@ -140,21 +133,24 @@ describe('stats', () => {
     expect(stats.partner_id).toBe((await merchant(shop).enroll('r')).partner_id);
   });
 
-  test('creates one enrollment when called fifty times at once for the first time', async () => {
-    await merchant(shop).program();
-    /** A loaded machine lets some wait past the limit of concurrent reports, and says so. */
-    const stats = async (): Promise<Answer<Enrolled>> => {
-      const response = await shop.get<Enrolled>('/referrals/stats?external_user_id=r');
-      return response.status === 503 ? stats() : response;
-    };
-    const responses = await Promise.all(Array.from({ length: 50 }, stats));
-    expect(new Set(responses.map((response) => response.body.referral_link)).size).toBe(1);
-    expect(responses.every((response) => response.status === 200)).toBe(true);
-    expect(await countRows(api, shop, 'enrollments')).toBe(1);
-    expect(await countRows(api, shop, 'links')).toBe(2); // the code's and the referrer's
-  });
+  apiTest(
+    'creates one enrollment when called fifty times at once for the first time',
+    async ({ api, shop }) => {
+      await merchant(shop).program();
+      /** A loaded machine lets some wait past the limit of concurrent reports, and says so. */
+      const stats = async (): Promise<Answer<Enrolled>> => {
+        const response = await shop.get<Enrolled>('/referrals/stats?external_user_id=r');
+        return response.status === 503 ? stats() : response;
+      };
+      const responses = await Promise.all(Array.from({ length: 50 }, stats));
+      expect(new Set(responses.map((response) => response.body.referral_link)).size).toBe(1);
+      expect(responses.every((response) => response.status === 200)).toBe(true);
+      expect(await countRows(api, shop, 'enrollments')).toBe(1);
+      expect(await countRows(api, shop, 'links')).toBe(2); // the code's and the referrer's
+    },
+  );
 
-  test('has every documented field', async () => {
+  apiTest('has every documented field', async ({ shop }) => {
     const { id } = await merchant(shop).program({ min_payout: 50, payout_methods: ['wise'] });
     const { partner_id, referral_link } = await merchant(shop).enroll('r');
     const stats = await merchant(shop).stats('r');
@@ -183,7 +179,7 @@ describe('stats', () => {
     });
   });
 
-  test('offers the affiliate option where the program allows it and has credits', async () => {
+  apiTest('offers the affiliate option where the program allows it and has credits', async ({ shop }) => {
     const cases = [
       [true, true, true],
       [true, false, false],
@@ -196,7 +192,7 @@ describe('stats', () => {
     }
   });
 
-  test('has one entry per UTC day, whose sums are the stats of the period', async () => {
+  apiTest('has one entry per UTC day, whose sums are the stats of the period', async ({ api, shop }) => {
     await roomInUtcDay();
     const m = merchant(shop);
     await m.program({ commission_rate: 10 });
@@ -231,7 +227,7 @@ describe('stats', () => {
     expect((await m.stats('r')).window.days).toBe(30);
   });
 
-  test('never reports a conversion rate above one', async () => {
+  apiTest('never reports a conversion rate above one', async ({ api, shop }) => {
     const m = merchant(shop);
     await m.program({ commission_rate: 10 });
     const { ref } = await m.enroll('r');
@@ -245,15 +241,15 @@ describe('stats', () => {
     expect((await m.stats('r')).stats).toMatchObject({ clicks: 1, purchases: 3, conversion_rate: 1 });
   });
 
-  test.each(['days=6', 'days=91', 'days=7.5', 'days=x', 'tier=gold', 'email=nobody', 'program_id=x'])(
+  apiTest.for(['days=6', 'days=91', 'days=7.5', 'days=x', 'tier=gold', 'email=nobody', 'program_id=x'])(
     '?%s returns 400',
-    async (query) => {
+    async (query, { shop }) => {
       await merchant(shop).program();
       expect((await shop.get(`/referrals/stats?external_user_id=r&${query}`)).status).toBe(400);
     },
   );
 
-  test('without external_user_id returns 400', async () => {
+  apiTest('without external_user_id returns 400', async ({ shop }) => {
     expect((await shop.get('/referrals/stats')).status).toBe(400);
     expect((await shop.get('/referrals/stats?external_user_id=')).status).toBe(400);
   });

@@ -1,27 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { EnrollmentHistory } from '../../api/referrals/enrollments/schemas.ts';
 import { erasePerson } from '../../cli/erase-person.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { upsertIdentities } from '../../sql/orders/identities.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import type { TestApi, TestWorkspace } from '../support/api.ts';
 import { operator } from '../support/hoplog.ts';
+import { merchantTest } from './fixtures.ts';
 import { allQueuedEvents, type Merchant, merchant, PAID_AT_ONCE } from './support.ts';
 
-let api: TestApi;
-let shop: TestWorkspace;
-let m: Merchant;
-
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
-  shop = await api.addWorkspace();
-  m = merchant(shop);
-});
-afterAll(() => api.close());
-
 /** Every text of the workspace in PostgreSQL's tables of referrals, orders and members. */
-async function storedTexts(): Promise<string> {
+async function storedTexts(api: TestApi, shop: TestWorkspace): Promise<string> {
   const tables = [
     'enrollments',
     'signups',
@@ -51,7 +39,7 @@ async function storedTexts(): Promise<string> {
   return [...texts.flat(), ...history.map(({ row }) => row)].join('\n');
 }
 
-async function paidReferrer() {
+async function paidReferrer(shop: TestWorkspace, m: Merchant) {
   const made = await m.referral(PAID_AT_ONCE);
   await shop.patch(`/enrollments/${made.partner_id}`, { email: 'ann@home.example' });
   await shop.post('/referrals/payout-method', {
@@ -68,31 +56,36 @@ async function paidReferrer() {
 }
 
 describe('a referrer that is erased', () => {
-  test('is gone from every response, with no address anywhere; ids and amounts stay', async () => {
-    const { partner_id, ref, file } = await paidReferrer();
-    const before = await storedTexts();
-    for (const text of ['ann@home.example', 'Ann Other', 'device-of-ann']) expect(before).toContain(text);
-    expect((await shop.delete(`/enrollments/${partner_id}`)).body).toEqual({ ok: true });
-    for (const path of [`/enrollments/${partner_id}`, `/enrollments/${partner_id}/history`]) {
-      expect((await shop.get(path)).status).toBe(404);
-    }
-    expect((await shop.delete(`/enrollments/${partner_id}`)).status).toBe(404);
-    expect((await shop.patch(`/enrollments/${partner_id}`, { status: 'approved' })).status).toBe(404);
-    expect((await shop.get<{ enrollments: unknown[] }>('/enrollments')).body.enrollments).toEqual([]);
-    expect(await storedTexts()).not.toMatch(/home\.example|pay\.example|Ann Other|device-of-ann|r@mail/);
-    expect((await m.payout(file.id)).lines).toMatchObject([
-      { partner_id, external_user_id: 'r', amount: 40, status: 'paid', payout_method: null },
-    ]);
-    // The link brings the user nothing: later purchases of referees and signups earn nothing.
-    expect((await m.purchase('n', 'o3', 100)).body).toMatchObject({ matched: true, rewarded: false });
-    expect((await m.signup('n2', { ref_code: ref })).body).toEqual({ matched: false });
-    // A payment may still bounce, and the amount stays.
-    expect((await m.fail(file.id, partner_id)).status).toBe(200);
-    expect((await m.exportPayouts()).lines).toEqual([]);
-  });
+  merchantTest(
+    'is gone from every response, with no address anywhere; ids and amounts stay',
+    async ({ api, shop, m }) => {
+      const { partner_id, ref, file } = await paidReferrer(shop, m);
+      const before = await storedTexts(api, shop);
+      for (const text of ['ann@home.example', 'Ann Other', 'device-of-ann']) expect(before).toContain(text);
+      expect((await shop.delete(`/enrollments/${partner_id}`)).body).toEqual({ ok: true });
+      for (const path of [`/enrollments/${partner_id}`, `/enrollments/${partner_id}/history`]) {
+        expect((await shop.get(path)).status).toBe(404);
+      }
+      expect((await shop.delete(`/enrollments/${partner_id}`)).status).toBe(404);
+      expect((await shop.patch(`/enrollments/${partner_id}`, { status: 'approved' })).status).toBe(404);
+      expect((await shop.get<{ enrollments: unknown[] }>('/enrollments')).body.enrollments).toEqual([]);
+      expect(await storedTexts(api, shop)).not.toMatch(
+        /home\.example|pay\.example|Ann Other|device-of-ann|r@mail/,
+      );
+      expect((await m.payout(file.id)).lines).toMatchObject([
+        { partner_id, external_user_id: 'r', amount: 40, status: 'paid', payout_method: null },
+      ]);
+      // The link brings the user nothing: later purchases of referees and signups earn nothing.
+      expect((await m.purchase('n', 'o3', 100)).body).toMatchObject({ matched: true, rewarded: false });
+      expect((await m.signup('n2', { ref_code: ref })).body).toEqual({ matched: false });
+      // A payment may still bounce, and the amount stays.
+      expect((await m.fail(file.id, partner_id)).status).toBe(200);
+      expect((await m.exportPayouts()).lines).toEqual([]);
+    },
+  );
 
-  test('may enroll again, under a new id', async () => {
-    const { partner_id } = await paidReferrer();
+  merchantTest('may enroll again, under a new id', async ({ shop, m }) => {
+    const { partner_id } = await paidReferrer(shop, m);
     await shop.delete(`/enrollments/${partner_id}`);
     const again = await m.enroll('r');
     expect(again.partner_id).not.toBe(partner_id);
@@ -100,8 +93,8 @@ describe('a referrer that is erased', () => {
     expect(body.history).toMatchObject([{ field: 'status', from: null, to: 'approved' }]);
   });
 
-  test('by a command too', async () => {
-    const { partner_id } = await paidReferrer();
+  merchantTest('by a command too', async ({ api, shop, m }) => {
+    const { partner_id } = await paidReferrer(shop, m);
     const cli = operator(api.stores);
     const names = ['--workspace', shop.workspace.id, '--external-user-id', 'r'];
     expect(await cli.json('enrollment', 'delete', ...names)).toEqual({ deleted: true, partner_id });
@@ -111,51 +104,56 @@ describe('a referrer that is erased', () => {
 });
 
 describe('a person that is erased by email', () => {
-  test('leaves visitors, referrers, signups, orders and members, in this workspace only', async () => {
-    const { partner_id } = await paidReferrer();
-    await m.signup('buyer', { referrer_external_user_id: 'stranger', email: 'ann@home.example' });
-    await m.enroll('s');
-    await m.signup('ann-too', { referrer_external_user_id: 's', email: 'Ann@Home.example' });
-    await m.purchase('ann-too', 'o9', 10, { email: 'ann@home.example' });
-    const visitor = {
-      workspaceId: shop.workspace.id,
-      visitorId: uuidv7(),
-      externalUserId: null,
-      byServer: true,
-      ts: 1,
-    };
-    await upsertIdentities(api.stores.pool, [{ ...visitor, email: 'ann@home.example' }]);
-    await api.stores.pool.query(
-      `INSERT INTO members (id, workspace_id, email, role) VALUES (gen_random_uuid(), $1, 'ann@home.example', 'analyst')`,
-      [shop.workspace.id],
-    );
-    const elsewhere = await api.addWorkspace();
-    await merchant(elsewhere).program();
-    const other = await merchant(elsewhere).enroll('x', { email: 'ann@home.example' });
-    const erased = await erasePerson(api.stores, {
-      workspaceId: shop.workspace.id,
-      email: ' ANN@home.example',
-      now: new Date(),
-    });
-    expect(erased).toEqual({ deleted: 6, visitors: 1, enrollments: 1, signups: 2, orders: 1, members: 1 });
-    expect((await shop.get(`/enrollments/${partner_id}`)).status).toBe(404);
-    expect(await storedTexts()).not.toMatch(/home\.example/i);
-    expect(
-      (await allQueuedEvents(api, shop)).filter(({ data }) => JSON.stringify(data).includes('home.example')),
-    ).toEqual([]);
-    expect((await elsewhere.get(`/enrollments/${other.partner_id}`)).status).toBe(200);
-    expect(
-      await erasePerson(api.stores, {
+  merchantTest(
+    'leaves visitors, referrers, signups, orders and members, in this workspace only',
+    async ({ api, shop, m }) => {
+      const { partner_id } = await paidReferrer(shop, m);
+      await m.signup('buyer', { referrer_external_user_id: 'stranger', email: 'ann@home.example' });
+      await m.enroll('s');
+      await m.signup('ann-too', { referrer_external_user_id: 's', email: 'Ann@Home.example' });
+      await m.purchase('ann-too', 'o9', 10, { email: 'ann@home.example' });
+      const visitor = {
         workspaceId: shop.workspace.id,
-        email: 'ann@home.example',
+        visitorId: uuidv7(),
+        externalUserId: null,
+        byServer: true,
+        ts: 1,
+      };
+      await upsertIdentities(api.stores.pool, [{ ...visitor, email: 'ann@home.example' }]);
+      await api.stores.pool.query(
+        `INSERT INTO members (id, workspace_id, email, role) VALUES (gen_random_uuid(), $1, 'ann@home.example', 'analyst')`,
+        [shop.workspace.id],
+      );
+      const elsewhere = await api.addWorkspace();
+      await merchant(elsewhere).program();
+      const other = await merchant(elsewhere).enroll('x', { email: 'ann@home.example' });
+      const erased = await erasePerson(api.stores, {
+        workspaceId: shop.workspace.id,
+        email: ' ANN@home.example',
         now: new Date(),
-      }),
-    ).toMatchObject({
-      deleted: 0,
-    });
-  });
+      });
+      expect(erased).toEqual({ deleted: 6, visitors: 1, enrollments: 1, signups: 2, orders: 1, members: 1 });
+      expect((await shop.get(`/enrollments/${partner_id}`)).status).toBe(404);
+      expect(await storedTexts(api, shop)).not.toMatch(/home\.example/i);
+      expect(
+        (await allQueuedEvents(api, shop)).filter(({ data }) =>
+          JSON.stringify(data).includes('home.example'),
+        ),
+      ).toEqual([]);
+      expect((await elsewhere.get(`/enrollments/${other.partner_id}`)).status).toBe(200);
+      expect(
+        await erasePerson(api.stores, {
+          workspaceId: shop.workspace.id,
+          email: 'ann@home.example',
+          now: new Date(),
+        }),
+      ).toMatchObject({
+        deleted: 0,
+      });
+    },
+  );
 
-  test('is found in every spelling of the email', async () => {
+  merchantTest('is found in every spelling of the email', async ({ api, shop, m }) => {
     await m.program();
     const spellings = [
       'Jürgen@Müller.example',
@@ -174,7 +172,7 @@ describe('a person that is erased by email', () => {
     expect(body.enrollments.map(({ external_user_id }) => external_user_id)).toEqual(['stranger']);
   });
 
-  test('by a command that refuses what is no email', async () => {
+  merchantTest('by a command that refuses what is no email', async ({ api, shop }) => {
     const cli = operator(api.stores);
     const workspace = ['--workspace', shop.workspace.id];
     expect(await cli.json('person', 'delete', ...workspace, '--email', 'nobody@home.example')).toMatchObject({

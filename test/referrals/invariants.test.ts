@@ -1,24 +1,13 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
 import { brokenCount } from '../../core/invariants.ts';
 import { appendEntries, type Entry } from '../../sql/referrals/ledger.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
-import { countRows, type Merchant, merchant, PAID_AT_ONCE } from './support.ts';
-
-let api: TestApi;
-let shop: TestWorkspace;
-let m: Merchant;
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
-  shop = await api.addWorkspace();
-  m = merchant(shop);
-});
-afterAll(() => api.close());
+import type { TestApi, TestWorkspace } from '../support/api.ts';
+import { merchantTest } from './fixtures.ts';
+import { countRows, PAID_AT_ONCE } from './support.ts';
 
 /** Takes 15 of the commission's 20, as no code does: a change by hand. */
-async function takeFromCommission(): Promise<void> {
+async function takeFromCommission(api: TestApi, shop: TestWorkspace): Promise<void> {
   await api.stores.pool.query(
     `INSERT INTO ledger_entries (workspace_id, created_at, enrollment_id, external_user_id, account, unit, amount, cause,
        commission_id)
@@ -28,28 +17,34 @@ async function takeFromCommission(): Promise<void> {
   );
 }
 
-it('a refund of more than what is left of a commission is rejected as a whole', async () => {
-  await m.referral(PAID_AT_ONCE);
-  await m.purchase('n', 'o1', 100);
-  await takeFromCommission();
-  const broken = brokenCount('refund_within_rest');
-  const { status } = await shop.post('/referrals/report-refund', { refund_id: 'f1', order_id: 'o1' });
-  expect([status, brokenCount('refund_within_rest')]).toEqual([500, broken + 1]);
-  expect(await countRows(api, shop, 'refunds')).toBe(0);
-});
+merchantTest(
+  'a refund of more than what is left of a commission is rejected as a whole',
+  async ({ api, shop, m }) => {
+    await m.referral(PAID_AT_ONCE);
+    await m.purchase('n', 'o1', 100);
+    await takeFromCommission(api, shop);
+    const broken = brokenCount('refund_within_rest');
+    const { status } = await shop.post('/referrals/report-refund', { refund_id: 'f1', order_id: 'o1' });
+    expect([status, brokenCount('refund_within_rest')]).toEqual([500, broken + 1]);
+    expect(await countRows(api, shop, 'refunds')).toBe(0);
+  },
+);
 
-it('a payout of an amount that is not the sum of the entries pays no commission', async () => {
-  await m.referral(PAID_AT_ONCE);
-  await m.purchase('n', 'o1', 100);
-  const { id } = await m.exportPayouts();
-  await takeFromCommission();
-  const broken = brokenCount('payout_equals_entries');
-  const { status } = await shop.post('/payouts', { export_id: id });
-  expect([status, brokenCount('payout_equals_entries')]).toEqual([500, broken + 1]);
-  expect(await m.balance('r')).toEqual({ pending: 0, eligible: 5, paid: 0 });
-});
+merchantTest(
+  'a payout of an amount that is not the sum of the entries pays no commission',
+  async ({ api, shop, m }) => {
+    await m.referral(PAID_AT_ONCE);
+    await m.purchase('n', 'o1', 100);
+    const { id } = await m.exportPayouts();
+    await takeFromCommission(api, shop);
+    const broken = brokenCount('payout_equals_entries');
+    const { status } = await shop.post('/payouts', { export_id: id });
+    expect([status, brokenCount('payout_equals_entries')]).toEqual([500, broken + 1]);
+    expect(await m.balance('r')).toEqual({ pending: 0, eligible: 5, paid: 0 });
+  },
+);
 
-it('entries that move an amount and do not sum to zero are not written', async () => {
+merchantTest('entries that move an amount and do not sum to zero are not written', async ({ api, shop }) => {
   const entry: Entry = {
     enrollmentId: uuidv7(),
     externalUserId: 'r',

@@ -1,26 +1,14 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { exportedLines } from '../../cli/commands/ledger.ts';
 import { type Verified, verifyLedger } from '../../cli/verify-ledger.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import type { TestApi, TestWorkspace } from '../support/api.ts';
 import { operator } from '../support/hoplog.ts';
-import { type Merchant, merchant, PAID_AT_ONCE } from './support.ts';
-
-let api: TestApi;
-let shop: TestWorkspace;
-let m: Merchant;
-
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
-  shop = await api.addWorkspace();
-  m = merchant(shop);
-});
-afterAll(() => api.close());
+import { merchantTest } from './fixtures.ts';
+import { type Merchant, PAID_AT_ONCE } from './support.ts';
 
 /** Every kind of entry of one workspace. */
-async function everything() {
+async function everything(shop: TestWorkspace, m: Merchant) {
   const { partner_id } = await m.referral(PAID_AT_ONCE);
   for (const order of ['o1', 'o2', 'o3', 'o4']) await m.purchase('n', order, 100);
   await m.refund('f1', 'o1', 25);
@@ -44,8 +32,9 @@ async function everything() {
   return partner_id;
 }
 
-const verify = (): Promise<Verified> => verifyLedger(api.stores.pool, [shop.workspace.id]);
-const linesOf = async () => {
+const verify = (api: TestApi, shop: TestWorkspace): Promise<Verified> =>
+  verifyLedger(api.stores.pool, [shop.workspace.id]);
+const linesOf = async (api: TestApi, shop: TestWorkspace) => {
   let text = '';
   for await (const lines of exportedLines(api.stores.pool, shop.workspace.id)) text += lines;
   return text
@@ -55,31 +44,31 @@ const linesOf = async () => {
 };
 
 /** As a superuser could, with every trigger off. */
-const plant = (sql: string) =>
+const plant = (api: TestApi, sql: string) =>
   api.stores.admin.query(
     `SET session_replication_role = replica; ${sql}; SET session_replication_role = DEFAULT`,
   );
 
-test('no entry can be changed or removed, not even by a superuser', async () => {
-  await everything();
+merchantTest('no entry can be changed or removed, not even by a superuser', async ({ api, shop, m }) => {
+  await everything(shop, m);
   for (const statement of [
     'UPDATE ledger_entries SET amount = 0',
     'DELETE FROM ledger_entries',
     'TRUNCATE ledger_entries CASCADE',
   ])
     await expect(api.stores.admin.query(statement)).rejects.toThrow('append-only');
-  expect((await verify()).ok).toBe(true);
+  expect((await verify(api, shop)).ok).toBe(true);
 });
 
 describe('ledger verify', () => {
-  test('finds nothing wrong in a ledger with every kind of entry', async () => {
-    await everything();
-    expect(await verify()).toEqual({ ok: true, entries: expect.any(Number), wrong: [] });
+  merchantTest('finds nothing wrong in a ledger with every kind of entry', async ({ api, shop, m }) => {
+    await everything(shop, m);
+    expect(await verify(api, shop)).toEqual({ ok: true, entries: expect.any(Number), wrong: [] });
     await m.exportPayouts();
-    expect((await verify()).ok).toBe(true);
+    expect((await verify(api, shop)).ok).toBe(true);
   });
 
-  test.each<[string, string, string[]]>([
+  merchantTest.for<[string, string, string[]]>([
     [
       'an entry that nothing caused',
       `INSERT INTO ledger_entries (workspace_id, enrollment_id, external_user_id, account, unit, amount, cause,
@@ -121,11 +110,11 @@ describe('ledger verify', () => {
          SELECT max(id) FROM ledger_entries WHERE workspace_id = $1 AND cause = 'manual')`,
       ['commission', 'balance', 'chain'],
     ],
-  ])('finds %s', async (_, sql, what) => {
-    await everything();
-    await linesOf();
-    await plant(sql.replaceAll('$1', `'${shop.workspace.id}'`));
-    const { ok, wrong } = await verify();
+  ])('finds %s', async ([_, sql, what], { api, shop, m }) => {
+    await everything(shop, m);
+    await linesOf(api, shop);
+    await plant(api, sql.replaceAll('$1', `'${shop.workspace.id}'`));
+    const { ok, wrong } = await verify(api, shop);
     expect(ok).toBe(false);
     expect(new Set(wrong.map((one) => one.what))).toEqual(new Set(what));
     expect(wrong.every((one) => one.workspace_id === shop.workspace.id && one.problem !== '')).toBe(true);
@@ -133,55 +122,64 @@ describe('ledger verify', () => {
 });
 
 describe('ledger export', () => {
-  test('chains every entry by hashes that anyone can compute, and has the head of each payout file', async () => {
-    await everything();
-    const response = await shop.get<string>('/payouts/export');
-    const head = String(response.headers['x-ledger-head']);
-    expect((await m.payout(String(response.headers['x-export-id']))).ledger_head).toBe(head);
-    await m.purchase('n', 'later', 10);
-    const lines = await linesOf();
-    let before = '0'.repeat(64);
-    for (const { hash, ...entry } of lines) {
-      // RFC 8785 of a flat object of ASCII names, integers and texts: sorted names, no spaces.
-      const canonical = JSON.stringify(entry, Object.keys(entry).toSorted());
-      before = createHash('sha256').update(`${before}\n${canonical}`).digest('hex');
-      expect(hash).toBe(before);
-    }
-    const { rows } = await api.stores.pool.query<{ count: number }>(
-      'SELECT count(*) AS count FROM ledger_entries WHERE workspace_id = $1',
-      [shop.workspace.id],
-    );
-    expect(lines).toHaveLength(rows[0]?.count ?? 0);
-    expect(lines.at(-2)?.hash).toBe(head);
-    expect(await linesOf()).toEqual(lines);
-  });
+  merchantTest(
+    'chains every entry by hashes that anyone can compute, and has the head of each payout file',
+    async ({ api, shop, m }) => {
+      await everything(shop, m);
+      const response = await shop.get<string>('/payouts/export');
+      const head = String(response.headers['x-ledger-head']);
+      expect((await m.payout(String(response.headers['x-export-id']))).ledger_head).toBe(head);
+      await m.purchase('n', 'later', 10);
+      const lines = await linesOf(api, shop);
+      let before = '0'.repeat(64);
+      for (const { hash, ...entry } of lines) {
+        // RFC 8785 of a flat object of ASCII names, integers and texts: sorted names, no spaces.
+        const canonical = JSON.stringify(entry, Object.keys(entry).toSorted());
+        before = createHash('sha256').update(`${before}\n${canonical}`).digest('hex');
+        expect(hash).toBe(before);
+      }
+      const { rows } = await api.stores.pool.query<{ count: number }>(
+        'SELECT count(*) AS count FROM ledger_entries WHERE workspace_id = $1',
+        [shop.workspace.id],
+      );
+      expect(lines).toHaveLength(rows[0]?.count ?? 0);
+      expect(lines.at(-2)?.hash).toBe(head);
+      expect(await linesOf(api, shop)).toEqual(lines);
+    },
+  );
 
-  test('keeps its order whatever commits late, and however many extend it at once', async () => {
-    await m.referral(PAID_AT_ONCE);
-    const heads = await Promise.all(
-      Array.from({ length: 12 }, async (_, n) => {
-        await m.purchase('n', `o${n}`, 10);
-        return String((await shop.get<string>('/payouts/export')).headers['x-ledger-head']);
-      }),
-    );
-    const hashes = (await linesOf()).map(({ hash }) => hash);
-    expect(hashes).toHaveLength(12);
-    for (const head of heads) expect(hashes).toContain(head);
-    expect((await verify()).ok).toBe(true);
-  });
+  merchantTest(
+    'keeps its order whatever commits late, and however many extend it at once',
+    async ({ api, shop, m }) => {
+      await m.referral(PAID_AT_ONCE);
+      const heads = await Promise.all(
+        Array.from({ length: 12 }, async (_, n) => {
+          await m.purchase('n', `o${n}`, 10);
+          return String((await shop.get<string>('/payouts/export')).headers['x-ledger-head']);
+        }),
+      );
+      const hashes = (await linesOf(api, shop)).map(({ hash }) => hash);
+      expect(hashes).toHaveLength(12);
+      for (const head of heads) expect(hashes).toContain(head);
+      expect((await verify(api, shop)).ok).toBe(true);
+    },
+  );
 
-  test('and verify are commands: NDJSON, and exit status 1 when something is wrong', async () => {
-    await m.referral(PAID_AT_ONCE);
-    await m.purchase('n', 'o1', 100);
-    const cli = operator(api.stores);
-    const workspace = ['--workspace', shop.workspace.id];
-    const exported = await cli.run('ledger', 'export', ...workspace);
-    expect(exported).toMatchObject({ status: 0, stderr: '' });
-    expect(exported.stdout.trim().split('\n')).toHaveLength(1);
-    expect(await cli.json('ledger', 'verify', ...workspace)).toEqual({ ok: true, entries: 1, wrong: [] });
-    await plant(`UPDATE ledger_entries SET amount = 1 WHERE workspace_id = '${shop.workspace.id}'`);
-    const verified = await cli.run('ledger', 'verify', '--json');
-    expect(verified.status).toBe(1);
-    expect(JSON.parse(verified.stdout)).toMatchObject({ ok: false });
-  });
+  merchantTest(
+    'and verify are commands: NDJSON, and exit status 1 when something is wrong',
+    async ({ api, shop, m }) => {
+      await m.referral(PAID_AT_ONCE);
+      await m.purchase('n', 'o1', 100);
+      const cli = operator(api.stores);
+      const workspace = ['--workspace', shop.workspace.id];
+      const exported = await cli.run('ledger', 'export', ...workspace);
+      expect(exported).toMatchObject({ status: 0, stderr: '' });
+      expect(exported.stdout.trim().split('\n')).toHaveLength(1);
+      expect(await cli.json('ledger', 'verify', ...workspace)).toEqual({ ok: true, entries: 1, wrong: [] });
+      await plant(api, `UPDATE ledger_entries SET amount = 1 WHERE workspace_id = '${shop.workspace.id}'`);
+      const verified = await cli.run('ledger', 'verify', '--json');
+      expect(verified.status).toBe(1);
+      expect(JSON.parse(verified.stdout)).toMatchObject({ ok: false });
+    },
+  );
 });

@@ -1,64 +1,53 @@
 import { Registry } from 'prom-client';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { visitorJourney } from '../../clickhouse/queries/visitor-journey.ts';
 import { silentLogger } from '../../core/tier/log.ts';
 import { publishOrders } from '../../workers/jobs/publish-orders.ts';
 import { createWorkerMetrics } from '../../workers/metrics.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
-import { countRows, type Merchant, merchant, queuedEvents } from './support.ts';
-
-let api: TestApi;
-let shop: TestWorkspace;
-let m: Merchant;
-
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
-  shop = await api.addWorkspace();
-  m = merchant(shop);
-});
-afterAll(() => api.close());
-
-const referral: Merchant['referral'] = (...given) => m.referral(...given);
-
-const balance: Merchant['balance'] = (user) => m.balance(user);
+import { merchantTest } from './fixtures.ts';
+import { countRows, queuedEvents } from './support.ts';
 
 describe('report-purchase', () => {
-  test('returns exactly the documented fields, and a replay returns the same', async () => {
-    await referral();
-    const first = await m.purchase('n', 'o1', 19.99);
-    expect([first.status, first.body]).toEqual([
-      200,
-      { matched: true, rewarded: true, internal_order_id: expect.any(Number), ledger_rows: 1 },
-    ]);
-    const replay = await m.purchase('n', 'o1', 500, { currency: 'eur', purchased_at: '2020-01-01' });
-    expect(replay.body).toEqual(first.body);
-    expect(await balance('r')).toEqual({ pending: 4, eligible: 0, paid: 0 });
-    const { rows } = await api.stores.pool.query('SELECT * FROM orders WHERE workspace_id = $1', [
-      shop.workspace.id,
-    ]);
-    expect(rows).toMatchObject([
-      { order_id: 'o1', amount_minor: 1999, currency: 'usd', source: 'server', external_user_id: 'n' },
-    ]);
-  });
+  merchantTest(
+    'returns exactly the documented fields, and a replay returns the same',
+    async ({ api, shop, m }) => {
+      await m.referral();
+      const first = await m.purchase('n', 'o1', 19.99);
+      expect([first.status, first.body]).toEqual([
+        200,
+        { matched: true, rewarded: true, internal_order_id: expect.any(Number), ledger_rows: 1 },
+      ]);
+      const replay = await m.purchase('n', 'o1', 500, { currency: 'eur', purchased_at: '2020-01-01' });
+      expect(replay.body).toEqual(first.body);
+      expect(await m.balance('r')).toEqual({ pending: 4, eligible: 0, paid: 0 });
+      const { rows } = await api.stores.pool.query('SELECT * FROM orders WHERE workspace_id = $1', [
+        shop.workspace.id,
+      ]);
+      expect(rows).toMatchObject([
+        { order_id: 'o1', amount_minor: 1999, currency: 'usd', source: 'server', external_user_id: 'n' },
+      ]);
+    },
+  );
 
-  test('for a user whose signup was never reported returns matched: false, and its order is written', async () => {
-    await m.program({ commission_rate: 20 });
-    const response = await m.purchase('stranger', 'o1', 10);
-    expect([response.status, response.body]).toEqual([
-      200,
-      { matched: false, rewarded: false, internal_order_id: expect.any(Number), ledger_rows: 0 },
-    ]);
-    expect(await countRows(api, shop, 'orders')).toBe(1);
-    const { ref } = await m.enroll('r');
-    await m.signup('stranger', { ref_code: ref });
-    expect((await m.purchase('stranger', 'o1', 10)).body).toMatchObject({ matched: true, rewarded: true });
-    expect((await m.purchase('stranger', 'o2', 10)).body.rewarded).toBe(true);
-  });
+  merchantTest(
+    'for a user whose signup was never reported returns matched: false, and its order is written',
+    async ({ api, shop, m }) => {
+      await m.program({ commission_rate: 20 });
+      const response = await m.purchase('stranger', 'o1', 10);
+      expect([response.status, response.body]).toEqual([
+        200,
+        { matched: false, rewarded: false, internal_order_id: expect.any(Number), ledger_rows: 0 },
+      ]);
+      expect(await countRows(api, shop, 'orders')).toBe(1);
+      const { ref } = await m.enroll('r');
+      await m.signup('stranger', { ref_code: ref });
+      expect((await m.purchase('stranger', 'o1', 10)).body).toMatchObject({ matched: true, rewarded: true });
+      expect((await m.purchase('stranger', 'o2', 10)).body.rewarded).toBe(true);
+    },
+  );
 
-  test('called fifty times at once with the same body writes once', async () => {
-    await referral({ commission_rate: 20, levels: [10] });
+  merchantTest('called fifty times at once with the same body writes once', async ({ api, shop, m }) => {
+    await m.referral({ commission_rate: 20, levels: [10] });
     const responses = await Promise.all(Array.from({ length: 50 }, () => m.purchase('n', 'o1', 10)));
     expect(new Set(responses.map((response) => response.text)).size).toBe(1);
     expect(await countRows(api, shop, 'orders')).toBe(1);
@@ -68,38 +57,44 @@ describe('report-purchase', () => {
     expect(events).toEqual(['lead.created', 'sale.created', 'commission.created']);
   });
 
-  test('called at once for one order with different amounts makes one purchase, and the order has its amount', async () => {
-    await referral({ commission_rate: 20 });
-    const anHourAgo = new Date(Date.now() - 3_600_000).toISOString();
-    await Promise.all(
-      Array.from({ length: 20 }, (_, n) => [
-        m.purchase('n', `o${n}`, 100),
-        m.purchase('n', `o${n}`, 50, { purchased_at: anHourAgo }),
-      ]).flat(),
-    );
-    const { rows } = await api.stores.pool.query(
-      `SELECT count(*)::int AS orders, count(*) FILTER (WHERE o.amount_minor <> p.amount_minor)::int AS apart
+  merchantTest(
+    'called at once for one order with different amounts makes one purchase, and the order has its amount',
+    async ({ api, shop, m }) => {
+      await m.referral({ commission_rate: 20 });
+      const anHourAgo = new Date(Date.now() - 3_600_000).toISOString();
+      await Promise.all(
+        Array.from({ length: 20 }, (_, n) => [
+          m.purchase('n', `o${n}`, 100),
+          m.purchase('n', `o${n}`, 50, { purchased_at: anHourAgo }),
+        ]).flat(),
+      );
+      const { rows } = await api.stores.pool.query(
+        `SELECT count(*)::int AS orders, count(*) FILTER (WHERE o.amount_minor <> p.amount_minor)::int AS apart
        FROM orders o JOIN purchases p ON p.order_internal_id = o.internal_id WHERE o.workspace_id = $1`,
-      [shop.workspace.id],
-    );
-    expect(rows).toEqual([{ orders: 20, apart: 0 }]);
-  });
+        [shop.workspace.id],
+      );
+      expect(rows).toEqual([{ orders: 20, apart: 0 }]);
+    },
+  );
 
-  test('called for fifty different purchases of a buyer at once rewards only the first sale, once', async () => {
-    await referral({ commission_rate: 20, first_sale_only: true });
-    const responses = await Promise.all(Array.from({ length: 50 }, (_, n) => m.purchase('n', `o${n}`, 10)));
-    expect(responses.filter(({ body }) => body.rewarded)).toHaveLength(1);
-    expect(responses.filter(({ body }) => body.reason === 'not_first_sale')).toHaveLength(49);
-    expect(await balance('r')).toMatchObject({ pending: 2 });
-  });
+  merchantTest(
+    'called for fifty different purchases of a buyer at once rewards only the first sale, once',
+    async ({ m }) => {
+      await m.referral({ commission_rate: 20, first_sale_only: true });
+      const responses = await Promise.all(Array.from({ length: 50 }, (_, n) => m.purchase('n', `o${n}`, 10)));
+      expect(responses.filter(({ body }) => body.rewarded)).toHaveLength(1);
+      expect(responses.filter(({ body }) => body.reason === 'not_first_sale')).toHaveLength(49);
+      expect(await m.balance('r')).toMatchObject({ pending: 2 });
+    },
+  );
 
-  test('requires a secret key', async () => {
+  merchantTest('requires a secret key', async ({ shop }) => {
     const options = { key: shop.publishableKey };
     expect((await shop.post('/referrals/report-purchase', {}, options)).status).toBe(403);
     expect((await shop.post('/referrals/report-refund', {}, options)).status).toBe(403);
   });
 
-  test.each<[string, object]>([
+  merchantTest.for<[string, object]>([
     ['external_user_id', { external_user_id: undefined }],
     ['order_id', { order_id: undefined }],
     ['order_id', { order_id: 'x'.repeat(201) }],
@@ -117,21 +112,21 @@ describe('report-purchase', () => {
     ['purchased_at', { purchased_at: 'yesterday' }],
     ['purchased_at', { purchased_at: '2026-11-20T10:00:00' }],
     ['purchased_at', { purchased_at: '1969-12-31' }],
-  ])('with a wrong %s returns 400: %j', async (path, fields) => {
+  ])('with a wrong %s returns 400: %j', async ([path, fields], { shop }) => {
     const body = { external_user_id: 'n', order_id: 'o', amount: 10, ...fields };
     const response = await shop.post('/referrals/report-purchase', body);
     expect([response.status, response.body.error.details?.[0]?.path]).toEqual([400, path]);
   });
 
-  test.each([10_000_000_000.01, 1e15, 1e300])('for %d names the maximum', async (amount) => {
+  merchantTest.for([10_000_000_000.01, 1e15, 1e300])('for %d names the maximum', async (amount, { shop }) => {
     const body = { external_user_id: 'n', order_id: 'o', amount };
     const { message } = (await shop.post('/referrals/report-purchase', body)).body.error;
     expect(message).toBe('`amount` must be at most 10000000000 usd');
   });
 
-  test('fires sale.created and commission.created with their data', async () => {
+  merchantTest('fires sale.created and commission.created with their data', async ({ api, shop, m }) => {
     const visitor = crypto.randomUUID();
-    const { partner_id, programId } = await referral(
+    const { partner_id, programId } = await m.referral(
       { commission_rate: 20, hold_days: 0 },
       { _vid: visitor },
     );
@@ -166,9 +161,9 @@ describe('report-purchase', () => {
     });
   });
 
-  test('adds the order to reports and journeys', async () => {
+  merchantTest('adds the order to reports and journeys', async ({ api, shop, m }) => {
     const visitor = crypto.randomUUID();
-    await referral({}, { _vid: visitor });
+    await m.referral({}, { _vid: visitor });
     await m.purchase('n', 'o1', 12.5, {
       purchased_at: '2026-11-20T10:00:00.123Z',
       email: ' N@mail.example ',

@@ -1,28 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { linkIdOf, type Merchant, merchant, storeClicks } from '../../../test/referrals/support.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../../../test/support/api.ts';
+import { describe, expect } from 'vitest';
+import { merchantTest } from '../../../test/referrals/fixtures.ts';
+import { linkIdOf, storeClicks } from '../../../test/referrals/support.ts';
+import type { TestWorkspace } from '../../../test/support/api.ts';
 import type { EnrollmentHistory, EnrollmentRecord, EnrollmentWithTotals } from './schemas.ts';
 
 type Page = { enrollments: EnrollmentWithTotals[]; next_cursor: string | null };
 
-let api: TestApi;
-let shop: TestWorkspace;
-let m: Merchant;
-
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
-  shop = await api.addWorkspace();
-  m = merchant(shop);
-});
-afterAll(() => api.close());
-
-const list = async (query = '') => (await shop.get<Page>(`/enrollments?${query}`)).body.enrollments;
+const list = async (shop: TestWorkspace, query = '') =>
+  (await shop.get<Page>(`/enrollments?${query}`)).body.enrollments;
 const users = (enrollments: EnrollmentWithTotals[]) => enrollments.map((one) => one.external_user_id);
 
 describe('enrollments', () => {
-  test('carry the link, figures and balances', async () => {
+  merchantTest('carry the link, figures and balances', async ({ api, shop, m }) => {
     const program = await m.program({
       commission_rate: 20,
       hold_days: 0,
@@ -44,7 +33,7 @@ describe('enrollments', () => {
       method: 'wise',
       email: 'rosa@bank.example',
     });
-    const [enrollment] = await list();
+    const [enrollment] = await list(shop);
     expect(enrollment).toEqual({
       partner_id: made.partner_id,
       program_id: program.id,
@@ -70,18 +59,24 @@ describe('enrollments', () => {
     expect(stats).toMatchObject({ clicks: 3, signups: 1, purchases: 1 });
   });
 
-  test('count the clicks of every link that the referrer had, and have none where all were deleted', async () => {
-    await m.program();
-    const made = await m.enroll('r');
-    const linkId = await linkIdOf(api, made.ref);
-    await storeClicks(api, { workspaceId: shop.workspace.id, linkId, at: new Date(Date.now() - 60_000) });
-    await shop.delete(`/links/${linkId}`);
-    expect((await list())[0]).toMatchObject({ referral_link: null, totals: { clicks: 1 } });
-    const again = await m.enroll('r');
-    expect((await list())[0]).toMatchObject({ referral_link: again.referral_link, totals: { clicks: 1 } });
-  });
+  merchantTest(
+    'count the clicks of every link that the referrer had, and have none where all were deleted',
+    async ({ api, shop, m }) => {
+      await m.program();
+      const made = await m.enroll('r');
+      const linkId = await linkIdOf(api, made.ref);
+      await storeClicks(api, { workspaceId: shop.workspace.id, linkId, at: new Date(Date.now() - 60_000) });
+      await shop.delete(`/links/${linkId}`);
+      expect((await list(shop))[0]).toMatchObject({ referral_link: null, totals: { clicks: 1 } });
+      const again = await m.enroll('r');
+      expect((await list(shop))[0]).toMatchObject({
+        referral_link: again.referral_link,
+        totals: { clicks: 1 },
+      });
+    },
+  );
 
-  test('are found by program, status, mode and part of id, email or name', async () => {
+  merchantTest('are found by program, status, mode and part of id, email or name', async ({ shop, m }) => {
     const first = await m.program({ credit_enabled: true, allow_affiliate_upgrade: true });
     const second = await m.program({ credit_enabled: true });
     const a = await m.enroll('user-a', { program_id: first.id, name: 'Ünal 100%' });
@@ -89,19 +84,19 @@ describe('enrollments', () => {
     await m.enroll('user-c', { program_id: first.id });
     await m.mode('user-a', 'affiliate');
     await shop.patch(`/enrollments/${a.partner_id}`, { status: 'suspended' });
-    expect(users(await list())).toEqual(['user-c', 'user-b', 'user-a']);
-    expect(users(await list(`program_id=${first.id}`))).toEqual(['user-c', 'user-a']);
-    expect(users(await list('status=suspended'))).toEqual(['user-a']);
-    expect(users(await list('reward_mode=referrer'))).toEqual(['user-c', 'user-b']);
-    expect(users(await list('search=hive'))).toEqual(['user-b']);
-    expect(users(await list('search=USER-'))).toEqual(['user-c', 'user-b', 'user-a']);
-    expect(users(await list(`search=${encodeURIComponent('0%')}`))).toEqual(['user-a']);
-    expect(users(await list('search=%25r'))).toEqual([]);
-    expect(users(await list(`search=user&program_id=${first.id}&status=approved`))).toEqual(['user-c']);
-    expect(await list(`program_id=${crypto.randomUUID()}`)).toEqual([]);
+    expect(users(await list(shop))).toEqual(['user-c', 'user-b', 'user-a']);
+    expect(users(await list(shop, `program_id=${first.id}`))).toEqual(['user-c', 'user-a']);
+    expect(users(await list(shop, 'status=suspended'))).toEqual(['user-a']);
+    expect(users(await list(shop, 'reward_mode=referrer'))).toEqual(['user-c', 'user-b']);
+    expect(users(await list(shop, 'search=hive'))).toEqual(['user-b']);
+    expect(users(await list(shop, 'search=USER-'))).toEqual(['user-c', 'user-b', 'user-a']);
+    expect(users(await list(shop, `search=${encodeURIComponent('0%')}`))).toEqual(['user-a']);
+    expect(users(await list(shop, 'search=%25r'))).toEqual([]);
+    expect(users(await list(shop, `search=user&program_id=${first.id}&status=approved`))).toEqual(['user-c']);
+    expect(await list(shop, `program_id=${crypto.randomUUID()}`)).toEqual([]);
   });
 
-  test('are walked, each once, newest first', async () => {
+  merchantTest('are walked, each once, newest first', async ({ shop, m }) => {
     await m.program();
     const made: string[] = [];
     for (let n = 0; n < 7; n++) made.push((await m.enroll(`r${n}`)).partner_id);
@@ -116,34 +111,37 @@ describe('enrollments', () => {
     expect(seen).toEqual(made.toReversed());
   });
 
-  test('that are suspended earn nothing and are paid nothing, until they are approved', async () => {
-    await m.program({ commission_rate: 10, hold_days: 0 });
-    const made = await m.enroll('r');
-    await m.signup('n', { ref_code: made.ref });
-    await m.purchase('n', 'o1', 100);
-    const suspended = await shop.patch<EnrollmentRecord>(`/enrollments/${made.partner_id}`, {
-      status: 'suspended',
-    });
-    expect([suspended.status, suspended.body.status]).toEqual([200, 'suspended']);
-    expect(suspended.body).not.toHaveProperty('totals');
-    expect((await m.purchase('n', 'o2', 100)).body).toMatchObject({ rewarded: false, reason: 'suspended' });
-    expect((await shop.get<string>('/payouts/export')).text.trim().split('\r\n')).toHaveLength(1);
-    const again = await shop.patch<EnrollmentRecord>(`/enrollments/${made.partner_id}`, {
-      status: 'suspended',
-    });
-    expect(again.body).toEqual(suspended.body);
-    await shop.patch(`/enrollments/${made.partner_id}`, { status: 'approved' });
-    expect((await m.purchase('n', 'o3', 100)).body).toMatchObject({ rewarded: true });
-    expect((await list())[0]?.balances.cash.usd).toEqual({ pending: 0, eligible: 20, paid: 0 });
-    const { body } = await shop.get<EnrollmentHistory>(`/enrollments/${made.partner_id}/history`);
-    expect(body.history.map(({ field, to }) => [field, to])).toEqual([
-      ['status', 'approved'],
-      ['status', 'suspended'],
-      ['status', 'approved'],
-    ]);
-  });
+  merchantTest(
+    'that are suspended earn nothing and are paid nothing, until they are approved',
+    async ({ shop, m }) => {
+      await m.program({ commission_rate: 10, hold_days: 0 });
+      const made = await m.enroll('r');
+      await m.signup('n', { ref_code: made.ref });
+      await m.purchase('n', 'o1', 100);
+      const suspended = await shop.patch<EnrollmentRecord>(`/enrollments/${made.partner_id}`, {
+        status: 'suspended',
+      });
+      expect([suspended.status, suspended.body.status]).toEqual([200, 'suspended']);
+      expect(suspended.body).not.toHaveProperty('totals');
+      expect((await m.purchase('n', 'o2', 100)).body).toMatchObject({ rewarded: false, reason: 'suspended' });
+      expect((await shop.get<string>('/payouts/export')).text.trim().split('\r\n')).toHaveLength(1);
+      const again = await shop.patch<EnrollmentRecord>(`/enrollments/${made.partner_id}`, {
+        status: 'suspended',
+      });
+      expect(again.body).toEqual(suspended.body);
+      await shop.patch(`/enrollments/${made.partner_id}`, { status: 'approved' });
+      expect((await m.purchase('n', 'o3', 100)).body).toMatchObject({ rewarded: true });
+      expect((await list(shop))[0]?.balances.cash.usd).toEqual({ pending: 0, eligible: 20, paid: 0 });
+      const { body } = await shop.get<EnrollmentHistory>(`/enrollments/${made.partner_id}/history`);
+      expect(body.history.map(({ field, to }) => [field, to])).toEqual([
+        ['status', 'approved'],
+        ['status', 'suspended'],
+        ['status', 'approved'],
+      ]);
+    },
+  );
 
-  test('refuse invalid parameters and unauthorized callers', async () => {
+  merchantTest('refuse invalid parameters and unauthorized callers', async ({ api, shop, m }) => {
     await m.program();
     const { partner_id } = await m.enroll('r');
     for (const query of ['limit=0', 'cursor=x', 'status=x', 'reward_mode=x', 'program_id=x', 'search=']) {

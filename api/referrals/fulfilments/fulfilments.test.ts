@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { merchant } from '../../../test/referrals/support.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../../../test/support/api.ts';
+import type { TestWorkspace } from '../../../test/support/api.ts';
+import { sharedShopTest } from '../../../test/support/fixtures.ts';
 import type { FulfilmentRecord } from './schemas.ts';
 
 type Made = FulfilmentRecord & { secret?: string };
 
-let api: TestApi;
-let shop: TestWorkspace;
-beforeAll(async () => {
-  api = await testApi();
-  shop = await api.addWorkspace();
-});
-afterAll(() => api.close());
-
 const URL_OF_RECEIVER = 'https://8.8.8.8/credits';
-const newProgram = async () => (await merchant(shop).program({ credit_enabled: true, currency: 'jpy' })).id;
-const create = (body: object, headers: Record<string, string> = {}) =>
+const newProgram = async (shop: TestWorkspace) =>
+  (await merchant(shop).program({ credit_enabled: true, currency: 'jpy' })).id;
+const create = (shop: TestWorkspace, body: object, headers: Record<string, string> = {}) =>
   shop.post<Made>('/fulfilments', body, { headers });
 const ofWebhook = (program_id: string, settings: object = { url: URL_OF_RECEIVER }) => ({
   provider: 'webhook',
@@ -24,33 +18,40 @@ const ofWebhook = (program_id: string, settings: object = { url: URL_OF_RECEIVER
 });
 
 describe('creating a fulfilment', () => {
-  it('shows the secret of a webhook once: not in a replay, and not when it is read', async () => {
-    const body = ofWebhook(await newProgram());
-    const made = await create(body, { 'idempotency-key': 'fulfilment-1' });
-    expect(made.status).toBe(201);
-    expect(made.body.secret).toMatch(/^whsec_/);
-    const replay = await create(body, { 'idempotency-key': 'fulfilment-1' });
-    expect(replay).toMatchObject({ status: 201, headers: { 'idempotent-replayed': 'true' } });
-    const { secret: _, ...shown } = made.body;
-    expect(replay.body).toEqual({ ...shown, secret_shown: false });
-    expect((await shop.get(`/fulfilments/${shown.id}`)).body).toEqual(shown);
-    expect(shown).toEqual({
-      id: expect.any(String),
-      provider: 'webhook',
-      program_id: body.program_id,
-      settings: { url: URL_OF_RECEIVER },
-      deliveries: { pending: 0, delivered: 0, failed: 0, canceled: 0 },
-      created_at: expect.any(String),
-      updated_at: expect.any(String),
-    });
-    const list = await shop.get<{ fulfilments: Made[] }>(`/fulfilments?program_id=${body.program_id}`);
-    expect(list.body).toEqual({ fulfilments: [shown], next_cursor: null });
-  });
+  sharedShopTest(
+    'shows the secret of a webhook once: not in a replay, and not when it is read',
+    async ({ shop }) => {
+      const body = ofWebhook(await newProgram(shop));
+      const made = await create(shop, body, { 'idempotency-key': 'fulfilment-1' });
+      expect(made.status).toBe(201);
+      expect(made.body.secret).toMatch(/^whsec_/);
+      const replay = await create(shop, body, { 'idempotency-key': 'fulfilment-1' });
+      expect(replay).toMatchObject({ status: 201, headers: { 'idempotent-replayed': 'true' } });
+      const { secret: _, ...shown } = made.body;
+      expect(replay.body).toEqual({ ...shown, secret_shown: false });
+      expect((await shop.get(`/fulfilments/${shown.id}`)).body).toEqual(shown);
+      expect(shown).toEqual({
+        id: expect.any(String),
+        provider: 'webhook',
+        program_id: body.program_id,
+        settings: { url: URL_OF_RECEIVER },
+        deliveries: { pending: 0, delivered: 0, failed: 0, canceled: 0 },
+        created_at: expect.any(String),
+        updated_at: expect.any(String),
+      });
+      const list = await shop.get<{ fulfilments: Made[] }>(`/fulfilments?program_id=${body.program_id}`);
+      expect(list.body).toEqual({ fulfilments: [shown], next_cursor: null });
+    },
+  );
 
-  it("takes the program's currency, and never shows the key of Stripe", async () => {
-    const program_id = await newProgram();
+  sharedShopTest("takes the program's currency, and never shows the key of Stripe", async ({ shop }) => {
+    const program_id = await newProgram(shop);
     const key = 'rk_test_secret_of_stripe';
-    const made = await create({ provider: 'stripe_balance', program_id, settings: { restricted_key: key } });
+    const made = await create(shop, {
+      provider: 'stripe_balance',
+      program_id,
+      settings: { restricted_key: key },
+    });
     expect(made.body).toMatchObject({
       settings: { currency: 'jpy', credit_value: 1, restricted_key_set: true },
     });
@@ -63,20 +64,20 @@ describe('creating a fulfilment', () => {
     expect((await shop.post(`${path}/rotate-secret`)).status).toBe(409);
   });
 
-  it('refuses a second one for a program, until the first is deleted', async () => {
-    const body = ofWebhook(await newProgram());
-    const made = await create(body);
-    expect(await create(body)).toMatchObject({ status: 409, body: { error: { code: 'conflict' } } });
+  sharedShopTest('refuses a second one for a program, until the first is deleted', async ({ shop }) => {
+    const body = ofWebhook(await newProgram(shop));
+    const made = await create(shop, body);
+    expect(await create(shop, body)).toMatchObject({ status: 409, body: { error: { code: 'conflict' } } });
     const rotated = await shop.post<Made>(`/fulfilments/${made.body.id}/rotate-secret`);
     expect(rotated.status).toBe(200);
     expect(rotated.body.secret).not.toBe(made.body.secret);
     expect((await shop.delete(`/fulfilments/${made.body.id}`)).body).toEqual({ ok: true });
     expect((await shop.get(`/fulfilments/${made.body.id}`)).status).toBe(404);
-    expect((await create(body)).status).toBe(201);
+    expect((await create(shop, body)).status).toBe(201);
   });
 
-  it('names what is wrong with a setting', async () => {
-    const program_id = await newProgram();
+  sharedShopTest('names what is wrong with a setting', async ({ shop }) => {
+    const program_id = await newProgram(shop);
     const wrong: [object, string][] = [
       [ofWebhook(program_id, {}), 'settings.url'],
       [ofWebhook(program_id, { url: 'ftp://8.8.8.8/' }), 'settings.url'],
@@ -96,10 +97,10 @@ describe('creating a fulfilment', () => {
       expect([body, answer.status, answer.body.error.details?.[0]?.path]).toEqual([body, 400, path]);
     }
     const nowhere = ofWebhook('01900000-0000-7000-8000-000000000000');
-    expect((await create(nowhere)).status).toBe(404);
+    expect((await create(shop, nowhere)).status).toBe(404);
   });
 
-  it('leaves entries in the audit log', async () => {
+  sharedShopTest('leaves entries in the audit log', async ({ shop }) => {
     const { body } = await shop.get<{ entries: { action: string; details: object }[] }>(
       '/audit-log?limit=500',
     );

@@ -1,39 +1,33 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type Merchant, merchant, PAID_AT_ONCE } from '../../../test/referrals/support.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../../../test/support/api.ts';
+import { expect } from 'vitest';
+import { merchantTest } from '../../../test/referrals/fixtures.ts';
+import { PAID_AT_ONCE } from '../../../test/referrals/support.ts';
+import type { TestApi, TestWorkspace } from '../../../test/support/api.ts';
 import { storeClicks } from '../../../test/support/stored-events.ts';
 import type { EligibleBalance } from '../payouts/schemas.ts';
 import type { Summary } from './schemas.ts';
 
 const DAY_MS = 86_400_000;
 
-let api: TestApi;
-let shop: TestWorkspace;
-let m: Merchant;
-
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
-  shop = await api.addWorkspace();
-  m = merchant(shop);
-});
-afterAll(() => api.close());
-
-async function summary(query = ''): Promise<Summary> {
+async function summary(shop: TestWorkspace, query = ''): Promise<Summary> {
   const answer = await shop.get<Summary>(`/referrals/summary?${query}`);
   expect([answer.status, answer.text]).toEqual([200, answer.text]);
   return answer.body;
 }
 
-const linkOf = async (ref: string) => {
+const linkOf = async (shop: TestWorkspace, ref: string) => {
   const { body } = await shop.get<{ links: { id: string }[] }>(`/links?view=records&slug=${ref}`);
   return body.links[0]?.id ?? '';
 };
 
 /** Clicks on a referrer's link, with a bot's and one on a link that is no referral link beside them. */
-async function click(ref: string, count: number, tsNanos?: bigint): Promise<void> {
-  const linkId = await linkOf(ref);
+async function click(
+  api: TestApi,
+  shop: TestWorkspace,
+  ref: string,
+  count: number,
+  tsNanos?: bigint,
+): Promise<void> {
+  const linkId = await linkOf(shop, ref);
   const one = { workspaceId: shop.workspace.id, linkId, channel: 'referral', ...(tsNanos && { tsNanos }) };
   await storeClicks(api.stores, [
     ...Array.from({ length: count }, (_, n) => ({
@@ -50,7 +44,13 @@ async function click(ref: string, count: number, tsNanos?: bigint): Promise<void
 }
 
 /** Sets the time of a purchase and its signup back. */
-async function setBack(orderId: string, user: string, days: number): Promise<void> {
+async function setBack(
+  api: TestApi,
+  shop: TestWorkspace,
+  orderId: string,
+  user: string,
+  days: number,
+): Promise<void> {
   const { pool } = api.stores;
   const at = new Date(Date.now() - days * DAY_MS);
   await pool.query(
@@ -64,11 +64,11 @@ async function setBack(orderId: string, user: string, days: number): Promise<voi
   ]);
 }
 
-test('the totals are the sums of the stats, purchases, and ledger', async () => {
+merchantTest('the totals are the sums of the stats, purchases, and ledger', async ({ api, shop, m }) => {
   const program = await m.program({ ...PAID_AT_ONCE, hold_days: 3, review: 'none' });
   const [ada, bob, cy] = [await m.enroll('ada'), await m.enroll('bob'), await m.enroll('cy')];
-  await click(ada.ref, 3);
-  await click(bob.ref, 4);
+  await click(api, shop, ada.ref, 3);
+  await click(api, shop, bob.ref, 4);
   for (const [user, ref] of [
     ['a1', ada.ref],
     ['a2', ada.ref],
@@ -87,11 +87,11 @@ test('the totals are the sums of the stats, purchases, and ledger', async () => 
   await m.refund('r1', 'o1', 0.5);
   // Of the window before.
   await m.purchase('c1', 'o6', 40, { currency: 'usd' });
-  await setBack('o6', 'c1', 31);
-  await click(cy.ref, 2, BigInt(Date.now() - 31 * DAY_MS) * 1_000_000n);
+  await setBack(api, shop, 'o6', 'c1', 31);
+  await click(api, shop, cy.ref, 2, BigInt(Date.now() - 31 * DAY_MS) * 1_000_000n);
 
   const { window: windowBefore } = await m.stats('ada');
-  const shown = await summary();
+  const shown = await summary(shop);
   expect(shown.totals).toEqual({
     clicks: 7,
     signups: 3,
@@ -138,10 +138,15 @@ test('the totals are the sums of the stats, purchases, and ledger', async () => 
   expect(first?.owed).toEqual({ usd: (await m.balance('ada')).pending });
   expect(shown.decisions).toMatchObject({ held_signups: 0, unmatched_purchases: 1, failed_payouts: 0 });
   // A longer window has both.
-  expect((await summary('days=60')).totals).toMatchObject({ clicks: 9, signups: 4, buyers: 4, purchases: 5 });
-  expect((await summary(`program_id=${program.id}`)).totals).toEqual(shown.totals);
+  expect((await summary(shop, 'days=60')).totals).toMatchObject({
+    clicks: 9,
+    signups: 4,
+    buyers: 4,
+    purchases: 5,
+  });
+  expect((await summary(shop, `program_id=${program.id}`)).totals).toEqual(shown.totals);
   const other = await m.program({ name: 'Other' });
-  expect(await summary(`program_id=${other.id}`)).toMatchObject({
+  expect(await summary(shop, `program_id=${other.id}`)).toMatchObject({
     totals: { clicks: 0, signups: 0, buyers: 0, purchases: 0, revenue: {} },
     owed: { pending: {}, eligible: {}, credits: {} },
     top_referrers: [],
@@ -149,15 +154,15 @@ test('the totals are the sums of the stats, purchases, and ledger', async () => 
   });
 });
 
-test('credits that were not delivered are owed by kind', async () => {
+merchantTest('credits that were not delivered are owed by kind', async ({ shop, m }) => {
   await m.program({ credit_enabled: true, credit_kind: 'months', signup_credit: { free: 1.5, paid: 2 } });
   const { ref } = await m.enroll('r');
   await m.signup('n1', { ref_code: ref });
   await m.signup('n2', { ref_code: ref });
-  expect((await summary()).owed).toEqual({ pending: {}, eligible: {}, credits: { months: 3 } });
+  expect((await summary(shop)).owed).toEqual({ pending: {}, eligible: {}, credits: { months: 3 } });
 });
 
-test('what waits for a decision is counted as its lists count it', async () => {
+merchantTest('what waits for a decision is counted as its lists count it', async ({ shop, m }) => {
   const program = await m.program({ ...PAID_AT_ONCE, review: 'signups' });
   const held = await m.enroll('held');
   await m.signup('h1', { ref_code: held.ref });
@@ -175,7 +180,7 @@ test('what waits for a decision is counted as its lists count it', async () => {
   expect((await m.fail(file.id, failed.partner_id)).status).toBe(200);
   await m.purchase('stranger', 'alone', 5);
   await m.purchase('bare-friend', 'krona', 5, { currency: 'sek' });
-  const { decisions } = await summary();
+  const { decisions } = await summary(shop);
   const { balances } = (await shop.get<{ balances: EligibleBalance[] }>('/payouts/eligible')).body;
   const without = (type: string) => balances.filter(({ held_back }) => held_back === type).length;
   expect(decisions).toEqual({
@@ -198,15 +203,18 @@ test('what waits for a decision is counted as its lists count it', async () => {
   await m.retry(file.id, failed.partner_id);
   const again = await m.exportPayouts();
   await m.pay(again.id);
-  expect((await summary()).decisions).toMatchObject({ failed_payouts: 0, failed_payout_file: null });
+  expect((await summary(shop)).decisions).toMatchObject({ failed_payouts: 0, failed_payout_file: null });
 });
 
-test.each(['days=6', 'days=91', 'program_id=x'])('?%s is a 400 that names the field', async (query) => {
-  const answer = await shop.get(`/referrals/summary?${query}`);
-  expect([answer.status, answer.body.error.details?.[0]?.path]).toEqual([400, query.split('=')[0]]);
-});
+merchantTest.for(['days=6', 'days=91', 'program_id=x'])(
+  '?%s is a 400 that names the field',
+  async (query, { shop }) => {
+    const answer = await shop.get(`/referrals/summary?${query}`);
+    expect([answer.status, answer.body.error.details?.[0]?.path]).toEqual([400, query.split('=')[0]]);
+  },
+);
 
-test('the summary needs a secret key and a paid plan', async () => {
+merchantTest('the summary needs a secret key and a paid plan', async ({ api, shop }) => {
   expect((await shop.get('/referrals/summary', { key: shop.publishableKey })).status).toBe(403);
   const free = await api.addWorkspace({ plan: 'free' });
   expect((await free.get('/referrals/summary')).status).toBe(402);
