@@ -1,48 +1,46 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { expect } from 'vitest';
+import type { TestWorkspace } from '../../test/support/api.ts';
+import { sharedShopTest } from '../../test/support/fixtures.ts';
 
-let api: TestApi;
-let shop: TestWorkspace;
-beforeAll(async () => {
-  api = await testApi();
-  shop = await api.addWorkspace();
-});
-afterAll(() => api.close());
-
-const ignoredBy = async (path: string, body: unknown) => {
+const ignoredBy = async (shop: TestWorkspace, path: string, body: unknown) => {
   const answer = await shop.post(path, body);
   return [answer.status, answer.headers['x-ignored-fields']];
 };
 
-test('unknown body fields are named in x-ignored-fields, nested ones with their path', async () => {
-  expect(await ignoredBy('/folders', { name: 'A', colour: 'red', 'x,y\n': 1 })).toEqual([
-    201,
-    'colour, x%2Cy%0A',
-  ]);
-  const button = { label: 'Shop', url: 'https://shop.example/', tracked: true };
-  expect(await ignoredBy('/bio-pages', { slug: 'ignored', links: [button], theme: { any: 1 } })).toEqual([
-    201,
-    'links.0.tracked, theme.any',
-  ]);
-  // A slip of a known one is refused.
-  const slip = await shop.post('/bio-pages', { slug: 'slip', theme: { buttonColour: '#ff0000' } });
-  expect([slip.status, slip.body.error.details?.[0]?.path]).toEqual([400, 'theme.buttonColour']);
-});
+sharedShopTest(
+  'unknown body fields are named in x-ignored-fields, nested ones with their path',
+  async ({ shop }) => {
+    expect(await ignoredBy(shop, '/folders', { name: 'A', colour: 'red', 'x,y\n': 1 })).toEqual([
+      201,
+      'colour, x%2Cy%0A',
+    ]);
+    const button = { label: 'Shop', url: 'https://shop.example/', tracked: true };
+    expect(
+      await ignoredBy(shop, '/bio-pages', { slug: 'ignored', links: [button], theme: { any: 1 } }),
+    ).toEqual([201, 'links.0.tracked, theme.any']);
+    // A slip of a known one is refused.
+    const slip = await shop.post('/bio-pages', { slug: 'slip', theme: { buttonColour: '#ff0000' } });
+    expect([slip.status, slip.body.error.details?.[0]?.path]).toEqual([400, 'theme.buttonColour']);
+  },
+);
 
-test('a body with known fields only gets no header, and neither does one that is not an object', async () => {
-  expect(await ignoredBy('/folders', { name: 'B' })).toEqual([201, undefined]);
-  expect(await ignoredBy('/folders', ['name'])).toEqual([400, undefined]);
-});
+sharedShopTest(
+  'a body with known fields only gets no header, and neither does one that is not an object',
+  async ({ shop }) => {
+    expect(await ignoredBy(shop, '/folders', { name: 'B' })).toEqual([201, undefined]);
+    expect(await ignoredBy(shop, '/folders', ['name'])).toEqual([400, undefined]);
+  },
+);
 
-test('at most 20 names are in the header, each at most 200 characters long', async () => {
+sharedShopTest('at most 20 names are in the header, each at most 200 characters long', async ({ shop }) => {
   const many = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`${i}${'é'.repeat(100)}`, 1]));
-  const [status, header] = await ignoredBy('/folders', { name: 'C', ...many });
+  const [status, header] = await ignoredBy(shop, '/folders', { name: 'C', ...many });
   const names = String(header).split(', ');
   expect([status, names.length]).toEqual([201, 20]);
   expect(Math.max(...names.map((name) => name.length))).toBe(200);
 });
 
-test('inherited names of objects are unknown fields too', async () => {
+sharedShopTest('inherited names of objects are unknown fields too', async ({ api, shop }) => {
   const response = await api.app.inject({
     method: 'POST',
     url: '/api/v1/folders',

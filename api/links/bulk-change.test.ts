@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { expect } from 'vitest';
+import type { TestWorkspace } from '../../test/support/api.ts';
+import { apiTest } from '../../test/support/fixtures.ts';
 import { campaign, createLink } from '../../test/support/links.ts';
 import type { LinkRecord } from './schemas.ts';
 
@@ -9,57 +10,50 @@ type Results = { results: Row[]; error?: { message: string; details: { path: str
 
 const GERMAN = [{ type: 'language', operator: 'is', values: ['DE'] }];
 
-let api: TestApi;
-let shop: TestWorkspace;
-
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
-  shop = await api.addWorkspace();
-});
-afterAll(() => api.close());
-
-const made = async (more: object = {}) => (await createLink(shop, campaign(more))).first.id;
-const bulk = (method: 'PATCH' | 'DELETE', body: object) =>
+const made = async (shop: TestWorkspace, more: object = {}) =>
+  (await createLink(shop, campaign(more))).first.id;
+const bulk = (shop: TestWorkspace, method: 'PATCH' | 'DELETE', body: object) =>
   shop.call<Results>(method, '/links/bulk', { body });
 const outcomes = ({ body }: { body: Results }) =>
   body.results.map(({ index, status, body: { error } }) => [index, status, error?.code]);
 
-test('one change is made to each link, and a refused link does not affect the others', async () => {
-  const [first, second] = [await made(), await made()];
-  const changed = await bulk('PATCH', {
-    ids: [first, randomUUID(), second],
-    set: { archived: true, redirect_status: 307 },
-  });
-  expect(changed.status).toBe(200);
-  expect(outcomes(changed)).toEqual([
-    [0, 200, undefined],
-    [1, 404, 'not_found'],
-    [2, 200, undefined],
-  ]);
-  for (const [id, row] of [
-    [first, changed.body.results[0]],
-    [second, changed.body.results[2]],
-  ] as const) {
-    const { body } = await shop.get<LinkRecord>(`/links/${id}`);
-    expect(body).toMatchObject({ id, archived: true, redirect_status: 307 });
-    expect(row?.body).toEqual(body);
-  }
-});
+apiTest(
+  'one change is made to each link, and a refused link does not affect the others',
+  async ({ shop }) => {
+    const [first, second] = [await made(shop), await made(shop)];
+    const changed = await bulk(shop, 'PATCH', {
+      ids: [first, randomUUID(), second],
+      set: { archived: true, redirect_status: 307 },
+    });
+    expect(changed.status).toBe(200);
+    expect(outcomes(changed)).toEqual([
+      [0, 200, undefined],
+      [1, 404, 'not_found'],
+      [2, 200, undefined],
+    ]);
+    for (const [id, row] of [
+      [first, changed.body.results[0]],
+      [second, changed.body.results[2]],
+    ] as const) {
+      const { body } = await shop.get<LinkRecord>(`/links/${id}`);
+      expect(body).toMatchObject({ id, archived: true, redirect_status: 307 });
+      expect(row?.body).toEqual(body);
+    }
+  },
+);
 
-test('what only one link can have goes to the first', async () => {
-  const ids = [await made(), await made()];
-  expect(outcomes(await bulk('PATCH', { ids, set: { external_id: 'mine' } }))).toEqual([
+apiTest('what only one link can have goes to the first', async ({ shop }) => {
+  const ids = [await made(shop), await made(shop)];
+  expect(outcomes(await bulk(shop, 'PATCH', { ids, set: { external_id: 'mine' } }))).toEqual([
     [0, 200, undefined],
     [1, 409, 'conflict'],
   ]);
 });
 
-test('each link is deleted, and one that is gone is its own 404', async () => {
-  const ids = [await made(), await made()];
+apiTest('each link is deleted, and one that is gone is its own 404', async ({ shop }) => {
+  const ids = [await made(shop), await made(shop)];
   const twice = [...ids, ids[0]];
-  expect(outcomes(await bulk('DELETE', { ids: twice }))).toEqual([
+  expect(outcomes(await bulk(shop, 'DELETE', { ids: twice }))).toEqual([
     [0, 200, undefined],
     [1, 200, undefined],
     [2, 404, 'not_found'],
@@ -67,7 +61,7 @@ test('each link is deleted, and one that is gone is its own 404', async () => {
   for (const id of ids) expect((await shop.get(`/links/${id}`)).status).toBe(404);
 });
 
-test.each([
+apiTest.for([
   [{ ids: [], set: {} }, 'ids'],
   [{ ids: Array.from({ length: 501 }, () => randomUUID()), set: {} }, 'ids'],
   [{ ids: ['x'], set: {} }, 'ids.0'],
@@ -84,26 +78,26 @@ test.each([
     'set.rules.0.destination_url',
   ],
   [{ ids: [randomUUID()], set: { targeting: { ios: 'data:x' } } }, 'set.targeting.ios'],
-])('a bulk change of %# is refused as a whole, at its field', async (body, path) => {
-  const { status, body: answer } = await bulk('PATCH', body);
+] as const)('a bulk change of %# is refused as a whole, at its field', async ([body, path], { shop }) => {
+  const { status, body: answer } = await bulk(shop, 'PATCH', body);
   expect([status, answer.error?.details[0]?.path]).toEqual([400, path]);
   expect(answer.error?.message).toContain(`\`${path}\``);
 });
 
-test.each([
+apiTest.for([
   [{}, 'ids'],
   [{ ids: [] }, 'ids'],
   [{ ids: Array.from({ length: 501 }, () => randomUUID()) }, 'ids'],
   [{ ids: ['x'] }, 'ids.0'],
-])('a bulk delete of %# is refused as a whole, at its field', async (body, path) => {
-  const { status, body: answer } = await bulk('DELETE', body);
+] as const)('a bulk delete of %# is refused as a whole, at its field', async ([body, path], { shop }) => {
+  const { status, body: answer } = await bulk(shop, 'DELETE', body);
   expect([status, answer.error?.details[0]?.path]).toEqual([400, path]);
 });
 
-test('500 links are changed, and deleted, in one call', async () => {
-  const ids = [await made(), ...Array.from({ length: 499 }, () => randomUUID())];
+apiTest('500 links are changed, and deleted, in one call', async ({ shop }) => {
+  const ids = [await made(shop), ...Array.from({ length: 499 }, () => randomUUID())];
   for (const method of ['PATCH', 'DELETE'] as const) {
-    const { status, body } = await bulk(method, { ids, ...(method === 'PATCH' && { set: {} }) });
+    const { status, body } = await bulk(shop, method, { ids, ...(method === 'PATCH' && { set: {} }) });
     expect([status, body.results.length, body.results[0]?.status, body.results[499]?.status]).toEqual([
       200, 500, 200, 404,
     ]);

@@ -1,27 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { describe, expect } from 'vitest';
+import type { TestWorkspace } from '../../test/support/api.ts';
+import { apiTest } from '../../test/support/fixtures.ts';
 import { type CreatedLinks, campaign, createLink, refusedLink } from '../../test/support/links.ts';
 import type { LinkRecord } from './schemas.ts';
 
-let api: TestApi;
-let shop: TestWorkspace;
-
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
-  shop = await api.addWorkspace();
-});
-afterAll(() => api.close());
-
-const created = (body: object) => createLink(shop, body);
-const refused = (body: object, status: number, path?: string) => refusedLink(shop, body, status, path);
+const created = (shop: TestWorkspace, body: object) => createLink(shop, body);
+const refused = (shop: TestWorkspace, body: object, status: number, path?: string) =>
+  refusedLink(shop, body, status, path);
 
 describe('adding to a campaign', () => {
-  test('the campaign keeps its URL, name, tags and folder', async () => {
+  apiTest('the campaign keeps its URL, name, tags and folder', async ({ shop }) => {
     const folder = await shop.post<{ id: string }>('/folders', { name: 'F' });
-    const { destination_id } = await created(campaign({ tags: ['a'], folder_id: folder.body.id }));
-    const { first } = await created({
+    const { destination_id } = await created(shop, campaign({ tags: ['a'], folder_id: folder.body.id }));
+    const { first } = await created(shop, {
       destination_id,
       channel: 'reddit',
       destination_url: 'javascript:ignored',
@@ -41,7 +32,7 @@ describe('adding to a campaign', () => {
     });
   });
 
-  test('settings that are not sent are inherited, sent ones and nulls win', async () => {
+  apiTest('settings that are not sent are inherited, sent ones and nulls win', async ({ shop }) => {
     const settings = {
       utm_campaign: 'own',
       targeting: { mobile: 'https://m.shop.example/' },
@@ -50,10 +41,10 @@ describe('adding to a campaign', () => {
       expired_redirect_url: 'https://over.example/',
       retargeting: { facebook: '1234567890' },
     };
-    const { destination_id } = await created(campaign({ ...settings, password: 'pw' }));
-    const { first: heir } = await created({ destination_id, channel: 'reddit' });
+    const { destination_id } = await created(shop, campaign({ ...settings, password: 'pw' }));
+    const { first: heir } = await created(shop, { destination_id, channel: 'reddit' });
     expect(heir).toMatchObject({ ...settings, password_protected: true, external_id: null, metadata: null });
-    const { first: other } = await created({
+    const { first: other } = await created(shop, {
       destination_id,
       channel: 'slack',
       utm_campaign: 'new',
@@ -72,13 +63,13 @@ describe('adding to a campaign', () => {
     });
   });
 
-  test.each([
+  apiTest.for([
     ['of other types', { destination_url: 7, name: '' }],
     ['null', { destination_url: null, name: null }],
     ['too long', { name: 'x'.repeat(5_000) }],
-  ])('what is ignored need not be valid: %s', async (_, ignored) => {
-    const { destination_id } = await created(campaign());
-    const { first } = await created({ ...ignored, destination_id, channel: 'reddit' });
+  ] as const)('what is ignored need not be valid: %s', async ([_, ignored], { shop }) => {
+    const { destination_id } = await created(shop, campaign());
+    const { first } = await created(shop, { ...ignored, destination_id, channel: 'reddit' });
     expect(first).toMatchObject({ destination_id, name: 'Sale' });
     const { body } = await shop.post<{ results: { status: number }[] }>('/links/bulk', {
       links: [{ ...ignored, destination_id, channel: 'youtube' }],
@@ -86,26 +77,30 @@ describe('adding to a campaign', () => {
     expect(body.results).toMatchObject([{ status: 201 }]);
   });
 
-  test('the campaign value is fixed at creation and inherited after a rename', async () => {
-    const { destination_id, first } = await created(campaign());
+  apiTest('the campaign value is fixed at creation and inherited after a rename', async ({ shop }) => {
+    const { destination_id, first } = await created(shop, campaign());
     await shop.patch(`/links/${first.id}`, { name: 'Renamed' });
-    const { first: heir } = await created({ destination_id, channel: 'reddit' });
+    const { first: heir } = await created(shop, { destination_id, channel: 'reddit' });
     expect(heir).toMatchObject({ name: 'Renamed', utm_campaign: 'Sale' });
   });
 
-  test('an unknown campaign is 404', async () => {
+  apiTest('an unknown campaign is 404', async ({ shop }) => {
     expect(
-      await refused({ destination_id: '01a1fda0-08a1-7000-b1c0-3017c3a6f7c2', channel: 'reddit' }, 404),
+      await refused(shop, { destination_id: '01a1fda0-08a1-7000-b1c0-3017c3a6f7c2', channel: 'reddit' }, 404),
     ).toBe('not_found');
   });
 
-  test('a second link on a channel needs a distinct external_id', async () => {
-    const { destination_id, first } = await created(campaign());
-    expect(await refused({ destination_id, channel: 'facebook' }, 409)).toBe('conflict');
-    expect(await refused({ destination_id, channels: ['reddit', 'facebook'] }, 409)).toBe('conflict');
-    const { first: second } = await created({ destination_id, channel: 'facebook', external_id: 'two' });
+  apiTest('a second link on a channel needs a distinct external_id', async ({ shop }) => {
+    const { destination_id, first } = await created(shop, campaign());
+    expect(await refused(shop, { destination_id, channel: 'facebook' }, 409)).toBe('conflict');
+    expect(await refused(shop, { destination_id, channels: ['reddit', 'facebook'] }, 409)).toBe('conflict');
+    const { first: second } = await created(shop, {
+      destination_id,
+      channel: 'facebook',
+      external_id: 'two',
+    });
     expect(second.id).not.toBe(first.id);
-    expect(await refused({ destination_id, channel: 'facebook' }, 409)).toBe('conflict');
+    expect(await refused(shop, { destination_id, channel: 'facebook' }, 409)).toBe('conflict');
     const again = await shop.post<CreatedLinks>('/links', {
       destination_id,
       channel: 'facebook',
@@ -114,45 +109,46 @@ describe('adding to a campaign', () => {
     expect([again.status, again.body.links[0]?.id]).toEqual([200, second.id]);
   });
 
-  test('a second Smart Link needs one too', async () => {
-    const { destination_id } = await created(campaign({ channel: undefined, smart: true }));
-    expect(await refused({ destination_id, smart: true }, 409)).toBe('conflict');
-    await created({ destination_id, smart: true, external_id: 's2' });
+  apiTest('a second Smart Link needs one too', async ({ shop }) => {
+    const { destination_id } = await created(shop, campaign({ channel: undefined, smart: true }));
+    expect(await refused(shop, { destination_id, smart: true }, 409)).toBe('conflict');
+    await created(shop, { destination_id, smart: true, external_id: 's2' });
   });
 
-  test("a slug that the channel's first link has gets a number, from -2 on", async () => {
-    const { destination_id } = await created(campaign({ slug: 'post' }));
+  apiTest("a slug that the channel's first link has gets a number, from -2 on", async ({ shop }) => {
+    const { destination_id } = await created(shop, campaign({ slug: 'post' }));
     const add = async (external_id: string) =>
-      (await created({ destination_id, channel: 'facebook', external_id, slug: 'post' })).first.slug;
+      (await created(shop, { destination_id, channel: 'facebook', external_id, slug: 'post' })).first.slug;
     expect(await add('2')).toBe('post-2');
     expect(await add('3')).toBe('post-3');
-    await created(campaign({ slug: 'POST-4' }));
+    await created(shop, campaign({ slug: 'POST-4' }));
     expect(await add('5')).toBe('post-5');
-    expect(await refused({ destination_id, channel: 'reddit', external_id: 'r', slug: 'post' }, 409)).toBe(
-      'conflict',
-    );
+    expect(
+      await refused(shop, { destination_id, channel: 'reddit', external_id: 'r', slug: 'post' }, 409),
+    ).toBe('conflict');
   });
 
-  test('a deleted link frees its channel', async () => {
-    const { destination_id, first } = await created(campaign());
+  apiTest('a deleted link frees its channel', async ({ shop }) => {
+    const { destination_id, first } = await created(shop, campaign());
     await shop.delete(`/links/${first.id}`);
-    expect((await created({ destination_id, channel: 'facebook' })).first.channel).toBe('facebook');
+    expect((await created(shop, { destination_id, channel: 'facebook' })).first.channel).toBe('facebook');
   });
 });
 
 describe('external_id', () => {
-  test('is allowed for exactly one link', async () => {
+  apiTest('is allowed for exactly one link', async ({ shop }) => {
     await refused(
+      shop,
       campaign({ channel: undefined, channels: ['reddit', 'slack'], external_id: 'e' }),
       400,
       'external_id',
     );
-    await created(campaign({ channel: undefined, channels: ['reddit'], external_id: 'e1' }));
-    await created(campaign({ channel: undefined, smart: true, external_id: 'e2' }));
+    await created(shop, campaign({ channel: undefined, channels: ['reddit'], external_id: 'e1' }));
+    await created(shop, campaign({ channel: undefined, smart: true, external_id: 'e2' }));
   });
 
-  test('a known one is a 200 with that link and creates nothing', async () => {
-    const { first, destination_id } = await created(campaign({ external_id: 'known' }));
+  apiTest('a known one is a 200 with that link and creates nothing', async ({ shop }) => {
+    const { first, destination_id } = await created(shop, campaign({ external_id: 'known' }));
     const again = await shop.post<CreatedLinks>(
       '/links',
       campaign({ external_id: 'known', name: 'Other', slug: 'other', folder_id: first.id }),
@@ -163,14 +159,14 @@ describe('external_id', () => {
     expect(list.body.links).toHaveLength(1);
   });
 
-  test('is matched exactly and belongs to one workspace', async () => {
-    const { first } = await created(campaign({ external_id: 'Case' }));
-    expect((await created(campaign({ external_id: 'case' }))).first.id).not.toBe(first.id);
+  apiTest('is matched exactly and belongs to one workspace', async ({ api, shop }) => {
+    const { first } = await created(shop, campaign({ external_id: 'Case' }));
+    expect((await created(shop, campaign({ external_id: 'case' }))).first.id).not.toBe(first.id);
     const other = await api.addWorkspace();
     expect((await other.post('/links', campaign({ external_id: 'Case' }))).status).toBe(201);
   });
 
-  test('fifty concurrent creates with one external_id make one link', async () => {
+  apiTest('fifty concurrent creates with one external_id make one link', async ({ shop }) => {
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => shop.post<CreatedLinks>('/links', campaign({ external_id: 'race' }))),
     );

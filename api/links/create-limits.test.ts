@@ -1,48 +1,40 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { CREATABLE_CHANNELS } from '../../core/enrich/channels.ts';
 import { workspaceById } from '../../sql/workspaces/workspaces.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import type { TestApi, TestWorkspace } from '../../test/support/api.ts';
+import { apiTest } from '../../test/support/fixtures.ts';
 import { type CreatedLinks, campaign, createLink, refusedLink } from '../../test/support/links.ts';
 
-let api: TestApi;
-let shop: TestWorkspace;
-
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
-  shop = await api.addWorkspace();
-});
-afterAll(() => api.close());
-
-const created = (body: object) => createLink(shop, body);
-const refused = (body: object, status: number, path?: string) => refusedLink(shop, body, status, path);
+const created = (shop: TestWorkspace, body: object) => createLink(shop, body);
+const refused = (shop: TestWorkspace, body: object, status: number, path?: string) =>
+  refusedLink(shop, body, status, path);
 
 describe('the own-site domain', () => {
-  const domain = async () => (await workspaceById(api.stores.pool, shop.workspace.id))?.primary_domain;
+  const domain = async (api: TestApi, shop: TestWorkspace) =>
+    (await workspaceById(api.stores.pool, shop.workspace.id))?.primary_domain;
 
-  test('is set by the first own-site link to its registrable domain', async () => {
-    await created(campaign({ destination_url: 'https://a.b.shop.co.uk/x' }));
-    expect(await domain()).toBe('shop.co.uk');
-    await created(campaign({ destination_url: 'https://shop.co.uk/y' }));
-    await created(campaign({ destination_url: 'https://other.shop.co.uk/z' }));
+  apiTest('is set by the first own-site link to its registrable domain', async ({ api, shop }) => {
+    await created(shop, campaign({ destination_url: 'https://a.b.shop.co.uk/x' }));
+    expect(await domain(api, shop)).toBe('shop.co.uk');
+    await created(shop, campaign({ destination_url: 'https://shop.co.uk/y' }));
+    await created(shop, campaign({ destination_url: 'https://other.shop.co.uk/z' }));
   });
 
-  test('is not set by a host without a registrable domain', async () => {
+  apiTest('is not set by a host without a registrable domain', async ({ api, shop }) => {
     for (const destination_url of ['https://.', 'https://a..example', 'https://..example']) {
-      await refused(campaign({ destination_url }), 400, 'destination_url');
+      await refused(shop, campaign({ destination_url }), 400, 'destination_url');
     }
-    expect(await domain()).toBeNull();
+    expect(await domain(api, shop)).toBeNull();
   });
 
-  test('is not set by an external one', async () => {
-    await created(campaign({ destination_url: 'https://social.example/me', external: true }));
-    expect(await domain()).toBeNull();
+  apiTest('is not set by an external one', async ({ api, shop }) => {
+    await created(shop, campaign({ destination_url: 'https://social.example/me', external: true }));
+    expect(await domain(api, shop)).toBeNull();
   });
 
-  test('another domain is 400 unless it is external', async () => {
-    await created(campaign());
-    await refused(campaign({ destination_url: 'https://elsewhere.example' }), 400, 'destination_url');
+  apiTest('another domain is 400 unless it is external', async ({ shop }) => {
+    await created(shop, campaign());
+    await refused(shop, campaign({ destination_url: 'https://elsewhere.example' }), 400, 'destination_url');
     const { body } = await shop.post('/links', campaign({ destination_url: 'https://notshop.example' }));
     expect(body.error).toMatchObject({
       message: '`destination_url` must be on shop.example; send external: true for a site that is not yours',
@@ -56,34 +48,41 @@ describe('the own-site domain', () => {
       ],
     });
     const { first } = await created(
+      shop,
       campaign({ destination_url: 'https://elsewhere.example', external: true }),
     );
     expect(first.external).toBe(true);
   });
 
-  test('of concurrent first links on different domains one sets it and the others are refused', async () => {
-    const answers = await Promise.all(
-      Array.from({ length: 10 }, (_, index) =>
-        shop.post('/links', campaign({ destination_url: `https://site${index}.example` })),
-      ),
-    );
-    expect(answers.filter((answer) => answer.status === 201)).toHaveLength(1);
-    expect(answers.filter((answer) => answer.status === 400)).toHaveLength(9);
-  });
+  apiTest(
+    'of concurrent first links on different domains one sets it and the others are refused',
+    async ({ shop }) => {
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, (_, index) =>
+          shop.post('/links', campaign({ destination_url: `https://site${index}.example` })),
+        ),
+      );
+      expect(answers.filter((answer) => answer.status === 201)).toHaveLength(1);
+      expect(answers.filter((answer) => answer.status === 400)).toHaveLength(9);
+    },
+  );
 });
 
 describe('the cap of the plan', () => {
-  test('a free workspace gets 402 limit_reached beyond 25 links, exactly, also under concurrency', async () => {
-    const free = await api.addWorkspace({ plan: 'free' });
-    const answers = await Promise.all(
-      Array.from({ length: 40 }, (_, index) => free.post('/links', campaign({ external_id: `n${index}` }))),
-    );
-    expect(answers.filter((answer) => answer.status === 201)).toHaveLength(25);
-    const codes = answers.filter((answer) => answer.status === 402).map((answer) => answer.body.error.code);
-    expect(codes).toEqual(Array(15).fill('limit_reached'));
-  });
+  apiTest(
+    'a free workspace gets 402 limit_reached beyond 25 links, exactly, also under concurrency',
+    async ({ api }) => {
+      const free = await api.addWorkspace({ plan: 'free' });
+      const answers = await Promise.all(
+        Array.from({ length: 40 }, (_, index) => free.post('/links', campaign({ external_id: `n${index}` }))),
+      );
+      expect(answers.filter((answer) => answer.status === 201)).toHaveLength(25);
+      const codes = answers.filter((answer) => answer.status === 402).map((answer) => answer.body.error.code);
+      expect(codes).toEqual(Array(15).fill('limit_reached'));
+    },
+  );
 
-  test('a create of several links counts each, and is refused as a whole', async () => {
+  apiTest('a create of several links counts each, and is refused as a whole', async ({ api }) => {
     const free = await api.addWorkspace({ plan: 'free' });
     const body = campaign({ channel: undefined, channels: CREATABLE_CHANNELS });
     expect((await free.post('/links', body)).status).toBe(201);
@@ -93,7 +92,7 @@ describe('the cap of the plan', () => {
     expect((await free.post('/links', campaign())).status).toBe(402);
   });
 
-  test('a known external_id works at the cap, and a deleted link frees its slot', async () => {
+  apiTest('a known external_id works at the cap, and a deleted link frees its slot', async ({ api }) => {
     const free = await api.addWorkspace({ plan: 'free' });
     const made = await free.post<CreatedLinks>('/links', campaign({ external_id: 'a' }));
     const { channel: _, ...rest } = campaign();
@@ -105,7 +104,7 @@ describe('the cap of the plan', () => {
     expect((await free.post('/links', campaign())).status).toBe(201);
   });
 
-  test('a paid plan that is canceled has the cap of the free one', async () => {
+  apiTest('a paid plan that is canceled has the cap of the free one', async ({ api }) => {
     const lapsed = await api.addWorkspace({ plan: 'pro', plan_status: 'canceled' });
     const body = campaign({ channel: undefined, channels: CREATABLE_CHANNELS });
     expect((await lapsed.post('/links', body)).status).toBe(201);
@@ -113,9 +112,9 @@ describe('the cap of the plan', () => {
   });
 });
 
-test('a folder of another workspace is 404, and nothing is made', async () => {
+apiTest('a folder of another workspace is 404, and nothing is made', async ({ api, shop }) => {
   const other = await api.addWorkspace();
   const folder = await other.post<{ id: string }>('/folders', { name: 'Theirs' });
-  expect(await refused(campaign({ folder_id: folder.body.id }), 404)).toBe('not_found');
+  expect(await refused(shop, campaign({ folder_id: folder.body.id }), 404)).toBe('not_found');
   expect((await shop.get<{ links: unknown[] }>('/links?view=records')).body.links).toEqual([]);
 });

@@ -1,71 +1,65 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { passwordMatches } from '../../core/access/passwords.ts';
 import { CREATABLE_CHANNELS } from '../../core/enrich/channels.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import type { TestWorkspace } from '../../test/support/api.ts';
+import { apiTest } from '../../test/support/fixtures.ts';
 import { type CreatedLinks, campaign, createLink, refusedLink } from '../../test/support/links.ts';
 
-let api: TestApi;
-let shop: TestWorkspace;
-
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
-  shop = await api.addWorkspace();
-});
-afterAll(() => api.close());
-
-const created = (body: object) => createLink(shop, body);
-const refused = (body: object, status: number, path?: string) => refusedLink(shop, body, status, path);
+const created = (shop: TestWorkspace, body: object) => createLink(shop, body);
+const refused = (shop: TestWorkspace, body: object, status: number, path?: string) =>
+  refusedLink(shop, body, status, path);
 
 describe('forms of a create', () => {
-  test('one channel makes one link, and its record has exactly the documented fields', async () => {
-    const { first, destination_id } = await created(campaign());
-    expect(first).toEqual({
-      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      destination_id,
-      name: 'Sale',
-      slug: expect.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{7}$/),
-      domain: null,
-      short_url: `https://hop.example/${first.slug}`,
-      destination: 'https://shop.example/sale',
-      channel: 'facebook',
-      smart: false,
-      external: false,
-      external_id: null,
-      metadata: null,
-      utm_source: 'facebook',
-      utm_medium: 'social',
-      utm_campaign: 'Sale',
-      tags: [],
-      folder_id: null,
-      targeting: null,
-      rules: null,
-      split: null,
-      split_ends_at: null,
-      split_goal: null,
-      split_winner: null,
-      utm_term: null,
-      utm_content: null,
-      redirect_status: 302,
-      forward_query: true,
-      forward_path: false,
-      append_utm: true,
-      append_visitor: true,
-      starts_at: null,
-      archived: false,
-      expires_at: null,
-      max_clicks: null,
-      expired_redirect_url: null,
-      password_protected: false,
-      preview: null,
-      retargeting: null,
-      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/),
-      updated_at: first.created_at,
-    });
-  });
+  apiTest(
+    'one channel makes one link, and its record has exactly the documented fields',
+    async ({ shop }) => {
+      const { first, destination_id } = await created(shop, campaign());
+      expect(first).toEqual({
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        destination_id,
+        name: 'Sale',
+        slug: expect.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{7}$/),
+        domain: null,
+        short_url: `https://hop.example/${first.slug}`,
+        destination: 'https://shop.example/sale',
+        channel: 'facebook',
+        smart: false,
+        external: false,
+        external_id: null,
+        metadata: null,
+        utm_source: 'facebook',
+        utm_medium: 'social',
+        utm_campaign: 'Sale',
+        tags: [],
+        folder_id: null,
+        targeting: null,
+        rules: null,
+        split: null,
+        split_ends_at: null,
+        split_goal: null,
+        split_winner: null,
+        utm_term: null,
+        utm_content: null,
+        redirect_status: 302,
+        forward_query: true,
+        forward_path: false,
+        append_utm: true,
+        append_visitor: true,
+        starts_at: null,
+        archived: false,
+        expires_at: null,
+        max_clicks: null,
+        expired_redirect_url: null,
+        password_protected: false,
+        preview: null,
+        retargeting: null,
+        created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/),
+        updated_at: first.created_at,
+      });
+    },
+  );
 
-  test('a folder in capital letters is the same one, and a replay says so too', async () => {
+  apiTest('a folder in capital letters is the same one, and a replay says so too', async ({ shop }) => {
     const { body: folder } = await shop.post<{ id: string }>('/folders', { name: 'F' });
     const send = () =>
       shop.post<CreatedLinks>('/links', campaign({ folder_id: folder.id.toUpperCase() }), {
@@ -77,62 +71,68 @@ describe('forms of a create', () => {
     expect((await send()).body).toEqual(body);
   });
 
-  test('every channel can be in one create, one link each, in the order of the request', async () => {
-    const { links } = await created(campaign({ channel: undefined, channels: CREATABLE_CHANNELS }));
-    expect(links.map((link) => link.channel)).toEqual(CREATABLE_CHANNELS);
-    expect(links.map((link) => link.utm_source)).toEqual(CREATABLE_CHANNELS);
-    expect(links.filter((link) => link.utm_medium === 'local').map((link) => link.channel)).toEqual([
-      'google_business',
-    ]);
-    expect(new Set(links.map((link) => link.created_at)).size).toBe(links.length);
-  });
+  apiTest(
+    'every channel can be in one create, one link each, in the order of the request',
+    async ({ shop }) => {
+      const { links } = await created(shop, campaign({ channel: undefined, channels: CREATABLE_CHANNELS }));
+      expect(links.map((link) => link.channel)).toEqual(CREATABLE_CHANNELS);
+      expect(links.map((link) => link.utm_source)).toEqual(CREATABLE_CHANNELS);
+      expect(links.filter((link) => link.utm_medium === 'local').map((link) => link.channel)).toEqual([
+        'google_business',
+      ]);
+      expect(new Set(links.map((link) => link.created_at)).size).toBe(links.length);
+    },
+  );
 
-  test('a Smart Link has no channel and no utm_source of its own', async () => {
-    const { first } = await created(campaign({ channel: undefined, smart: true }));
+  apiTest('a Smart Link has no channel and no utm_source of its own', async ({ shop }) => {
+    const { first } = await created(shop, campaign({ channel: undefined, smart: true }));
     expect(first).toMatchObject({ channel: null, smart: true, utm_source: null, utm_medium: null });
   });
 
-  test('x is twitter', async () => {
-    expect((await created(campaign({ channel: 'x' }))).first.channel).toBe('twitter');
-    const { links } = await created(campaign({ channel: undefined, channels: ['x', 'reddit'] }));
+  apiTest('x is twitter', async ({ shop }) => {
+    expect((await created(shop, campaign({ channel: 'x' }))).first.channel).toBe('twitter');
+    const { links } = await created(shop, campaign({ channel: undefined, channels: ['x', 'reddit'] }));
     expect(links.map((link) => link.channel)).toEqual(['twitter', 'reddit']);
   });
 
-  test.each([
+  apiTest.for([
     ['none', {}],
     ['channel and channels', { channel: 'facebook', channels: ['reddit'] }],
     ['channel and smart', { channel: 'facebook', smart: true }],
     ['channels and smart', { channels: ['reddit'], smart: true }],
     ['only smart: false', { smart: false }],
-  ])('exactly one of channel, channels and smart: %s is 400', async (_, more) => {
-    expect(await refused(campaign({ channel: undefined, ...more }), 400, 'channel')).toBe('bad_request');
+  ] as const)('exactly one of channel, channels and smart: %s is 400', async ([_, more], { shop }) => {
+    expect(await refused(shop, campaign({ channel: undefined, ...more }), 400, 'channel')).toBe(
+      'bad_request',
+    );
   });
 
-  test('smart: false beside a channel means the channel', async () => {
-    expect((await created(campaign({ smart: false }))).first.channel).toBe('facebook');
+  apiTest('smart: false beside a channel means the channel', async ({ shop }) => {
+    expect((await created(shop, campaign({ smart: false }))).first.channel).toBe('facebook');
   });
 
-  test('a channel twice is 400, also as x and twitter; no channels are 400', async () => {
-    await refused(campaign({ channel: undefined, channels: ['reddit', 'reddit'] }), 400, 'channels');
-    await refused(campaign({ channel: undefined, channels: ['x', 'twitter'] }), 400, 'channels');
-    await refused(campaign({ channel: undefined, channels: [] }), 400, 'channels');
+  apiTest('a channel twice is 400, also as x and twitter; no channels are 400', async ({ shop }) => {
+    await refused(shop, campaign({ channel: undefined, channels: ['reddit', 'reddit'] }), 400, 'channels');
+    await refused(shop, campaign({ channel: undefined, channels: ['x', 'twitter'] }), 400, 'channels');
+    await refused(shop, campaign({ channel: undefined, channels: [] }), 400, 'channels');
   });
 
-  test.each(['bio', 'referral', 'Facebook', 'myspace', ''])(
+  apiTest.for(['bio', 'referral', 'Facebook', 'myspace', ''])(
     'the channel "%s" can not be asked for',
-    async (channel) => {
-      await refused(campaign({ channel }), 400, 'channel');
-      await refused(campaign({ channel: undefined, channels: ['reddit', channel] }), 400, 'channels.1');
+    async (channel, { shop }) => {
+      await refused(shop, campaign({ channel }), 400, 'channel');
+      await refused(shop, campaign({ channel: undefined, channels: ['reddit', channel] }), 400, 'channels.1');
     },
   );
 
-  test('destination_url and name are required', async () => {
-    await refused(campaign({ destination_url: undefined }), 400, 'destination_url');
-    await refused(campaign({ name: undefined }), 400, 'name');
+  apiTest('destination_url and name are required', async ({ shop }) => {
+    await refused(shop, campaign({ destination_url: undefined }), 400, 'destination_url');
+    await refused(shop, campaign({ name: undefined }), 400, 'name');
   });
 
-  test('unknown fields are ignored', async () => {
+  apiTest('unknown fields are ignored', async ({ shop }) => {
     const { first } = await created(
+      shop,
       campaign({ nonsense: 1, targeting: { mobile: 'https://m.shop.example', tv: 'https://tv' } }),
     );
     expect(first.targeting).toEqual({ mobile: 'https://m.shop.example' });
@@ -141,7 +141,7 @@ describe('forms of a create', () => {
 });
 
 describe('types and limits', () => {
-  test.each([
+  apiTest.for([
     ['max_clicks', '5'],
     ['max_clicks', 0],
     ['max_clicks', 1.5],
@@ -170,12 +170,13 @@ describe('types and limits', () => {
     ['slug', 'admin'],
     ['slug', 'Admin'],
     ['utm_campaign', 5],
-  ])('%s: %j is 400 and names the field', async (field, value) => {
-    await refused(campaign({ [field]: value }), 400, field);
+  ] as const)('%s: %j is 400 and names the field', async ([field, value], { shop }) => {
+    await refused(shop, campaign({ [field]: value }), 400, field);
   });
 
-  test('the limits themselves are accepted', async () => {
+  apiTest('the limits themselves are accepted', async ({ shop }) => {
     const { first } = await created(
+      shop,
       campaign({
         max_clicks: 2_147_483_647,
         external_id: 'é'.repeat(200),
@@ -187,17 +188,17 @@ describe('types and limits', () => {
     expect(first.external_id).toHaveLength(200);
   });
 
-  test('metadata over 4 KB serialized is 400, counted in bytes', async () => {
-    await refused(campaign({ metadata: { text: 'x'.repeat(4_096) } }), 400, 'metadata');
-    await refused(campaign({ metadata: { text: 'é'.repeat(2_100) } }), 400, 'metadata');
+  apiTest('metadata over 4 KB serialized is 400, counted in bytes', async ({ shop }) => {
+    await refused(shop, campaign({ metadata: { text: 'x'.repeat(4_096) } }), 400, 'metadata');
+    await refused(shop, campaign({ metadata: { text: 'é'.repeat(2_100) } }), 400, 'metadata');
   });
 
-  test('metadata comes back as it was sent', async () => {
+  apiTest('metadata comes back as it was sent', async ({ shop }) => {
     const metadata = { nested: { list: [1, 2.5, null, true] }, ключ: '✓' };
-    expect((await created(campaign({ metadata }))).first.metadata).toEqual(metadata);
+    expect((await created(shop, campaign({ metadata }))).first.metadata).toEqual(metadata);
   });
 
-  test.each([
+  apiTest.for([
     'http://shop.example/',
     'javascript:alert(1)',
     'data:text/html,x',
@@ -205,28 +206,32 @@ describe('types and limits', () => {
     'https://user:secret@shop.example/',
     'https://hop.example/other',
     '',
-  ])('the destination "%s" is 400', async (destination_url) => {
-    await refused(campaign({ destination_url }), 400, 'destination_url');
+  ])('the destination "%s" is 400', async (destination_url, { shop }) => {
+    await refused(shop, campaign({ destination_url }), 400, 'destination_url');
   });
 
-  test('targeting and expired_redirect_url keep to the scheme rules, not to the domain rule', async () => {
-    await refused(campaign({ targeting: { mobile: 'javascript:1' } }), 400, 'targeting.mobile');
-    await refused(campaign({ targeting: { desktop: 'http://x.example' } }), 400, 'targeting.desktop');
-    await refused(campaign({ expired_redirect_url: 'ftp://x.example' }), 400, 'expired_redirect_url');
-    const { first } = await created(
-      campaign({
-        targeting: { mobile: 'https://apps.other.example/1', desktop: 'https://web.another.example' },
-        expired_redirect_url: 'https://over.third.example',
-      }),
-    );
-    expect(first.targeting).toEqual({
-      mobile: 'https://apps.other.example/1',
-      desktop: 'https://web.another.example',
-    });
-    expect(first.expired_redirect_url).toBe('https://over.third.example');
-  });
+  apiTest(
+    'targeting and expired_redirect_url keep to the scheme rules, not to the domain rule',
+    async ({ shop }) => {
+      await refused(shop, campaign({ targeting: { mobile: 'javascript:1' } }), 400, 'targeting.mobile');
+      await refused(shop, campaign({ targeting: { desktop: 'http://x.example' } }), 400, 'targeting.desktop');
+      await refused(shop, campaign({ expired_redirect_url: 'ftp://x.example' }), 400, 'expired_redirect_url');
+      const { first } = await created(
+        shop,
+        campaign({
+          targeting: { mobile: 'https://apps.other.example/1', desktop: 'https://web.another.example' },
+          expired_redirect_url: 'https://over.third.example',
+        }),
+      );
+      expect(first.targeting).toEqual({
+        mobile: 'https://apps.other.example/1',
+        desktop: 'https://web.another.example',
+      });
+      expect(first.expired_redirect_url).toBe('https://over.third.example');
+    },
+  );
 
-  test("retargeting takes pixel ids in their platform's form only", async () => {
+  apiTest("retargeting takes pixel ids in their platform's form only", async ({ shop }) => {
     const retargeting = {
       facebook: '1234567890',
       google: 'AW-123456789',
@@ -235,21 +240,22 @@ describe('types and limits', () => {
       x: 'o1abc',
       pinterest: '2612345678901',
     };
-    expect((await created(campaign({ retargeting }))).first.retargeting).toEqual(retargeting);
+    expect((await created(shop, campaign({ retargeting }))).first.retargeting).toEqual(retargeting);
     for (const platform of Object.keys(retargeting)) {
       await refused(
+        shop,
         campaign({ retargeting: { [platform]: '1");alert(1)//' } }),
         400,
         `retargeting.${platform}`,
       );
     }
-    expect((await created(campaign({ retargeting: {}, targeting: {} }))).first).toMatchObject({
+    expect((await created(shop, campaign({ retargeting: {}, targeting: {} }))).first).toMatchObject({
       retargeting: null,
       targeting: null,
     });
   });
 
-  test('a password is stored as a scrypt hash and never returned', async () => {
+  apiTest('a password is stored as a scrypt hash and never returned', async ({ api, shop }) => {
     const answer = await shop.post<CreatedLinks>('/links', campaign({ password: 'open sesame' }));
     expect(answer.text).not.toContain('sesame');
     expect(answer.body.links[0]?.password_protected).toBe(true);
@@ -260,20 +266,20 @@ describe('types and limits', () => {
     expect(await passwordMatches('open sesame', rows[0].password_hash)).toBe(true);
   });
 
-  test('expires_at takes any instant and comes back in UTC', async () => {
-    const { first } = await created(campaign({ expires_at: '2027-03-01T12:00:00+02:00' }));
+  apiTest('expires_at takes any instant and comes back in UTC', async ({ shop }) => {
+    const { first } = await created(shop, campaign({ expires_at: '2027-03-01T12:00:00+02:00' }));
     expect(first.expires_at).toBe('2027-03-01T10:00:00.000Z');
-    expect((await created(campaign({ expires_at: '2027-03-01' }))).first.expires_at).toBe(
+    expect((await created(shop, campaign({ expires_at: '2027-03-01' }))).first.expires_at).toBe(
       '2027-03-01T00:00:00.000Z',
     );
   });
 
-  test('utm_campaign is the name unless sent', async () => {
-    expect((await created(campaign({ utm_campaign: 'spring' }))).first.utm_campaign).toBe('spring');
-    expect((await created(campaign({ utm_campaign: null }))).first.utm_campaign).toBeNull();
+  apiTest('utm_campaign is the name unless sent', async ({ shop }) => {
+    expect((await created(shop, campaign({ utm_campaign: 'spring' }))).first.utm_campaign).toBe('spring');
+    expect((await created(shop, campaign({ utm_campaign: null }))).first.utm_campaign).toBeNull();
   });
 
-  test('duplicate tags are stored once', async () => {
-    expect((await created(campaign({ tags: ['a', 'b', 'a'] }))).first.tags).toEqual(['a', 'b']);
+  apiTest('duplicate tags are stored once', async ({ shop }) => {
+    expect((await created(shop, campaign({ tags: ['a', 'b', 'a'] }))).first.tags).toEqual(['a', 'b']);
   });
 });

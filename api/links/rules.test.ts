@@ -1,17 +1,7 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { expect } from 'vitest';
+import type { TestWorkspace } from '../../test/support/api.ts';
+import { apiTest } from '../../test/support/fixtures.ts';
 import { campaign, createLink, refusedLink } from '../../test/support/links.ts';
-
-let api: TestApi;
-let shop: TestWorkspace;
-
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
-  shop = await api.addWorkspace();
-});
-afterAll(() => api.close());
 
 type Rule = { id: string; name?: string; conditions: object[]; destination_url: string };
 type Link = {
@@ -33,9 +23,11 @@ const rule = (more: object = {}) => ({
 });
 const split = ['a', 'b'].map((id) => ({ id, destination_url: `https://shop.example/${id}`, weight: 50 }));
 
-const made = async (more: object) => (await createLink(shop, campaign(more))).first as unknown as Link;
-const patch = (id: string, body: object) => shop.call<Link>('PATCH', `/links/${id}`, { body });
-const refusedChange = async (id: string, body: object) => {
+const made = async (shop: TestWorkspace, more: object) =>
+  (await createLink(shop, campaign(more))).first as unknown as Link;
+const patch = (shop: TestWorkspace, id: string, body: object) =>
+  shop.call<Link>('PATCH', `/links/${id}`, { body });
+const refusedChange = async (shop: TestWorkspace, id: string, body: object) => {
   const { status, body: answer } = await shop.call<{ error: { details: { path: string }[] } }>(
     'PATCH',
     `/links/${id}`,
@@ -44,24 +36,27 @@ const refusedChange = async (id: string, body: object) => {
   return [status, answer.error.details?.[0]?.path];
 };
 
-test('a rule gets an id, keeps it when the record is sent back, and its values one spelling', async () => {
-  const link = await made({ rules: [rule({ name: 'German' }), rule({ id: 'mine' })] });
-  expect(link.rules).toEqual([
-    {
-      id: expect.stringMatching(/^[1-9A-Za-z]{7}$/),
-      name: 'German',
-      conditions: [{ ...german, values: ['de'] }],
-      destination_url: 'https://shop.example/de',
-    },
-    { id: 'mine', conditions: [{ ...german, values: ['de'] }], destination_url: 'https://shop.example/de' },
-  ]);
-  const { body } = await patch(link.id, { rules: [...(link.rules ?? [])].reverse() });
-  expect(body.rules).toEqual([...(link.rules ?? [])].reverse());
-  expect((await shop.get<Link>(`/links/${link.id}`)).body).toEqual(body);
-  expect((await patch(link.id, { rules: [] })).body.rules).toBeNull();
-});
+apiTest(
+  'a rule gets an id, keeps it when the record is sent back, and its values one spelling',
+  async ({ shop }) => {
+    const link = await made(shop, { rules: [rule({ name: 'German' }), rule({ id: 'mine' })] });
+    expect(link.rules).toEqual([
+      {
+        id: expect.stringMatching(/^[1-9A-Za-z]{7}$/),
+        name: 'German',
+        conditions: [{ ...german, values: ['de'] }],
+        destination_url: 'https://shop.example/de',
+      },
+      { id: 'mine', conditions: [{ ...german, values: ['de'] }], destination_url: 'https://shop.example/de' },
+    ]);
+    const { body } = await patch(shop, link.id, { rules: [...(link.rules ?? [])].reverse() });
+    expect(body.rules).toEqual([...(link.rules ?? [])].reverse());
+    expect((await shop.get<Link>(`/links/${link.id}`)).body).toEqual(body);
+    expect((await patch(shop, link.id, { rules: [] })).body.rules).toBeNull();
+  },
+);
 
-test.each([
+apiTest.for([
   [{ rules: [rule({ conditions: [] })] }, 'rules.0.conditions'],
   [{ rules: [rule({ condition: [] })] }, 'rules.0.condition'],
   [{ rules: [rule({ conditions: [{ ...german, value: 'de' }] })] }, 'rules.0.conditions.0.value'],
@@ -78,20 +73,23 @@ test.each([
   [{ split_ends_at: '2026-12-01', split_goal: 'leads' }, 'split_ends_at'],
   [{ targeting: { ios: 'javascript://x/%0aalert(1)' } }, 'targeting.ios'],
   [{ targeting: { mobile: 'myapp://x' } }, 'targeting.mobile'],
-])('%j is refused by a create and by a change, at the field %s', async (fields, path) => {
-  await refusedLink(shop, campaign(fields), 400, path);
-  const link = await made({});
-  expect(await refusedChange(link.id, fields)).toEqual([400, path]);
-});
+] as const)(
+  '%j is refused by a create and by a change, at the field %s',
+  async ([fields, path], { shop }) => {
+    await refusedLink(shop, campaign(fields), 400, path);
+    const link = await made(shop, {});
+    expect(await refusedChange(shop, link.id, fields)).toEqual([400, path]);
+  },
+);
 
-test('a new link of a campaign inherits rules and split, not the winner', async () => {
+apiTest('a new link of a campaign inherits rules and split, not the winner', async ({ api, shop }) => {
   const settings = {
     rules: [rule({ id: 'x' })],
     split,
     split_ends_at: '2026-12-01T00:00:00.000Z',
     split_goal: 'leads',
   };
-  const first = await made(settings);
+  const first = await made(shop, settings);
   await api.stores.pool.query("UPDATE links SET split_winner = 'b' WHERE id = $1", [first.id]);
   const { links } = await createLink(shop, { destination_id: first.destination_id, channel: 'x' });
   const second = links[0] as unknown as Link;
@@ -107,31 +105,39 @@ test('a new link of a campaign inherits rules and split, not the winner', async 
   expect(body.split_winner).toBe('b');
 });
 
-test('a changed split has no winner yet, another change keeps it, and a cleared split clears its end', async () => {
-  const link = await made({ split, split_ends_at: '2026-12-01T00:00:00.000Z', split_goal: 'revenue' });
-  const decide = () => api.stores.pool.query("UPDATE links SET split_winner = 'b' WHERE id = $1", [link.id]);
-  await decide();
-  expect((await patch(link.id, { max_clicks: 5 })).body.split_winner).toBe('b');
-  expect((await patch(link.id, { split_goal: 'leads' })).body.split_winner).toBeNull();
-  await decide();
-  const { body } = await patch(link.id, { split: null });
-  expect([body.split, body.split_ends_at, body.split_goal, body.split_winner]).toEqual([
-    null,
-    null,
-    null,
-    null,
-  ]);
-});
+apiTest(
+  'a changed split has no winner yet, another change keeps it, and a cleared split clears its end',
+  async ({ api, shop }) => {
+    const link = await made(shop, {
+      split,
+      split_ends_at: '2026-12-01T00:00:00.000Z',
+      split_goal: 'revenue',
+    });
+    const decide = () =>
+      api.stores.pool.query("UPDATE links SET split_winner = 'b' WHERE id = $1", [link.id]);
+    await decide();
+    expect((await patch(shop, link.id, { max_clicks: 5 })).body.split_winner).toBe('b');
+    expect((await patch(shop, link.id, { split_goal: 'leads' })).body.split_winner).toBeNull();
+    await decide();
+    const { body } = await patch(shop, link.id, { split: null });
+    expect([body.split, body.split_ends_at, body.split_goal, body.split_winner]).toEqual([
+      null,
+      null,
+      null,
+      null,
+    ]);
+  },
+);
 
-test('an empty list of rules or variants is none', async () => {
-  const link = await made({ rules: [], split: [] });
+apiTest('an empty list of rules or variants is none', async ({ shop }) => {
+  const link = await made(shop, { rules: [], split: [] });
   expect([link.rules, link.split]).toEqual([null, null]);
-  await patch(link.id, { rules: [rule()], split });
-  const { body } = await patch(link.id, { rules: [], split: [] });
+  await patch(shop, link.id, { rules: [rule()], split });
+  const { body } = await patch(shop, link.id, { rules: [], split: [] });
   expect([body.rules, body.split]).toEqual([null, null]);
 });
 
-test('targeting takes apps of a system', async () => {
+apiTest('targeting takes apps of a system', async ({ shop }) => {
   const targeting = { ios: 'myapp://product/17', android: 'intent://product/17#Intent;scheme=myapp;end' };
-  expect((await made({ targeting })).targeting).toEqual(targeting);
+  expect((await made(shop, { targeting })).targeting).toEqual(targeting);
 });

@@ -1,22 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { expect } from 'vitest';
+import type { TestWorkspace } from '../../test/support/api.ts';
+import { apiTest } from '../../test/support/fixtures.ts';
 import { campaign, createLink, refusedLink } from '../../test/support/links.ts';
 import { storeClicks } from '../../test/support/stored-events.ts';
 import type { LinkRecord } from './schemas.ts';
 
-let api: TestApi;
-let shop: TestWorkspace;
-
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
-  shop = await api.addWorkspace();
-});
-afterAll(() => api.close());
-
-const made = async (more: object) => (await createLink(shop, campaign(more))).first as unknown as LinkRecord;
-const patch = (id: string, body: object) => shop.call<LinkRecord>('PATCH', `/links/${id}`, { body });
+const made = async (shop: TestWorkspace, more: object) =>
+  (await createLink(shop, campaign(more))).first as unknown as LinkRecord;
+const patch = (shop: TestWorkspace, id: string, body: object) =>
+  shop.call<LinkRecord>('PATCH', `/links/${id}`, { body });
 
 const SWITCHED = {
   utm_source: 'partner',
@@ -48,38 +40,44 @@ const CLEARED = Object.fromEntries(Object.keys(SWITCHED).map((name) => [name, nu
 
 const IMAGE = { image_url: 'https://img.example/a.png' };
 
-test('a card has the size of its image, and one line of its description', async () => {
+apiTest('a card has the size of its image, and one line of its description', async ({ shop }) => {
   const preview = { ...IMAGE, image_width: 1_200, image_height: 630, description: 'Two\r\n  lines' };
-  expect((await made({ preview })).preview).toEqual({ ...preview, description: 'Two lines' });
+  expect((await made(shop, { preview })).preview).toEqual({ ...preview, description: 'Two lines' });
 });
 
-test('a create and a change take each switch, and null restores the default', async () => {
-  expect(await made({})).toMatchObject(DEFAULTS);
-  const link = await made(SWITCHED);
+apiTest('a create and a change take each switch, and null restores the default', async ({ shop }) => {
+  expect(await made(shop, {})).toMatchObject(DEFAULTS);
+  const link = await made(shop, SWITCHED);
   expect(link).toMatchObject(SWITCHED);
-  expect((await patch(link.id, { max_clicks: 5 })).body).toMatchObject(SWITCHED);
-  expect((await patch(link.id, CLEARED)).body).toMatchObject(DEFAULTS);
-  expect((await patch(link.id, SWITCHED)).body).toMatchObject(SWITCHED);
+  expect((await patch(shop, link.id, { max_clicks: 5 })).body).toMatchObject(SWITCHED);
+  expect((await patch(shop, link.id, CLEARED)).body).toMatchObject(DEFAULTS);
+  expect((await patch(shop, link.id, SWITCHED)).body).toMatchObject(SWITCHED);
 });
 
-test('a new link of a campaign inherits the switches, not its start, nor that it is archived', async () => {
-  const first = await made(SWITCHED);
-  const join = async (more: object) => {
-    const { links } = await createLink(shop, { destination_id: first.destination_id, ...more });
-    return links[0];
-  };
-  const inherited = { ...SWITCHED, starts_at: null, archived: false };
-  expect(await join({ channel: 'youtube' })).toMatchObject(inherited);
-  expect(await join({ channel: 'reddit', ...CLEARED })).toMatchObject({ ...DEFAULTS, utm_source: 'reddit' });
-});
+apiTest(
+  'a new link of a campaign inherits the switches, not its start, nor that it is archived',
+  async ({ shop }) => {
+    const first = await made(shop, SWITCHED);
+    const join = async (more: object) => {
+      const { links } = await createLink(shop, { destination_id: first.destination_id, ...more });
+      return links[0];
+    };
+    const inherited = { ...SWITCHED, starts_at: null, archived: false };
+    expect(await join({ channel: 'youtube' })).toMatchObject(inherited);
+    expect(await join({ channel: 'reddit', ...CLEARED })).toMatchObject({
+      ...DEFAULTS,
+      utm_source: 'reddit',
+    });
+  },
+);
 
-test('a new link of a campaign has the UTM source of its own channel', async () => {
-  const first = await made({});
+apiTest('a new link of a campaign has the UTM source of its own channel', async ({ shop }) => {
+  const first = await made(shop, {});
   const { links } = await createLink(shop, { destination_id: first.destination_id, channel: 'youtube' });
   expect(links[0]).toMatchObject({ utm_source: 'youtube', utm_medium: 'social' });
 });
 
-test.each([
+apiTest.for([
   [{ redirect_status: 303 }, 'redirect_status'],
   [{ redirect_status: '301' }, 'redirect_status'],
   [{ forward_query: 'no' }, 'forward_query'],
@@ -94,35 +92,38 @@ test.each([
   [{ starts_at: '1969-01-01' }, 'starts_at'],
   [{ utm_term: '' }, 'utm_term'],
   [{ archived: 1 }, 'archived'],
-])('%j is refused at the field %s', async (fields, path) => {
+] as const)('%j is refused at the field %s', async ([fields, path], { shop }) => {
   await refusedLink(shop, campaign(fields), 400, path);
 });
 
-test('an archived link is left out of lists, unless it is named or archived=include', async () => {
-  const { id } = await made({ archived: true, external_id: 'old', slug: 'old-sale' });
-  const other = await made({ external_id: 'new' });
-  await storeClicks(
-    api.stores,
-    [id, other.id].map((linkId) => ({ workspaceId: shop.workspace.id, linkId })),
-  );
-  const idsIn = async (query: string) => {
-    const { body } = await shop.get<{ links: { id?: string; link_id?: string; link?: { id: string } }[] }>(
-      `/links${query}`,
+apiTest(
+  'an archived link is left out of lists, unless it is named or archived=include',
+  async ({ api, shop }) => {
+    const { id } = await made(shop, { archived: true, external_id: 'old', slug: 'old-sale' });
+    const other = await made(shop, { external_id: 'new' });
+    await storeClicks(
+      api.stores,
+      [id, other.id].map((linkId) => ({ workspaceId: shop.workspace.id, linkId })),
     );
-    return body.links.map((link) => link.id ?? link.link_id ?? link.link?.id).sort();
-  };
-  const both = [id, other.id].sort();
-  expect(await idsIn('?view=records')).toEqual([other.id]);
-  expect(await idsIn('?view=records&archived=include')).toEqual(both);
-  expect(await idsIn(`?view=records&ids=${id}`)).toEqual([id]);
-  expect(await idsIn('?view=records&slug=old-sale')).toEqual([id]);
-  expect(await idsIn('?view=records&external_id=old')).toEqual([id]);
-  expect(await idsIn('')).toEqual([other.id]);
-  expect(await idsIn('?include=settings')).toEqual([other.id]);
-  expect(await idsIn('?archived=include')).toEqual(both);
-  expect(await idsIn(`?ids=${id}`)).toEqual([id]);
-  expect(await idsIn('/search')).toEqual([other.id]);
-  expect(await idsIn('/search?archived=include')).toEqual(both);
-  expect((await patch(id, { archived: false })).body.archived).toBe(false);
-  expect(await idsIn('?view=records')).toEqual(both);
-});
+    const idsIn = async (query: string) => {
+      const { body } = await shop.get<{ links: { id?: string; link_id?: string; link?: { id: string } }[] }>(
+        `/links${query}`,
+      );
+      return body.links.map((link) => link.id ?? link.link_id ?? link.link?.id).sort();
+    };
+    const both = [id, other.id].sort();
+    expect(await idsIn('?view=records')).toEqual([other.id]);
+    expect(await idsIn('?view=records&archived=include')).toEqual(both);
+    expect(await idsIn(`?view=records&ids=${id}`)).toEqual([id]);
+    expect(await idsIn('?view=records&slug=old-sale')).toEqual([id]);
+    expect(await idsIn('?view=records&external_id=old')).toEqual([id]);
+    expect(await idsIn('')).toEqual([other.id]);
+    expect(await idsIn('?include=settings')).toEqual([other.id]);
+    expect(await idsIn('?archived=include')).toEqual(both);
+    expect(await idsIn(`?ids=${id}`)).toEqual([id]);
+    expect(await idsIn('/search')).toEqual([other.id]);
+    expect(await idsIn('/search?archived=include')).toEqual(both);
+    expect((await patch(shop, id, { archived: false })).body.archived).toBe(false);
+    expect(await idsIn('?view=records')).toEqual(both);
+  },
+);

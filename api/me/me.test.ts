@@ -1,90 +1,86 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { usagePeriod } from '../../core/access/plans.ts';
 import { createWorkspace } from '../../sql/workspaces/workspaces.ts';
-import { type TestApi, testApi } from '../../test/support/api.ts';
+import { apiTest } from '../../test/support/fixtures.ts';
 import type { Me } from './schemas.ts';
 
-let api: TestApi;
-
-beforeAll(async () => {
-  api = await testApi();
-});
-afterAll(() => api.close());
-
-test('it shows the workspace, the plan and the key of the call, with every documented field', async () => {
-  const shop = await api.addWorkspace({ name: 'Corner Shop', plan: 'pro', primary_domain: 'shop.example' });
-  const { status, body } = await shop.get<Me>('/me');
-  const { created_at } = shop.workspace;
-  const { reset } = usagePeriod(created_at, created_at);
-  expect(status).toBe(200);
-  expect(body).toEqual({
-    workspace: {
-      id: shop.workspace.id,
-      name: 'Corner Shop',
-      slug: 'corner-shop',
-      primary_domain: 'shop.example',
-      attribution_model: 'last_click',
-      attribution_window: 30,
-      created_at: created_at.toISOString(),
-      partner_managed: false,
-    },
-    plan: {
-      tier: 'pro',
-      name: 'Pro',
-      status: 'active',
-      covered_by: null,
-      revenue_visible: true,
-      limits: {
-        links: { used: 0, limit: 1_000 },
-        events: { used: 0, limit: 250_000 },
-        commission: { used: 0, limit: 25_000 },
+apiTest(
+  'it shows the workspace, the plan and the key of the call, with every documented field',
+  async ({ api }) => {
+    const shop = await api.addWorkspace({ name: 'Corner Shop', plan: 'pro', primary_domain: 'shop.example' });
+    const { status, body } = await shop.get<Me>('/me');
+    const { created_at } = shop.workspace;
+    const { reset } = usagePeriod(created_at, created_at);
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      workspace: {
+        id: shop.workspace.id,
+        name: 'Corner Shop',
+        slug: 'corner-shop',
+        primary_domain: 'shop.example',
+        attribution_model: 'last_click',
+        attribution_window: 30,
+        created_at: created_at.toISOString(),
+        partner_managed: false,
       },
-      events_reset_at: reset.toISOString(),
-      commission_reset_at: reset.toISOString(),
-    },
-    key: {
-      id: expect.any(String),
-      label: 'secret',
-      scopes: ['secret'],
-      manage: true,
-      created_at: expect.any(String),
-      expires_at: null,
-      last_used_at: expect.any(String),
-    },
-    features: [
-      'idempotency',
-      'external_id',
-      'destination_id',
-      'social_channels',
-      'link_ids_filter',
-      'partner_workspaces',
-      'webhook_retries',
-      'folders',
-      'bulk_links',
-      'track',
-      'exports',
-      'watermark',
-      'programs',
-      'webhooks',
-      'analytics',
-      'domains',
-      'connections',
-    ],
-  });
-});
+      plan: {
+        tier: 'pro',
+        name: 'Pro',
+        status: 'active',
+        covered_by: null,
+        revenue_visible: true,
+        limits: {
+          links: { used: 0, limit: 1_000 },
+          events: { used: 0, limit: 250_000 },
+          commission: { used: 0, limit: 25_000 },
+        },
+        events_reset_at: reset.toISOString(),
+        commission_reset_at: reset.toISOString(),
+      },
+      key: {
+        id: expect.any(String),
+        label: 'secret',
+        scopes: ['secret'],
+        manage: true,
+        created_at: expect.any(String),
+        expires_at: null,
+        last_used_at: expect.any(String),
+      },
+      features: [
+        'idempotency',
+        'external_id',
+        'destination_id',
+        'social_channels',
+        'link_ids_filter',
+        'partner_workspaces',
+        'webhook_retries',
+        'folders',
+        'bulk_links',
+        'track',
+        'exports',
+        'watermark',
+        'programs',
+        'webhooks',
+        'analytics',
+        'domains',
+        'connections',
+      ],
+    });
+  },
+);
 
-test('a publishable key may call it, and sees itself', async () => {
+apiTest('a publishable key may call it, and sees itself', async ({ api }) => {
   const shop = await api.addWorkspace();
   const { status, body } = await shop.get<Me>('/me', { key: shop.publishableKey });
   expect([status, body.key.scopes]).toEqual([200, ['publishable']]);
 });
 
-test.each([
+apiTest.for([
   ['free', { links: 25, events: 1_000, commission: 0 }, false],
   ['starter', { links: 250, events: 25_000, commission: 0 }, true],
   ['business', { links: 50_000, events: 5_000_000, commission: 250_000 }, true],
   ['unlimited', { links: null, events: null, commission: null }, true],
-] as const)('the limits of %s', async (plan, limits, revenueVisible) => {
+] as const)('the limits of %s', async ([plan, limits, revenueVisible], { api }) => {
   const shop = await api.addWorkspace({ plan });
   const { body } = await shop.get<Me>('/me');
   expect(body.plan).toMatchObject({
@@ -99,7 +95,7 @@ test.each([
   expect(body.workspace.primary_domain).toBe('');
 });
 
-test('existing links count as used, deleted ones do not', async () => {
+apiTest('existing links count as used, deleted ones do not', async ({ api }) => {
   const shop = await api.addWorkspace();
   const { body } = await shop.post<{ links: { id: string }[] }>('/links', {
     destination_url: 'https://shop.example',
@@ -110,7 +106,7 @@ test('existing links count as used, deleted ones do not', async () => {
   expect((await shop.get<Me>('/me')).body.plan.limits.links.used).toBe(2);
 });
 
-test("events are the period's non-bot clicks, identifies and orders, each order once", async () => {
+apiTest("events are the period's non-bot clicks, identifies and orders, each order once", async ({ api }) => {
   const shop = await api.addWorkspace();
   const other = await api.addWorkspace();
   const at = (millis: number) => `${new Date(millis).toISOString().replace('T', ' ').replace('Z', '')}`;
@@ -149,7 +145,7 @@ test("events are the period's non-bot clicks, identifies and orders, each order 
   expect((await other.get<Me>('/me')).body.plan.limits.events.used).toBe(1);
 });
 
-test('a workspace of a partner says so', async () => {
+apiTest('a workspace of a partner says so', async ({ api }) => {
   const { pool } = api.stores;
   const partnerId = '01a1fda0-08a1-7000-b1c0-3017c3a6f7c2';
   await pool.query('INSERT INTO partners (id, name) VALUES ($1, $2)', [partnerId, 'P']);
@@ -167,7 +163,7 @@ test('a workspace of a partner says so', async () => {
   expect((await shop.get<Me>('/me')).body.workspace).toMatchObject({ id: made.id, partner_managed: true });
 });
 
-test('a plan that lapsed keeps its name and has the limits of the free one', async () => {
+apiTest('a plan that lapsed keeps its name and has the limits of the free one', async ({ api }) => {
   const shop = await api.addWorkspace({ plan: 'business', plan_status: 'past_due' });
   const { body } = await shop.get<Me>('/me');
   expect(body.plan).toMatchObject({

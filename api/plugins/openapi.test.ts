@@ -1,16 +1,11 @@
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import { type TestApi, testApi } from '../../test/support/api.ts';
-
-let api: TestApi;
-beforeAll(async () => {
-  api = await testApi();
-});
-afterAll(() => api.close());
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { testApi } from '../../test/support/api.ts';
+import { apiTest } from '../../test/support/fixtures.ts';
 
 const PATHS = ['/api/v1/openapi.json', '/api/v1/console-openapi.json'];
 
-test.each(PATHS)('%s needs no key and is cached compressed', async (path) => {
+apiTest.for(PATHS)('%s needs no key and is cached compressed', async (path, { api }) => {
   const plain = await api.app.inject(path);
   expect([plain.statusCode, plain.headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
   expect(plain.json().openapi).toBe('3.1.0');
@@ -39,7 +34,7 @@ test('a document is generated once, not for each request', async () => {
   expect(copies).not.toHaveBeenCalled();
 });
 
-test('responses other than JSON are in the document by their media type', async () => {
+apiTest('responses other than JSON are in the document by their media type', async ({ api }) => {
   type Paths = Record<string, Record<string, { responses: Record<string, { content?: object }> }>>;
   const { paths } = (await api.app.inject('/api/v1/openapi.json')).json<{ paths: Paths }>();
   const shop = await api.addWorkspace();
@@ -64,7 +59,7 @@ test('responses other than JSON are in the document by their media type', async 
   }
 });
 
-test('the document is also at its former addresses', async () => {
+apiTest('the document is also at its former addresses', async ({ api }) => {
   const { body } = await api.app.inject('/api/v1/openapi.json');
   for (const path of ['/docs/json', '/docs/yaml']) expect((await api.app.inject(path)).body).toBe(body);
 });

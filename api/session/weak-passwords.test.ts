@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type TestApi, testApi } from '../../test/support/api.ts';
+import { expect } from 'vitest';
+import type { TestApi } from '../../test/support/api.ts';
+import { apiTest } from '../../test/support/fixtures.ts';
 import { consoleBrowser, invite, signedInAs } from '../../test/support/members.ts';
-
-let api: TestApi;
-beforeAll(async () => {
-  api = await testApi();
-});
-afterAll(() => api.close());
 
 const EMAIL = 'margarethe@atelier-lindqvist.example';
 
-async function accept(password: string, email = EMAIL) {
+async function accept(api: TestApi, password: string, email = EMAIL) {
   const token = await invite(api, await api.addWorkspace(), { email });
   return consoleBrowser(api).call('POST', '/session/invite', { body: { token, password } });
 }
 
-test.each([
+apiTest.for([
   ['1234567890', 'a sequence'],
   ['password12', 'a common password'],
   ['P@ssw0rd123', 'a common one in disguise'],
@@ -26,12 +21,12 @@ test.each([
   [EMAIL, 'the own email'],
   ['hoplog1', 'too short'],
   ['hoplog12', 'the name of the service'],
-])('%s is refused: %s', async (password) => {
-  const { status, body } = await accept(password);
+] as const)('%s is refused: %s', async ([password], { api }) => {
+  const { status, body } = await accept(api, password);
   expect([status, body.error.details?.[0]?.path]).toEqual([400, 'password']);
 });
 
-test.each([
+apiTest.for([
   ['k3Jd9f!x', 'eight characters that mean nothing'],
   ['correct horse battery', 'a phrase of lower-case words'],
   [
@@ -39,11 +34,11 @@ test.each([
     'another script',
   ],
   ['tidal otter '.padEnd(200, 'q7 river-'), '200 characters'],
-])('%s is accepted: %s', async (password) => {
-  expect((await accept(password)).status).toBe(200);
+] as const)('%s is accepted: %s', async ([password], { api }) => {
+  expect((await accept(api, password)).status).toBe(200);
 });
 
-test('a change of the password is judged too, and a refused one changes nothing', async () => {
+apiTest('a change of the password is judged too, and a refused one changes nothing', async ({ api }) => {
   const member = await signedInAs(api, await api.addWorkspace(), 'analyst');
   const change = (current_password: string, password: string) =>
     member.call('POST', '/session/password', { body: { current_password, password } });
