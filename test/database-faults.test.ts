@@ -13,17 +13,12 @@ import { databaseFault, type FaultKind } from '../core/databases/faults.ts';
 import { createPool, inTransaction } from '../sql/database/pool.ts';
 import { type TestApi, testApi } from './support/api.ts';
 import { TEST_SERVICE } from './support/database-url.ts';
+import { storesTest } from './support/fixtures.ts';
 import { operator } from './support/hoplog.ts';
 import { onPostgres } from './support/shared-servers.ts';
 import { type TestStores, testStores } from './support/stores.ts';
 
 /** Errors that mean "not now", or that a setting is wrong: the table of `core/databases`, and real ones of each kind. */
-
-let stores: TestStores;
-beforeAll(async () => {
-  stores = await testStores();
-});
-afterAll(() => stores.close());
 
 const failing = (code: string, message = 'failed') => Object.assign(new Error(message), { code });
 
@@ -74,7 +69,7 @@ describe('the table', () => {
     expect(databaseFault(new Error(message))?.kind).toBe(kind);
   });
 
-  test('each code of ClickHouse has the name that the server gives it', async () => {
+  storesTest('each code of ClickHouse has the name that the server gives it', async ({ stores }) => {
     const rows = await stores.clickhouse.queries.rows<{ code: number; name: string }>({
       sql: 'SELECT toUInt16(code) AS code, errorCodeToName(code) AS name FROM (SELECT arrayJoin({codes:Array(UInt16)}) AS code)',
       params: { codes: Object.keys(CLICKHOUSE_FAULTS).map(Number) },
@@ -114,47 +109,57 @@ async function apiOn(change: Parameters<typeof testApi>[0]): Promise<{ api: Test
 type Line = { level: number; msg: string; settings?: string[]; page?: string };
 
 describe('PostgreSQL', () => {
-  const changed = (change: (url: URL) => void) => {
+  const changed = (stores: TestStores, change: (url: URL) => void) => {
     const url = new URL(stores.databaseUrl);
     change(url);
     return url.href;
   };
 
-  test.each([
-    ['a wrong password', (url: URL) => (url.password = 'wrong'), 'DATABASE_PASSWORD'],
-    ['an unknown user', (url: URL) => (url.username = 'nobody'), 'DATABASE_PASSWORD'],
-    ['a database that does not exist', (url: URL) => (url.pathname = '/gone'), 'DATABASE_URL'],
-    ['no TLS where the URL requires it', (url: URL) => (url.search = '?sslmode=require'), 'DATABASE_URL'],
-  ])('%s: 503 with Retry-After, and one log line that names the setting', async (_, change, setting) => {
-    const pool = createPool(changed(change), { connectTimeoutMs: 60_000 });
-    onTestFinished(() => pool.end());
-    const { api, lines } = await apiOn(() => ({ pool }));
-    const shop = await api.addWorkspace();
-    for (let call = 0; call < 5; call++) {
-      const response = await shop.get('/links?view=records');
-      expect([response.status, response.headers['retry-after'], response.body.error.code]).toEqual([
-        503,
-        '10',
-        'unavailable',
-      ]);
-      expect(response.text).not.toMatch(/report it|nobody|wrong|gone/);
-    }
-    const faults = lines.filter(({ level }) => level >= 40);
-    expect(faults).toHaveLength(1);
-    expect(faults[0]).toMatchObject({ page: FAULTS_PAGE, settings: expect.arrayContaining([setting]) });
-  });
+  storesTest.for([
+    ['a wrong password', (url: URL): string => (url.password = 'wrong'), 'DATABASE_PASSWORD'],
+    ['an unknown user', (url: URL): string => (url.username = 'nobody'), 'DATABASE_PASSWORD'],
+    ['a database that does not exist', (url: URL): string => (url.pathname = '/gone'), 'DATABASE_URL'],
+    [
+      'no TLS where the URL requires it',
+      (url: URL): string => (url.search = '?sslmode=require'),
+      'DATABASE_URL',
+    ],
+  ] as const)(
+    '%s: 503 with Retry-After, and one log line that names the setting',
+    async ([_, change, setting], { stores }) => {
+      const pool = createPool(changed(stores, change), { connectTimeoutMs: 60_000 });
+      onTestFinished(() => pool.end());
+      const { api, lines } = await apiOn(() => ({ pool }));
+      const shop = await api.addWorkspace();
+      for (let call = 0; call < 5; call++) {
+        const response = await shop.get('/links?view=records');
+        expect([response.status, response.headers['retry-after'], response.body.error.code]).toEqual([
+          503,
+          '10',
+          'unavailable',
+        ]);
+        expect(response.text).not.toMatch(/report it|nobody|wrong|gone/);
+      }
+      const faults = lines.filter(({ level }) => level >= 40);
+      expect(faults).toHaveLength(1);
+      expect(faults[0]).toMatchObject({ page: FAULTS_PAGE, settings: expect.arrayContaining([setting]) });
+    },
+  );
 
-  test('a read-only database is 503 for writes; then a transaction gets another connection', async () => {
-    const pool = createPool(stores.databaseUrl, { max: 1 });
-    onTestFinished(() => pool.end());
-    await pool.query('SET default_transaction_read_only = on');
-    const write = () => inTransaction(pool, (client) => client.query('DELETE FROM folders'));
-    const error = await write().catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ code: '25006' });
-    expect(databaseError(error)).toMatchObject({ code: 'unavailable', retryAfter: undefined });
-    // As after a failover: the address leads to a primary again.
-    await write();
-  });
+  storesTest(
+    'a read-only database is 503 for writes; then a transaction gets another connection',
+    async ({ stores }) => {
+      const pool = createPool(stores.databaseUrl, { max: 1 });
+      onTestFinished(() => pool.end());
+      await pool.query('SET default_transaction_read_only = on');
+      const write = () => inTransaction(pool, (client) => client.query('DELETE FROM folders'));
+      const error = await write().catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: '25006' });
+      expect(databaseError(error)).toMatchObject({ code: 'unavailable', retryAfter: undefined });
+      // As after a failover: the address leads to a primary again.
+      await write();
+    },
+  );
 
   test('a database that is dropped under its connections is 503', async () => {
     const other = await testStores();
@@ -167,7 +172,7 @@ describe('PostgreSQL', () => {
     await other.close();
   });
 
-  test('a prepared statement that the server does not know is 503', async () => {
+  storesTest('a prepared statement that the server does not know is 503', async ({ stores }) => {
     const client = new pg.Client(stores.databaseUrl);
     await client.connect();
     const statement = { name: 'known', text: 'SELECT 1' };
@@ -179,7 +184,7 @@ describe('PostgreSQL', () => {
     await client.end();
   });
 
-  test('a right that is missing is 503', async () => {
+  storesTest('a right that is missing is 503', async ({ stores }) => {
     await stores.admin.query(`REVOKE SELECT ON folders FROM ${TEST_SERVICE}`);
     onTestFinished(async () => {
       await stores.admin.query(`GRANT SELECT ON folders TO ${TEST_SERVICE}`);
@@ -189,8 +194,8 @@ describe('PostgreSQL', () => {
     expect(databaseError(error)?.code).toBe('unavailable');
   });
 
-  test('the command line names the setting and the page', async () => {
-    const wrong = changed((url) => (url.password = 'wrong'));
+  storesTest('the command line names the setting and the page', async ({ stores }) => {
+    const wrong = changed(stores, (url) => (url.password = 'wrong'));
     const { run } = operator({ ...stores, createTables: undefined }, { DATABASE_URL: wrong });
     const ended = await run('workspace', 'list');
     expect(ended.status).toBe(1);
@@ -274,7 +279,7 @@ describe('ClickHouse', () => {
     ]);
   });
 
-  test('a database that does not exist is 503, and the log names the setting', async () => {
+  storesTest('a database that does not exist is 503, and the log names the setting', async ({ stores }) => {
     const clickhouse = createClickHouse({ url: stores.clickhouseUrl, database: 'gone' });
     onTestFinished(() => clickhouse.close());
     const { api: missing, lines: logged } = await apiOn(() => ({ clickhouse }));
@@ -284,7 +289,7 @@ describe('ClickHouse', () => {
     expect(logged.filter(({ level }) => level >= 50)).toMatchObject([{ settings: ['CLICKHOUSE_DATABASE'] }]);
   });
 
-  test('TLS where the server speaks none is 503, and the log names the setting', async () => {
+  storesTest('TLS where the server speaks none is 503, and the log names the setting', async ({ stores }) => {
     const tls = stores.clickhouseUrl.replace('http:', 'https:');
     const clickhouse = createClickHouse({ url: tls, database: stores.clickhouseDatabase });
     onTestFinished(() => clickhouse.close());

@@ -1,19 +1,13 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { uuidv7 } from '../core/ids.ts';
 import { NOTHING_REMEMBERED } from '../test/support/stored-events.ts';
-import { createRig, type Rig } from '../test/support/worker-rig.ts';
+import { type Rig, rigTest } from '../test/support/worker-rig.ts';
 import { click } from './test-support/events.ts';
 
 const NOW = Date.UTC(2026, 10, 20) * 1000;
 
-let rig: Rig;
-beforeEach(async () => {
-  rig = await createRig();
-});
-afterEach(() => rig.close());
-
 describe('the workers', () => {
-  it('store a click with all that enriching finds', async () => {
+  rigTest('store a click with all that enriching finds', async ({ rig }) => {
     const stream = await rig.stream('ingest-0');
     const { workspace } = rig;
     const [link, visitor] = [uuidv7(), uuidv7()];
@@ -42,7 +36,7 @@ describe('the workers', () => {
     });
   });
 
-  it('work off what is in the log before they stop', async () => {
+  rigTest('work off what is in the log before they stop', async ({ rig }) => {
     const stream = await rig.stream('ingest-0');
     const { workspace } = rig;
     const workers = rig.work();
@@ -62,7 +56,7 @@ describe('the workers', () => {
     expect(rows).toEqual([{ held_by: null, held_until: null }]);
   });
 
-  it('truncate the log once every consumer has processed it', async () => {
+  rigTest('truncate the log once every consumer has processed it', async ({ rig }) => {
     const stream = await rig.stream('ingest-0');
     const { workspace } = rig;
     const freed: bigint[] = [];

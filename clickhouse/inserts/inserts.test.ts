@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { ClickLabels } from '../../core/events/click-labels.ts';
 import { clickKey, LINK_AT, VISITOR_AT, WORKSPACE_AT } from '../../core/events/click-reader.ts';
 import { bytesToUuid, uuidToBytes, uuidv7 } from '../../core/ids.ts';
 
 import { creditedClick, enrichedClick } from '../../test/support/enriched-click.ts';
-import { type TestStores, testStores } from '../../test/support/stores.ts';
+import { storesTest } from '../../test/support/fixtures.ts';
+import type { TestStores } from '../../test/support/stores.ts';
 import { attributedSharesBlock } from './attributed-shares.ts';
 import { type ClickRow, clickBlock } from './clicks.ts';
 import { identifyBlock } from './identifies.ts';
@@ -14,15 +15,9 @@ import { orderBlock } from './orders.ts';
 import { presentSequences } from './present-sequences.ts';
 import { storedAbove } from './stored-above.ts';
 
-let stores: TestStores;
-beforeAll(async () => {
-  stores = await testStores();
-});
-afterAll(() => stores.close());
-
 const TS = Date.UTC(2026, 10, 20, 12) * 1000;
 
-async function rowsOf<Row>(query: string): Promise<Row[]> {
+async function rowsOf<Row>(stores: TestStores, query: string): Promise<Row[]> {
   const result = await stores.clickhouse.query({ query, format: 'JSONEachRow' });
   return result.json<Row>();
 }
@@ -66,7 +61,7 @@ function clickRow(sequence: bigint, changes: Parameters<typeof enrichedClick>[0]
 }
 
 describe('blocks', () => {
-  it('carry every kind of value through to the table', async () => {
+  storesTest('carry every kind of value through to the table', async ({ stores }) => {
     const long = `https://example.com/${'ü'.repeat(1_000)}`;
     const rows = [
       clickRow(2n ** 64n - 1n, { referer: { text: long }, isBot: true }, TS + 1),
@@ -78,7 +73,7 @@ describe('blocks', () => {
       clickRow(7n, { referer: { text: 'a'.repeat(128) } }, Date.UTC(2026, 10, 1) * 1000),
     ];
     await insertBlock(stores.clickhouse, { table: 'clicks', block: clickBlock(rows), token: 'kinds' });
-    expect(await rowsOf('SELECT * FROM clicks ORDER BY ts')).toEqual(
+    expect(await rowsOf(stores, 'SELECT * FROM clicks ORDER BY ts')).toEqual(
       [rows[2], rows[0], rows[1]].map((row) => ({
         workspace_id: bytesToUuid(row?.event.ids ?? new Uint8Array(), WORKSPACE_AT),
         ts: `${new Date((row?.event.ts ?? 0) / 1000).toISOString().slice(0, 19).replace('T', ' ')}.${String(
@@ -121,13 +116,14 @@ describe('blocks', () => {
     );
   });
 
-  it('hold more different texts than one and two bytes can number', async () => {
+  storesTest('hold more different texts than one and two bytes can number', async ({ stores }) => {
     for (const size of [256, 257, 65_537]) {
       const rows = Array.from({ length: size }, (_, i) =>
         clickRow(BigInt(i), { place: { city: `${size}-${i}`, country: 'ZZ' } }, TS + i),
       );
       await insertBlock(stores.clickhouse, { table: 'clicks', block: clickBlock(rows), token: `d${size}` });
       const [counted] = await rowsOf(
+        stores,
         `SELECT uniqExact(city) AS cities, countIf(city != concat('${size}-', toString(sequence))) AS wrong
          FROM clicks WHERE startsWith(city, '${size}-')`,
       );
@@ -135,7 +131,7 @@ describe('blocks', () => {
     }
   });
 
-  it('of identifies, orders and attributed shares fit their tables', async () => {
+  storesTest('of identifies, orders and attributed shares fit their tables', async ({ stores }) => {
     const workspaceId = uuidToBytes(uuidv7());
     await insertBlock(stores.clickhouse, {
       table: 'identifies',
@@ -202,7 +198,9 @@ describe('blocks', () => {
       ]),
       token: 'c',
     });
-    expect(await rowsOf('SELECT visitor_id, email, external_user_id, sequence FROM identifies')).toEqual([
+    expect(
+      await rowsOf(stores, 'SELECT visitor_id, email, external_user_id, sequence FROM identifies'),
+    ).toEqual([
       {
         visitor_id: '00000000-0000-0000-0000-000000000000',
         email: 'a@example.com',
@@ -211,7 +209,7 @@ describe('blocks', () => {
       },
     ]);
     expect(
-      await rowsOf('SELECT order_id, version, external_user_id, amount_minor, currency FROM orders'),
+      await rowsOf(stores, 'SELECT order_id, version, external_user_id, amount_minor, currency FROM orders'),
     ).toEqual([
       {
         order_id: 'o-1',
@@ -222,7 +220,10 @@ describe('blocks', () => {
       },
     ]);
     expect(
-      await rowsOf('SELECT part, ts, share, amount_minor, replaced FROM attributed_shares WHERE part = 3'),
+      await rowsOf(
+        stores,
+        'SELECT part, ts, share, amount_minor, replaced FROM attributed_shares WHERE part = 3',
+      ),
     ).toEqual([
       {
         part: 3,
@@ -234,11 +235,13 @@ describe('blocks', () => {
     ]);
     expect(
       await rowsOf(
+        stores,
         'SELECT lead, country, utm_term, trigger, variant_id, asn FROM attributed_shares WHERE part = 4',
       ),
     ).toEqual([{ lead: 0.5, country: 'DE', utm_term: 'shoes', trigger: 'qr', variant_id: 'A', asn: 3320 }]);
     expect(
       await rowsOf(
+        stores,
         'SELECT first_channel, first_bio_links, first_other_channel FROM attributed_shares ORDER BY part',
       ),
     ).toEqual([
@@ -251,17 +254,17 @@ describe('blocks', () => {
 });
 
 describe('a block inserted twice', () => {
-  it('is stored once under the same token', async () => {
+  storesTest('is stored once under the same token', async ({ stores }) => {
     const block = clickBlock([clickRow(1n, { place: { country: 'TW' } })]);
     for (const token of ['same', 'same', 'other']) {
       await insertBlock(stores.clickhouse, { table: 'clicks', block, token });
     }
-    expect(await rowsOf(`SELECT count() AS stored FROM clicks WHERE country = 'TW'`)).toEqual([
+    expect(await rowsOf(stores, `SELECT count() AS stored FROM clicks WHERE country = 'TW'`)).toEqual([
       { stored: '2' },
     ]);
   });
 
-  it('can be found by its sequences', async () => {
+  storesTest('can be found by its sequences', async ({ stores }) => {
     const [minTs, maxTs] = [TS + 5_000_000, TS + 5_000_010];
     const rows = [clickRow(10n, {}, minTs), clickRow(11n, {}, minTs + 1), clickRow(30n, {}, maxTs)];
     await insertBlock(stores.clickhouse, { table: 'clicks', block: clickBlock(rows), token: 'found' });
@@ -275,7 +278,7 @@ describe('a block inserted twice', () => {
     expect(found).toEqual(new Set(['999/10', '999/11']));
   });
 
-  it('can be found because it is newer than the mark of its stream', async () => {
+  storesTest('can be found because it is newer than the mark of its stream', async ({ stores }) => {
     const ts = TS + 9_000_000;
     const rows = [clickRow(40n, {}, ts), clickRow(2n ** 63n, {}, ts + 1)];
     await insertBlock(stores.clickhouse, { table: 'clicks', block: clickBlock(rows), token: 'above' });

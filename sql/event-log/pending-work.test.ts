@@ -1,16 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
+import { storesTest } from '../../test/support/fixtures.ts';
 import { makeLink } from '../../test/support/ingest.ts';
-import { type TestStores, testStores } from '../../test/support/stores.ts';
+import type { TestStores } from '../../test/support/stores.ts';
 import { inTransaction } from '../database/pool.ts';
 import { createWorkspace } from '../workspaces/workspaces.ts';
 import { pendingWork } from './pending-work.ts';
-
-let stores: TestStores;
-beforeAll(async () => {
-  stores = await testStores();
-});
-afterAll(() => stores.close());
 
 const NOTHING = {
   waitingReports: false,
@@ -32,7 +27,7 @@ const NOTHING = {
   webhookDeliveries: false,
 };
 
-test('each kind of work is reported while it is pending, and not after', async () => {
+storesTest('each kind of work is reported while it is pending, and not after', async ({ stores }) => {
   const { pool } = stores;
   const { id: workspace } = await createWorkspace(pool, { name: 'Shop', plan: 'pro' });
   expect(await pendingWork(pool, Date.now())).toEqual(NOTHING);
@@ -127,28 +122,33 @@ test('each kind of work is reported while it is pending, and not after', async (
   expect(await pendingWork(pool, Date.now())).toEqual(NOTHING);
 });
 
-test('deliveries of credits are reported from the moment when they are due, unless the plan has lapsed', async () => {
-  const { pool } = stores;
-  const { id: workspace } = await createWorkspace(pool, { name: 'Rewards', plan: 'pro' });
-  const dueAt = Date.now() + 3_600_000;
-  const fulfilment = randomUUID();
-  await withoutOthers(
-    `INSERT INTO fulfilments (id, workspace_id, program_id, provider, url, secret, created_at, updated_at)
+storesTest(
+  'deliveries of credits are reported from the moment when they are due, unless the plan has lapsed',
+  async ({ stores }) => {
+    const { pool } = stores;
+    const { id: workspace } = await createWorkspace(pool, { name: 'Rewards', plan: 'pro' });
+    const dueAt = Date.now() + 3_600_000;
+    const fulfilment = randomUUID();
+    await withoutOthers(
+      stores,
+      `INSERT INTO fulfilments (id, workspace_id, program_id, provider, url, secret, created_at, updated_at)
      VALUES ($1, $2, $1, 'webhook', 'https://shop.example/', '', now(), now())`,
-    [fulfilment, workspace],
-  );
-  await withoutOthers(
-    `INSERT INTO grant_deliveries (id, grant_id, workspace_id, fulfilment_id, next_attempt_at, created_at)
+      [fulfilment, workspace],
+    );
+    await withoutOthers(
+      stores,
+      `INSERT INTO grant_deliveries (id, grant_id, workspace_id, fulfilment_id, next_attempt_at, created_at)
      VALUES ($2, 1, $1, $2, to_timestamp($3::float8 / 1000), now())`,
-    [workspace, fulfilment, dueAt],
-  );
-  expect(await pendingWork(pool, dueAt - 1)).toEqual(NOTHING);
-  expect(await pendingWork(pool, dueAt)).toEqual({ ...NOTHING, fulfilments: true });
-  await pool.query("UPDATE workspaces SET plan_status = 'past_due' WHERE id = $1", [workspace]);
-  expect(await pendingWork(pool, dueAt)).toEqual(NOTHING);
-});
+      [workspace, fulfilment, dueAt],
+    );
+    expect(await pendingWork(pool, dueAt - 1)).toEqual(NOTHING);
+    expect(await pendingWork(pool, dueAt)).toEqual({ ...NOTHING, fulfilments: true });
+    await pool.query("UPDATE workspaces SET plan_status = 'past_due' WHERE id = $1", [workspace]);
+    expect(await pendingWork(pool, dueAt)).toEqual(NOTHING);
+  },
+);
 
-test.each([
+storesTest.for([
   [
     'maturedCommissions',
     `INSERT INTO commissions (id, workspace_id, program_id, enrollment_id, kind, amount_minor, currency, status, note,
@@ -168,15 +168,18 @@ test.each([
      VALUES ($1, $1, $1, $1, 'click.created', '{"data":{}}', now() + interval '1 hour', now())`,
     "UPDATE webhook_deliveries SET status = 'delivered', next_attempt_at = NULL",
   ],
-])('%s are reported while they are pending, and not after', async (kind, insert, end) => {
-  await withoutOthers(insert, [randomUUID()]);
-  expect(await pendingWork(stores.pool, Date.now())).toEqual({ ...NOTHING, [kind]: true });
-  await withoutOthers(end);
-  expect(await pendingWork(stores.pool, Date.now())).toEqual(NOTHING);
-});
+] as const)(
+  '%s are reported while they are pending, and not after',
+  async ([kind, insert, end], { stores }) => {
+    await withoutOthers(stores, insert, [randomUUID()]);
+    expect(await pendingWork(stores.pool, Date.now())).toEqual({ ...NOTHING, [kind]: true });
+    await withoutOthers(stores, end);
+    expect(await pendingWork(stores.pool, Date.now())).toEqual(NOTHING);
+  },
+);
 
 /** Runs a statement that neither needs the rows that its row refers to nor fires triggers. */
-async function withoutOthers(statement: string, values: unknown[] = []): Promise<void> {
+async function withoutOthers(stores: TestStores, statement: string, values: unknown[] = []): Promise<void> {
   await inTransaction(stores.admin, async (tx) => {
     await tx.query('SET LOCAL session_replication_role = replica');
     await tx.query(statement, values);

@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { verifyLedger } from '../../cli/verify-ledger.ts';
 import { paymentState } from '../../core/connections/payment-parts.ts';
 import * as shopify from '../../core/connections/shopify/fixtures/events.ts';
 import { charge, dispute, stripeEvent } from '../../core/connections/stripe/fixtures/events.ts';
-import { type TestApi, testApi } from '../support/api.ts';
+import { apiTest } from '../support/fixtures.ts';
 import { providerShop } from './provider-rig.ts';
 import { later } from './provider-stories.ts';
 import { ago, stripeShop } from './rig.ts';
 import { ordersOf, paid } from './stripe-orders.ts';
 
 /** Money that a provider tells of in two currencies. Commission is 20 percent. */
-
-let api: TestApi;
-beforeAll(async () => {
-  api = await testApi();
-});
-afterAll(() => api.close());
 
 /** An order of 110 USD that the buyer saw as 100 EUR. */
 const order = () =>
@@ -44,13 +38,13 @@ const refund = (id: string, amount: string, currency = 'EUR') =>
     transactions: [{ ...shopify.refund.transactions[0], amount, currency }],
   });
 
-test.each([
+apiTest.for([
   ['100.00', 11_000, 0],
   ['50.00', 5_500, 1_100],
   ['33.33', 3_666, 1_467],
-])(
+] as const)(
   'a refund of %s EUR of an order of 110 USD for 100 EUR takes its share',
-  async (amount, refunded, left) => {
+  async ([amount, refunded, left], { api }) => {
     for (const events of [
       [order(), refund('1', amount)],
       [refund('1', amount), order()],
@@ -65,44 +59,57 @@ test.each([
   },
 );
 
-test('a refund in a currency that the order does not tell the amount of takes nothing, and says so', async () => {
-  const shop = await providerShop(api, 'shopify');
-  await shop.tell(order(), refund('1', '5000', 'JPY'));
-  expect((await shop.purchases()).map((row) => row[6])).toEqual([0]);
-  expect((await shop.outcomes()).at(-1)).toEqual(['refunds/create', 'unmatched', 'refund_in_other_currency']);
-});
+apiTest(
+  'a refund in a currency that the order does not tell the amount of takes nothing, and says so',
+  async ({ api }) => {
+    const shop = await providerShop(api, 'shopify');
+    await shop.tell(order(), refund('1', '5000', 'JPY'));
+    expect((await shop.purchases()).map((row) => row[6])).toEqual([0]);
+    expect((await shop.outcomes()).at(-1)).toEqual([
+      'refunds/create',
+      'unmatched',
+      'refund_in_other_currency',
+    ]);
+  },
+);
 
-test('a dispute in the currency of the card network is converted by what was withdrawn', async () => {
-  const shop = await stripeShop(api);
-  await shop.referral({ commission_rate: 20, hold_days: 0 }, { email: 'n@mail.example' });
-  const object = {
-    ...dispute('dp_1', 'ch_1', 12_000, 'needs_response'),
-    currency: 'eur',
-    balance_transactions: [
-      { id: 'txn_1', object: 'balance_transaction', amount: -10_000, currency: 'usd', fee: 1_500 },
-    ],
-  };
-  await shop.tell(
-    paid('in_1', 10_000, { customer_email: 'n@mail.example', payment_intent: 'pi_1', charge: 'ch_1' }),
-    stripeEvent('charge.dispute.created', object, ago(10)),
-  );
-  expect((await ordersOf(shop))['stripe:in_1']).toMatchObject({ refunded: 10_000, earned: 0 });
-});
+apiTest(
+  'a dispute in the currency of the card network is converted by what was withdrawn',
+  async ({ api }) => {
+    const shop = await stripeShop(api);
+    await shop.referral({ commission_rate: 20, hold_days: 0 }, { email: 'n@mail.example' });
+    const object = {
+      ...dispute('dp_1', 'ch_1', 12_000, 'needs_response'),
+      currency: 'eur',
+      balance_transactions: [
+        { id: 'txn_1', object: 'balance_transaction', amount: -10_000, currency: 'usd', fee: 1_500 },
+      ],
+    };
+    await shop.tell(
+      paid('in_1', 10_000, { customer_email: 'n@mail.example', payment_intent: 'pi_1', charge: 'ch_1' }),
+      stripeEvent('charge.dispute.created', object, ago(10)),
+    );
+    expect((await ordersOf(shop))['stripe:in_1']).toMatchObject({ refunded: 10_000, earned: 0 });
+  },
+);
 
-test('the refund of an order that was reported by hand in another currency takes the same part', async () => {
-  const shop = await stripeShop(api);
-  await shop.referral({ commission_rate: 20, hold_days: 0, currency: 'eur' });
-  await shop.purchase('n', 'stripe:in_1', 90, { currency: 'eur' });
-  await shop.tell(
-    paid('in_1', 10_000, { charge: 'ch_1', payment_intent: 'pi_1' }),
-    stripeEvent('charge.refunded', charge('ch_1', 10_000, { amount_refunded: 5_000 }), ago(10)),
-  );
-  expect((await ordersOf(shop))['stripe:in_1']).toMatchObject({
-    amount: 9_000,
-    refunded: 4_500,
-    earned: 900,
-  });
-});
+apiTest(
+  'the refund of an order that was reported by hand in another currency takes the same part',
+  async ({ api }) => {
+    const shop = await stripeShop(api);
+    await shop.referral({ commission_rate: 20, hold_days: 0, currency: 'eur' });
+    await shop.purchase('n', 'stripe:in_1', 90, { currency: 'eur' });
+    await shop.tell(
+      paid('in_1', 10_000, { charge: 'ch_1', payment_intent: 'pi_1' }),
+      stripeEvent('charge.refunded', charge('ch_1', 10_000, { amount_refunded: 5_000 }), ago(10)),
+    );
+    expect((await ordersOf(shop))['stripe:in_1']).toMatchObject({
+      amount: 9_000,
+      refunded: 4_500,
+      earned: 900,
+    });
+  },
+);
 
 test('no amount is subtracted from one of another currency', () => {
   const sale = {

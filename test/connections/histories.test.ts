@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { importReferrals } from '../../cli/import/import-referrals.ts';
 import { verifyLedger } from '../../cli/verify-ledger.ts';
 import {
@@ -19,7 +19,8 @@ import { referrerOfCoupon } from '../../sql/referrals/coupons.ts';
 import { latestProgram } from '../../sql/referrals/programs.ts';
 import { type PurchaseReport, recordPurchase } from '../../sql/transactions/record-purchase.ts';
 import { merchant } from '../referrals/support.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import type { TestApi, TestWorkspace } from '../support/api.ts';
+import { apiTest } from '../support/fixtures.ts';
 import { ago, ledgerOf, stripeShop } from './rig.ts';
 
 /**
@@ -27,12 +28,6 @@ import { ago, ledgerOf, stripeShop } from './rig.ts';
  * its times. Both must end with the same purchases and balances. Payments may use the coupon of the referrer `owner`, and
  * referrers and customers of the shop that hears events may have come by an import.
  */
-
-let api: TestApi;
-beforeAll(async () => {
-  api = await testApi();
-});
-afterAll(() => api.close());
 
 /** How many random histories each run plays; CONNECTION_HISTORIES=500 plays more. */
 const RUNS = Number(process.env.CONNECTION_HISTORIES ?? 10);
@@ -218,7 +213,12 @@ async function enrolled(m: ReturnType<typeof merchant>, program: object) {
 }
 
 /** The same, from the files of another program. */
-async function imported(m: ReturnType<typeof merchant>, { workspace }: TestWorkspace, program: object) {
+async function imported(
+  api: TestApi,
+  m: ReturnType<typeof merchant>,
+  { workspace }: TestWorkspace,
+  program: object,
+) {
   await m.program(program);
   const { pool } = api.stores;
   const found = await latestProgram(pool, workspace.id);
@@ -249,7 +249,7 @@ async function imported(m: ReturnType<typeof merchant>, { workspace }: TestWorks
 }
 
 /** Reports a purchase by hand. No call reports a coupon: such an order is written as a connector does. */
-async function report(shop: TestWorkspace, { order, coupon }: ByHand): Promise<void> {
+async function report(api: TestApi, shop: TestWorkspace, { order, coupon }: ByHand): Promise<void> {
   if (coupon === null) {
     const body = {
       external_user_id: order.externalUserId,
@@ -270,34 +270,38 @@ async function report(shop: TestWorkspace, { order, coupon }: ByHand): Promise<v
   });
 }
 
-test('money by events equals money by hand', async () => {
-  await fc.assert(
-    fc.asyncProperty(history, async ({ program, shuffle, repeated, isImported, ...given }) => {
-      const { events, byHand } = tell(given);
-      const shop = await stripeShop(api);
-      const other = await api.addWorkspace();
-      if (isImported) await imported(shop, shop.shop, program);
-      else await enrolled(shop, program);
-      await enrolled(merchant(other), program);
-      for (const one of [shop.shop, other])
-        await one.post('/coupons', { code: 'anna20', external_user_id: 'owner' });
-      for (const event of disordered(events, shuffle, repeated)) {
-        expect((await shop.send(event)).status).toBe(200);
-        await shop.work();
-      }
-      expect((await shop.events('?status=failed')).map(({ reason }) => reason)).toEqual([]);
+apiTest(
+  'money by events equals money by hand',
+  async ({ api }) => {
+    await fc.assert(
+      fc.asyncProperty(history, async ({ program, shuffle, repeated, isImported, ...given }) => {
+        const { events, byHand } = tell(given);
+        const shop = await stripeShop(api);
+        const other = await api.addWorkspace();
+        if (isImported) await imported(api, shop, shop.shop, program);
+        else await enrolled(shop, program);
+        await enrolled(merchant(other), program);
+        for (const one of [shop.shop, other])
+          await one.post('/coupons', { code: 'anna20', external_user_id: 'owner' });
+        for (const event of disordered(events, shuffle, repeated)) {
+          expect((await shop.send(event)).status).toBe(200);
+          await shop.work();
+        }
+        expect((await shop.events('?status=failed')).map(({ reason }) => reason)).toEqual([]);
 
-      for (const one of byHand) {
-        await report(other, one);
-        if (one.refunded === 0) continue;
-        const { orderId } = one.order;
-        const refund = { refund_id: `refund of ${orderId}`, order_id: orderId, amount: one.refunded / 100 };
-        expect((await other.post('/referrals/report-refund', refund)).status).toBe(200);
-      }
-      expect(await ledgerOf(api, shop.shop)).toEqual(await ledgerOf(api, other));
-      const ids = [shop.shop.workspace.id, other.workspace.id];
-      expect(await verifyLedger(api.stores.pool, ids)).toMatchObject({ ok: true, wrong: [] });
-    }),
-    { numRuns: RUNS, ...replayed },
-  );
-}, 600_000);
+        for (const one of byHand) {
+          await report(api, other, one);
+          if (one.refunded === 0) continue;
+          const { orderId } = one.order;
+          const refund = { refund_id: `refund of ${orderId}`, order_id: orderId, amount: one.refunded / 100 };
+          expect((await other.post('/referrals/report-refund', refund)).status).toBe(200);
+        }
+        expect(await ledgerOf(api, shop.shop)).toEqual(await ledgerOf(api, other));
+        const ids = [shop.shop.workspace.id, other.workspace.id];
+        expect(await verifyLedger(api.stores.pool, ids)).toMatchObject({ ok: true, wrong: [] });
+      }),
+      { numRuns: RUNS, ...replayed },
+    );
+  },
+  600_000,
+);

@@ -1,21 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { invoice, stripeEvent } from '../../core/connections/stripe/fixtures/events.ts';
 import { lockConnection } from '../../sql/connections/connections.ts';
 import { createPool } from '../../sql/database/pool.ts';
-import { type TestApi, testApi } from '../support/api.ts';
+import { testApi } from '../support/api.ts';
+import { apiTest } from '../support/fixtures.ts';
 import { heldTransaction } from '../support/held-transaction.ts';
 import { ago, SECRET, stripeCall, stripeShop } from './rig.ts';
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await testApi();
-});
-afterAll(() => api.close());
-
 const paid = () => stripeEvent('invoice.paid', invoice('in_1', 1000), ago(0));
 
-test('an event with a right signature is stored once, however often it is sent', async () => {
+apiTest('an event with a right signature is stored once, however often it is sent', async ({ api }) => {
   const shop = await stripeShop(api);
   const event = paid();
   const answers = await Promise.all([shop.send(event), shop.send(event), shop.send(event)]);
@@ -23,29 +18,32 @@ test('an event with a right signature is stored once, however often it is sent',
   expect(await shop.outcomes()).toEqual([['invoice.paid', 'pending', null]]);
 });
 
-test('a wrong or missing signature, another body and an old timestamp are 400 and store nothing', async () => {
-  const shop = await stripeShop(api);
-  const event = paid();
-  const wrong = await Promise.all([
-    shop.send(event, { secret: 'whsec_other' }),
-    shop.send(event, { headers: { 'stripe-signature': 't=1,v1=00' } }),
-    shop.send(event, { headers: { 'stripe-signature': '' } }),
-    shop.send(event, { timestamp: ago(301) }),
-    shop.send('not JSON'),
-    shop.send('[1]'),
-    shop.send(JSON.stringify({ id: 'evt_x' })),
-    shop.send(`{"id":"evt_\u0000","type":"a","data":{"object":{}}}`),
-  ]);
-  expect(wrong.map(({ status, body }) => [status, body.error?.code])).toEqual(
-    Array(8).fill([400, 'bad_request']),
-  );
-  for (const { text } of wrong) expect(text).not.toContain(SECRET);
-  expect(wrong[3]?.body.error?.message).toContain('Timestamp outside the tolerance zone');
-  expect((await shop.send(event, { timestamp: ago(240) })).status).toBe(200);
-  expect(await shop.events()).toHaveLength(1);
-});
+apiTest(
+  'a wrong or missing signature, another body and an old timestamp are 400 and store nothing',
+  async ({ api }) => {
+    const shop = await stripeShop(api);
+    const event = paid();
+    const wrong = await Promise.all([
+      shop.send(event, { secret: 'whsec_other' }),
+      shop.send(event, { headers: { 'stripe-signature': 't=1,v1=00' } }),
+      shop.send(event, { headers: { 'stripe-signature': '' } }),
+      shop.send(event, { timestamp: ago(301) }),
+      shop.send('not JSON'),
+      shop.send('[1]'),
+      shop.send(JSON.stringify({ id: 'evt_x' })),
+      shop.send(`{"id":"evt_\u0000","type":"a","data":{"object":{}}}`),
+    ]);
+    expect(wrong.map(({ status, body }) => [status, body.error?.code])).toEqual(
+      Array(8).fill([400, 'bad_request']),
+    );
+    for (const { text } of wrong) expect(text).not.toContain(SECRET);
+    expect(wrong[3]?.body.error?.message).toContain('Timestamp outside the tolerance zone');
+    expect((await shop.send(event, { timestamp: ago(240) })).status).toBe(200);
+    expect(await shop.events()).toHaveLength(1);
+  },
+);
 
-test('a refused signature is noted at the connection until it has another secret', async () => {
+apiTest('a refused signature is noted at the connection until it has another secret', async ({ api }) => {
   const shop = await stripeShop(api);
   const path = `/connections/${shop.connectionId}`;
   type Shown = { last_event_at: string | null; last_refused_at: string | null };
@@ -63,7 +61,7 @@ test('a refused signature is noted at the connection until it has another secret
   expect(mended.body.last_refused_at).toBeNull();
 });
 
-test('an unknown connection is 404, one without a secret is 503 until it is set', async () => {
+apiTest('an unknown connection is 404, one without a secret is 503 until it is set', async ({ api }) => {
   const unset = await stripeShop(api, { signing_secret: null });
   const event = paid();
   const refused = await unset.send(event);
@@ -94,7 +92,7 @@ test('an unknown connection is 404, one without a secret is 503 until it is set'
   ]);
 });
 
-test.each([
+apiTest.for([
   ['stripe', { signing_secret: '  ' }, 'signing_secret'],
   ['shopify', { signing_secret: '\u00a0' }, 'signing_secret'],
   ['paddle', { signing_secret: 'a\nb' }, 'signing_secret'],
@@ -102,20 +100,26 @@ test.each([
   ['stripe', { restricted_key: 'pk_live_of_test' }, 'restricted_key'],
   ['stripe', { restricted_key: 'rk_live_a\r\nx: y' }, 'restricted_key'],
   ['polar', { restricted_key: 'rk_live_of_test' }, 'restricted_key'],
-])('%s with the secret %j is refused by a create and by a change', async (provider, fields, path) => {
-  const shop = await api.addWorkspace();
-  const kept = await shop.post<{ id: string }>('/connections', { provider, signing_secret: ` ${SECRET}\n` });
-  for (const { status, body } of [
-    await shop.post('/connections', { provider, ...fields }),
-    await shop.patch(`/connections/${kept.body.id}`, fields),
-  ]) {
-    expect([status, body.error.details?.[0]?.path]).toEqual([400, path]);
-  }
-  const listed = await shop.get<{ connections: { id: string }[] }>('/connections');
-  expect(listed.body.connections.map(({ id }) => id)).toEqual([kept.body.id]);
-});
+] as const)(
+  '%s with the secret %j is refused by a create and by a change',
+  async ([provider, fields, path], { api }) => {
+    const shop = await api.addWorkspace();
+    const kept = await shop.post<{ id: string }>('/connections', {
+      provider,
+      signing_secret: ` ${SECRET}\n`,
+    });
+    for (const { status, body } of [
+      await shop.post('/connections', { provider, ...fields }),
+      await shop.patch(`/connections/${kept.body.id}`, fields),
+    ]) {
+      expect([status, body.error.details?.[0]?.path]).toEqual([400, path]);
+    }
+    const listed = await shop.get<{ connections: { id: string }[] }>('/connections');
+    expect(listed.body.connections.map(({ id }) => id)).toEqual([kept.body.id]);
+  },
+);
 
-test('pages of events have each event once, newest first, also of one status', async () => {
+apiTest('pages of events have each event once, newest first, also of one status', async ({ api }) => {
   const shop = await stripeShop(api);
   for (const nth of [1, 2, 3]) await shop.send(stripeEvent('plan.created', invoice(`in_${nth}`, 1), ago(0)));
   await shop.send(paid());
@@ -140,7 +144,7 @@ test('pages of events have each event once, newest first, also of one status', a
   expect(await walk('&status=ignored')).toEqual(ids.slice(1));
 });
 
-test('a body of 5 MB is stored, a larger one is 413', async () => {
+apiTest('a body of 5 MB is stored, a larger one is 413', async ({ api }) => {
   const shop = await stripeShop(api);
   const long = { description: randomBytes(2_490_000).toString('hex') };
   const event = stripeEvent('invoice.paid', invoice('in_1', 1000, long), ago(0));
@@ -153,7 +157,7 @@ test('a body of 5 MB is stored, a larger one is 413', async () => {
   expect([refused.status, refused.body.error?.code]).toEqual([413, 'payload_too_large']);
 });
 
-test('while the database is down an event is 503; the next try is stored once', async () => {
+apiTest('while the database is down an event is 503; the next try is stored once', async ({ api }) => {
   const shop = await stripeShop(api);
   const event = paid();
   const other = await testApi(() => ({ pool: createPool('postgres://u:p@127.0.0.1:1/none') }));
@@ -173,7 +177,7 @@ test('while the database is down an event is 503; the next try is stored once', 
   expect(await shop.outcomes()).toEqual([['invoice.paid', 'unmatched', 'no_buyer']]);
 });
 
-test('an event is stored while a worker applies another one', async () => {
+apiTest('an event is stored while a worker applies another one', async ({ api }) => {
   const shop = await stripeShop(api);
   await heldTransaction(api.stores.pool, async (tx) => {
     await lockConnection(tx, shop.connectionId);
@@ -183,7 +187,7 @@ test('an event is stored while a worker applies another one', async () => {
   expect(await shop.outcomes()).toEqual([['invoice.paid', 'unmatched', 'no_buyer']]);
 });
 
-test('secrets are sealed in the database and in no response', async () => {
+apiTest('secrets are sealed in the database and in no response', async ({ api }) => {
   const shop = await stripeShop(api, { restricted_key: 'rk_test_secret' });
   const { rows } = await api.stores.pool.query(
     'SELECT signing_secret, restricted_key FROM connections WHERE id = $1',
@@ -205,7 +209,7 @@ test('secrets are sealed in the database and in no response', async () => {
   }
 });
 
-test('a publishable key, a free plan and unknown providers are refused', async () => {
+apiTest('a publishable key, a free plan and unknown providers are refused', async ({ api }) => {
   const shop = await stripeShop(api);
   const key = shop.shop.publishableKey;
   expect((await shop.shop.get('/connections', { key })).status).toBe(403);

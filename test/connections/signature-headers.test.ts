@@ -1,17 +1,12 @@
 import Stripe from 'stripe';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { ConnectionRecord } from '../../api/connections/schemas.ts';
 import { invoice, stripeEvent } from '../../core/connections/stripe/fixtures/events.ts';
-import { type TestApi, testApi } from '../support/api.ts';
+import type { TestApi } from '../support/api.ts';
+import { apiTest } from '../support/fixtures.ts';
 import { SIGN, SECRET as TEXT_SECRET } from './provider-rig.ts';
 import { lemonSqueezyStory, paddleStory, polarStory, shopifyStory } from './provider-stories.ts';
 import { ago, SECRET as STRIPE_SECRET } from './rig.ts';
-
-let api: TestApi;
-beforeAll(async () => {
-  api = await testApi();
-});
-afterAll(() => api.close());
 
 /** An event with the headers that make it a provider's: whose id, type and signature are in them. */
 function signed(tell: typeof paddleStory) {
@@ -67,7 +62,7 @@ describe.each([
   ['Polar', () => signed(polarStory)],
   ['Shopify', () => signed(shopifyStory)],
 ] as const)('%s', (_, sign) => {
-  async function connected() {
+  async function connected(api: TestApi) {
     const { provider, secret, payload, headers } = sign();
     const shop = await api.addWorkspace();
     const made = await shop.post<ConnectionRecord>('/connections', { provider, signing_secret: secret });
@@ -88,8 +83,8 @@ describe.each([
     return { headers: Object.entries(headers as Record<string, string>), send };
   }
 
-  test('each of its headers with garbage is refused with 400', async () => {
-    const { headers, send } = await connected();
+  apiTest('each of its headers with garbage is refused with 400', async ({ api }) => {
+    const { headers, send } = await connected(api);
     for (const [name, right] of headers) {
       const isSignature = /signature|hmac|timestamp/.test(name);
       for (const value of [undefined, ...garbage(right)]) {
@@ -102,8 +97,8 @@ describe.each([
     }
   });
 
-  test('each of its headers doubled, or with more behind it, is 400 or counts', async () => {
-    const { headers, send } = await connected();
+  apiTest('each of its headers doubled, or with more behind it, is 400 or counts', async ({ api }) => {
+    const { headers, send } = await connected(api);
     for (const [name, right] of headers) {
       for (const value of [
         `${right}${right}`,

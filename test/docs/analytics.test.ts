@@ -1,21 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { AnalyticsResult } from '../../api/analytics/schemas.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import { sharedShopTest } from '../support/fixtures.ts';
 import { storeClicks } from '../support/stored-events.ts';
 import { blocksOf, readDocument } from './markdown.ts';
 
-let api: TestApi;
-let shop: TestWorkspace;
-
-beforeAll(async () => {
-  api = await testApi();
-  shop = await api.addWorkspace();
-});
-afterAll(() => api.close());
-
 const document = readDocument('docs/analytics.md');
 
-test('every query of the page on analytics is answered', async () => {
+sharedShopTest('every query of the page on analytics is answered', async ({ api, shop }) => {
   await storeClicks(api.stores, [{ workspaceId: shop.workspace.id, columns: { utm_campaign: 'autumn' } }]);
   const queries = blocksOf(document, 'json').map((text) => JSON.parse(text) as Record<string, unknown>);
   expect(queries).toHaveLength(7);
@@ -25,7 +16,7 @@ test('every query of the page on analytics is answered', async () => {
   }
 });
 
-test('the response that it shows has the fields of a real one', async () => {
+sharedShopTest('the response that it shows has the fields of a real one', async ({ shop }) => {
   const [query = '', shown = ''] = [
     ...blocksOf(document, 'json'),
     ...blocksOf(document, 'json response'),
@@ -39,7 +30,7 @@ test('the response that it shows has the fields of a real one', async () => {
   expect(fieldsOf(body)).toEqual(fieldsOf(JSON.parse(shown)));
 });
 
-test('the parameters of clicks that it shows are known', async () => {
+sharedShopTest('the parameters of clicks that it shows are known', async ({ shop }) => {
   const [command = ''] = blocksOf(document, 'sh').slice(-1);
   const query = /clicks\?([^"]+)"/.exec(command)?.[1];
   expect((await shop.get(`/clicks?${query}`)).status).toBe(200);

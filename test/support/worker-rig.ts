@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
-import { expect } from 'vitest';
+import { expect, test } from 'vitest';
 import { createEnricher } from '../../core/enrich/enrich.ts';
 import { emptyGeo } from '../../core/enrich/geo.ts';
 import { JournalReader } from '../../core/event-log/journal/reader.ts';
@@ -122,6 +122,14 @@ export async function createRig(options: { isPooled?: boolean } = {}): Promise<R
     },
   };
 }
+
+/** Tests with `rig`, a new one for each test. */
+// biome-ignore lint/correctness/noEmptyPattern: Vitest reads the fixtures that this one needs from the pattern
+export const rigTest = test.extend('rig', async ({}, { onCleanup }) => {
+  const rig = await createRig();
+  onCleanup(() => rig.close());
+  return rig;
+});
 
 /** Returns the value of one metric, summed over all labels or the matching ones. */
 export async function metric(

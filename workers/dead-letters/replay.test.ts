@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { createEnricher } from '../../core/enrich/enrich.ts';
 import { emptyGeo } from '../../core/enrich/geo.ts';
 import { mergeBatches } from '../../core/event-log/kafka/record.ts';
@@ -12,20 +12,14 @@ import { uuidv7 } from '../../core/ids.ts';
 import { silentLogger } from '../../core/tier/log.ts';
 import { requestErasure } from '../../sql/erasure/erasures.ts';
 import { makeLink } from '../../test/support/ingest.ts';
-import { createRig, type Rig } from '../../test/support/worker-rig.ts';
+import { type Rig, rigTest } from '../../test/support/worker-rig.ts';
 import { createWorkerMetrics } from '../metrics.ts';
 import { click, identify, order } from '../test-support/events.ts';
 import { type ReplayDependencies, replayDeadLetters } from './replay.ts';
 
 const NOW = Date.UTC(2026, 10, 20) * 1000;
 
-let rig: Rig;
-beforeEach(async () => {
-  rig = await createRig();
-});
-afterEach(() => rig.close());
-
-function dependencies(): ReplayDependencies {
+function dependencies(rig: Rig): ReplayDependencies {
   const { pool, clickhouse } = rig.stores;
   const sealer = createAddressSealer(rig.addressKey);
   return {
@@ -38,19 +32,22 @@ function dependencies(): ReplayDependencies {
   };
 }
 
-function clicks(count: number, from: number) {
+function clicks(rig: Rig, count: number, from: number) {
   const { workspace } = rig;
   return Array.from({ length: count }, (_, i) =>
     click({ workspace, link: uuidv7(), visitor: uuidv7(), ts: from + i }),
   );
 }
 
-async function deadLetters(): Promise<number | null> {
+async function deadLetters(rig: Rig): Promise<number | null> {
   return (await rig.stores.pool.query('SELECT FROM dead_letters')).rowCount;
 }
 
 /** As a restore of a backup older than a stream leaves it, and then the start of the stream's process. */
-async function registerAgain(streams: { stream_id: string; ordinal: number; name: string }[]): Promise<void> {
+async function registerAgain(
+  rig: Rig,
+  streams: { stream_id: string; ordinal: number; name: string }[],
+): Promise<void> {
   for (const { stream_id: id, ordinal, name } of streams) {
     await rig.stores.pool.query('INSERT INTO ingest_streams (stream_id, ordinal, name) VALUES ($1, $2, $3)', [
       id,
@@ -61,9 +58,9 @@ async function registerAgain(streams: { stream_id: string; ordinal: number; name
 }
 
 describe('replaying dead letters', () => {
-  it('stores what can be read now, once, and leaves the rest', async () => {
+  rigTest('stores what can be read now, once, and leaves the rest', async ({ rig }) => {
     const stream = await rig.stream('ingest-0');
-    stream.append([...clicks(3, NOW), { raw: Buffer.from([99, 1]), ts: NOW + 9 }]);
+    stream.append([...clicks(rig, 3, NOW), { raw: Buffer.from([99, 1]), ts: NOW + 9 }]);
     rig.work({
       enricher: {
         enrichClick() {
@@ -73,15 +70,15 @@ describe('replaying dead letters', () => {
     });
     await rig.settled(stream);
     expect(await rig.stored()).toMatchObject({ rows: 0 });
-    expect(await replayDeadLetters(dependencies())).toEqual({ replayed: 3, left: 1 });
-    expect(await replayDeadLetters(dependencies())).toEqual({ replayed: 0, left: 1 });
+    expect(await replayDeadLetters(dependencies(rig))).toEqual({ replayed: 3, left: 1 });
+    expect(await replayDeadLetters(dependencies(rig))).toEqual({ replayed: 0, left: 1 });
     expect(await rig.stored()).toEqual({ rows: 3, distinct: 3 });
     expect(await rig.ask('SELECT any(os) AS os FROM clicks')).toEqual({ os: 'iOS' });
   });
 
-  it('does not duplicate what ClickHouse has although the letter is not marked', async () => {
+  rigTest('does not duplicate what ClickHouse has although the letter is not marked', async ({ rig }) => {
     const stream = await rig.stream('ingest-0');
-    stream.append(clicks(2, NOW));
+    stream.append(clicks(rig, 2, NOW));
     rig.work({
       enricher: {
         enrichClick() {
@@ -94,41 +91,41 @@ describe('replaying dead letters', () => {
     const { rows } = await pool.query<{ id: number; payload: Buffer }>(
       'SELECT id, payload FROM dead_letters',
     );
-    await replayDeadLetters(dependencies());
+    await replayDeadLetters(dependencies(rig));
     for (const { id, payload } of rows) {
       await pool.query('UPDATE dead_letters SET replayed_at = NULL, payload = $2 WHERE id = $1', [
         id,
         payload,
       ]);
     }
-    expect(await replayDeadLetters(dependencies())).toEqual({ replayed: 2, left: 0 });
+    expect(await replayDeadLetters(dependencies(rig))).toEqual({ replayed: 2, left: 0 });
     expect(await rig.stored()).toEqual({ rows: 2, distinct: 2 });
   });
 
-  it('removes the events from letters that were replayed', async () => {
+  rigTest('removes the events from letters that were replayed', async ({ rig }) => {
     const { pool } = rig.stores;
     const stream = await rig.stream('ingest-0');
     stream.append([
-      ...clicks(3, NOW),
+      ...clicks(rig, 3, NOW),
       identify({ workspace: rig.workspace, visitor: uuidv7(), ts: NOW + 9, email: 'ann@example.com' }),
     ]);
     const { rows: streams } = await pool.query('DELETE FROM ingest_streams RETURNING *');
     rig.work();
-    await expect.poll(deadLetters).toBeGreaterThan(0);
+    await expect.poll(() => deadLetters(rig)).toBeGreaterThan(0);
     const holdEmail = () =>
       pool.query(`SELECT FROM dead_letters WHERE position('ann@example.com'::bytea IN payload) > 0`);
     expect((await holdEmail()).rowCount).toBe(1);
-    await registerAgain(streams);
-    expect(await replayDeadLetters(dependencies())).toEqual({ replayed: 1, left: 0 });
+    await registerAgain(rig, streams);
+    expect(await replayDeadLetters(dependencies(rig))).toEqual({ replayed: 1, left: 0 });
     expect((await holdEmail()).rowCount).toBe(0);
     // Four events of one byte, so that which ones it held is still known.
     const { rows } = await pool.query<{ payload: Buffer }>('SELECT payload FROM dead_letters');
     expect(rows.map(({ payload }) => payload.toString('hex'))).toEqual(['0100000000'.repeat(4)]);
   });
 
-  it('does not count a letter as left that another replay stores meanwhile', async () => {
+  rigTest('does not count a letter as left that another replay stores meanwhile', async ({ rig }) => {
     const stream = await rig.stream('ingest-0');
-    stream.append([...clicks(40, NOW), { raw: Buffer.from([99, 1]), ts: NOW + 90 }]);
+    stream.append([...clicks(rig, 40, NOW), { raw: Buffer.from([99, 1]), ts: NOW + 90 }]);
     rig.work({
       enricher: {
         enrichClick() {
@@ -138,80 +135,86 @@ describe('replaying dead letters', () => {
     });
     await rig.settled(stream);
     const outcomes = await Promise.all([
-      replayDeadLetters(dependencies()),
-      replayDeadLetters(dependencies()),
+      replayDeadLetters(dependencies(rig)),
+      replayDeadLetters(dependencies(rig)),
     ]);
     expect(outcomes.reduce((sum, { replayed }) => sum + replayed, 0)).toBe(40);
     expect(outcomes.map(({ left }) => left)).toEqual([1, 1]);
     expect(await rig.stored()).toEqual({ rows: 40, distinct: 40 });
   });
 
-  it('reads an event only with the schema that it was written with', async () => {
+  rigTest('reads an event only with the schema that it was written with', async ({ rig }) => {
     const sealer = createAddressSealer(rig.addressKey);
     const other = 'f'.repeat(64);
     const stream = await rig.stream('ingest-0');
-    stream.append(clicks(2, NOW));
+    stream.append(clicks(rig, 2, NOW));
     // As records say it whose writer had another schema under this name.
     const schemas = new Map([['click.v1', other]]);
     rig.work({ decode: (batch) => decodeEvents({ ...batch, schemas }, sealer) });
     await rig.settled(stream);
-    expect(await replayDeadLetters(dependencies())).toEqual({ replayed: 0, left: 2 });
+    expect(await replayDeadLetters(dependencies(rig))).toEqual({ replayed: 0, left: 2 });
     expect(await rig.stored()).toMatchObject({ rows: 0 });
     // As a release that knows that schema finds them.
     const known = releasedRegistry().schema(1, 1)?.fingerprint;
     await rig.stores.pool.query('UPDATE dead_letters SET reason = replace(reason, $1, $2)', [other, known]);
-    expect(await replayDeadLetters(dependencies())).toEqual({ replayed: 2, left: 0 });
+    expect(await replayDeadLetters(dependencies(rig))).toEqual({ replayed: 2, left: 0 });
     expect(await rig.stored()).toEqual({ rows: 2, distinct: 2 });
   });
 
-  it('stores whole batches of a stream that is registered by now, orders included', async () => {
+  rigTest('stores whole batches of a stream that is registered by now, orders included', async ({ rig }) => {
     const { pool } = rig.stores;
     const stream = await rig.stream('ingest-0');
-    stream.append([...clicks(4, NOW), order({ workspace: rig.workspace, ts: NOW + 50, orderId: 'o-1' })]);
+    stream.append([
+      ...clicks(rig, 4, NOW),
+      order({ workspace: rig.workspace, ts: NOW + 50, orderId: 'o-1' }),
+    ]);
     const { rows } = await pool.query('DELETE FROM ingest_streams RETURNING *');
     rig.work();
-    await expect.poll(deadLetters).toBeGreaterThan(0);
-    expect(await replayDeadLetters(dependencies())).toEqual({ replayed: 0, left: 1 });
-    await registerAgain(rows);
-    expect(await replayDeadLetters(dependencies())).toEqual({ replayed: 1, left: 0 });
+    await expect.poll(() => deadLetters(rig)).toBeGreaterThan(0);
+    expect(await replayDeadLetters(dependencies(rig))).toEqual({ replayed: 0, left: 1 });
+    await registerAgain(rig, rows);
+    expect(await replayDeadLetters(dependencies(rig))).toEqual({ replayed: 1, left: 0 });
     expect(await rig.stored()).toEqual({ rows: 4, distinct: 4 });
     expect((await pool.query('SELECT order_id FROM orders')).rows).toEqual([{ order_id: 'o-1' }]);
   });
 
-  it('counts a click with max_clicks once that was sent twice, in batches that overlap', async () => {
-    const { pool } = rig.stores;
-    const { id: link } = await makeLink(pool, rig.workspace, 'https://example.com/', { max_clicks: 100 });
-    const stream = await rig.stream('ingest-0');
-    const counted = Array.from({ length: 6 }, (_, i) =>
-      click({
-        workspace: rig.workspace,
-        link,
-        visitor: uuidv7(),
-        ts: NOW + i,
-        flags: CLICK_FLAGS.counted,
-      }),
-    );
-    const letters = [
-      [0, 4],
-      [0, 4],
-      [2, 6],
-    ] as const;
-    for (const [from, to] of letters) stream.append(counted.slice(from, to), BigInt(from));
-    const { rows: streams } = await pool.query('DELETE FROM ingest_streams RETURNING *');
-    rig.work();
-    await expect.poll(deadLetters).toBe(letters.length);
-    await registerAgain(streams);
-    const outcomes = await Promise.all([
-      replayDeadLetters(dependencies()),
-      replayDeadLetters(dependencies()),
-    ]);
-    expect(outcomes.reduce((sum, { replayed }) => sum + replayed, 0)).toBe(letters.length);
-    expect(await rig.stored()).toEqual({ rows: 6, distinct: 6 });
-    const { rows } = await pool.query('SELECT link_id, used FROM link_leases');
-    expect(rows).toEqual([{ link_id: link, used: 6 }]);
-  });
+  rigTest(
+    'counts a click with max_clicks once that was sent twice, in batches that overlap',
+    async ({ rig }) => {
+      const { pool } = rig.stores;
+      const { id: link } = await makeLink(pool, rig.workspace, 'https://example.com/', { max_clicks: 100 });
+      const stream = await rig.stream('ingest-0');
+      const counted = Array.from({ length: 6 }, (_, i) =>
+        click({
+          workspace: rig.workspace,
+          link,
+          visitor: uuidv7(),
+          ts: NOW + i,
+          flags: CLICK_FLAGS.counted,
+        }),
+      );
+      const letters = [
+        [0, 4],
+        [0, 4],
+        [2, 6],
+      ] as const;
+      for (const [from, to] of letters) stream.append(counted.slice(from, to), BigInt(from));
+      const { rows: streams } = await pool.query('DELETE FROM ingest_streams RETURNING *');
+      rig.work();
+      await expect.poll(() => deadLetters(rig)).toBe(letters.length);
+      await registerAgain(rig, streams);
+      const outcomes = await Promise.all([
+        replayDeadLetters(dependencies(rig)),
+        replayDeadLetters(dependencies(rig)),
+      ]);
+      expect(outcomes.reduce((sum, { replayed }) => sum + replayed, 0)).toBe(letters.length);
+      expect(await rig.stored()).toEqual({ rows: 6, distinct: 6 });
+      const { rows } = await pool.query('SELECT link_id, used FROM link_leases');
+      expect(rows).toEqual([{ link_id: link, used: 6 }]);
+    },
+  );
 
-  it('restores nothing of a visitor or a link that was erased meanwhile', async () => {
+  rigTest('restores nothing of a visitor or a link that was erased meanwhile', async ({ rig }) => {
     const { pool } = rig.stores;
     const { workspace } = rig;
     const [erased, kept, button, link] = [uuidv7(), uuidv7(), uuidv7(), uuidv7()];
@@ -235,10 +238,10 @@ describe('replaying dead letters', () => {
     ]);
     const { rows: streams } = await pool.query('DELETE FROM ingest_streams RETURNING *');
     const workers = rig.work();
-    await expect.poll(deadLetters).toBeGreaterThan(0);
+    await expect.poll(() => deadLetters(rig)).toBeGreaterThan(0);
     // Their own job would erase by the times of the requests before these are set.
     await workers.stop();
-    await registerAgain(streams);
+    await registerAgain(rig, streams);
     for (const [kind, targetId] of [
       ['visitor', erased],
       ['link', button],
@@ -248,7 +251,7 @@ describe('replaying dead letters', () => {
     await pool.query('UPDATE erasures SET done_at = now(), requested_at = to_timestamp($1)', [
       requested / 1_000_000,
     ]);
-    expect(await replayDeadLetters(dependencies())).toEqual({ replayed: 1, left: 0 });
+    expect(await replayDeadLetters(dependencies(rig))).toEqual({ replayed: 1, left: 0 });
     expect(
       await rig.ask('SELECT groupArray(channel) AS channels FROM (SELECT channel FROM clicks ORDER BY ts)'),
     ).toEqual({ channels: ['kept', 'came back'] });
@@ -267,7 +270,7 @@ describe('replaying dead letters', () => {
     });
   });
 
-  it('stores all of a record that holds more than a letter', async () => {
+  rigTest('stores all of a record that holds more than a letter', async ({ rig }) => {
     const { pool } = rig.stores;
     const stream = await rig.stream('ingest-0');
     const visits = Array.from({ length: 1_500 }, (_, i) => ({
@@ -294,8 +297,8 @@ describe('replaying dead letters', () => {
     const end = await rig.reader.end('ingest-0');
     const read = () => pool.query('SELECT FROM log_lanes WHERE next_offset >= $1', [end]);
     await expect.poll(read).toMatchObject({ rowCount: 1 });
-    await registerAgain(rows);
-    expect(await replayDeadLetters(dependencies())).toMatchObject({ left: 0 });
+    await registerAgain(rig, rows);
+    expect(await replayDeadLetters(dependencies(rig))).toMatchObject({ left: 0 });
     expect(await rig.stored()).toEqual({ rows: 1_500, distinct: 1_500 });
   });
 });

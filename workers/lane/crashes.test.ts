@@ -1,21 +1,15 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { CLICK_FLAGS } from '../../core/events/types.ts';
 import { uuidv7 } from '../../core/ids.ts';
-import { createRig, type Rig } from '../../test/support/worker-rig.ts';
+import { type Rig, rigTest } from '../../test/support/worker-rig.ts';
 import { click, heartbeat, identify, order } from '../test-support/events.ts';
 import type { LaneState } from './lane.ts';
 
 const STATES: LaneState[] = ['prepared', 'intended', 'block_inserted', 'inserted', 'advanced'];
 const MIDNIGHT = Date.UTC(2026, 10, 1) * 1000;
 
-let rig: Rig;
-beforeEach(async () => {
-  rig = await createRig();
-});
-afterEach(() => rig.close());
-
 /** 400 clicks on both sides of a month's end, an identify, two reports of an order. */
-async function written() {
+async function written(rig: Rig) {
   const stream = await rig.stream('ingest-0');
   const { workspace } = rig;
   const link = uuidv7();
@@ -45,8 +39,8 @@ async function written() {
 }
 
 describe('a lane that fails', () => {
-  it.each(STATES)('when %s has every event once afterwards', async (state) => {
-    const stream = await written();
+  rigTest.for(STATES)('when %s has every event once afterwards', async (state, { rig }) => {
+    const stream = await written(rig);
     let failures = 0;
     rig.work({
       onState(reached) {

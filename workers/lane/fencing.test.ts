@@ -1,28 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import { until } from '../../test/support/until.ts';
-import { createRig, metric, type Rig } from '../../test/support/worker-rig.ts';
+import { metric, type Rig, rigTest } from '../../test/support/worker-rig.ts';
 import { click } from '../test-support/events.ts';
 
 const NOW = Date.UTC(2026, 10, 20) * 1000;
 
-let rig: Rig;
-beforeEach(async () => {
-  rig = await createRig();
-});
-afterEach(() => rig.close());
-
-async function epoch(): Promise<number> {
+async function epoch(rig: Rig): Promise<number> {
   const { rows } = await rig.stores.pool.query<{ epoch: number }>('SELECT epoch FROM log_lanes');
   return rows[0]?.epoch ?? 0;
 }
 
 describe('two workers and one lane', () => {
-  it.each(['prepared', 'intended', 'inserted'] as const)(
+  rigTest.for(['prepared', 'intended', 'inserted'] as const)(
     'count every event once when the first is overtaken while %s',
-    async (state) => {
+    async (state, { rig }) => {
       const { pool } = rig.stores;
       const stream = await rig.stream('ingest-0');
       const { workspace } = rig;
@@ -34,12 +28,12 @@ describe('two workers and one lane', () => {
       const overtaken = Promise.withResolvers<void>();
       const first = rig.work({
         async onState(reached) {
-          if (reached !== state || (await epoch()) !== 1) return;
+          if (reached !== state || (await epoch(rig)) !== 1) return;
           const second = rig.work();
           // The first keeps renewing its lease: as if it had not for a while.
           const expire = async () => {
             await pool.query(`UPDATE log_lanes SET held_until = now() - interval '1 hour' WHERE epoch = 1`);
-            return epoch();
+            return epoch(rig);
           };
           await until('the second worker takes the lane', expire, (held) => held !== 1, { intervalMs: 5 });
           await rig.settled(stream);
@@ -57,54 +51,62 @@ describe('two workers and one lane', () => {
     },
   );
 
-  it('count every event once when the first wakes up after ClickHouse has dropped its tokens', async () => {
-    const { pool, clickhouse } = rig.stores;
-    await clickhouse.command({
-      query: 'ALTER TABLE clicks MODIFY SETTING non_replicated_deduplication_window = 1',
-    });
-    const stream = await rig.stream('ingest-0');
-    const { workspace } = rig;
-    const at = (ts: number) => click({ workspace, link: uuidv7(), visitor: uuidv7(), ts });
-    stream.append(Array.from({ length: 300 }, (_, i) => at(NOW + i)));
-    const awake = Promise.withResolvers<never>();
-    let isAsleep = false;
-    /** PostgreSQL as the first reaches it: what would keep its lease up is not answered while it sleeps. */
-    const asked: Pool = new Proxy(pool, {
-      get(target, property) {
-        if (property !== 'query') return Reflect.get(target, property);
-        return (query: string | { name?: string }, ...rest: []) =>
-          isAsleep && typeof query === 'object' && query.name === 'renew_lanes'
-            ? awake.promise
-            : target.query(query as string, ...rest);
-      },
-    });
-    const overtaken = Promise.withResolvers<void>();
-    const first = rig.work({
-      pool: asked,
-      async onState(reached) {
-        if (reached !== 'intended' || (await epoch()) !== 1) return;
-        isAsleep = true;
-        const second = rig.work();
-        await until('the second worker takes the lane', epoch, (held) => held !== 1, { intervalMs: 5 });
-        await rig.settled(stream);
-        for (let i = 0; i < 3; i++) {
-          stream.append([at(NOW + 1_000 + i)]);
+  rigTest(
+    'count every event once when the first wakes up after ClickHouse has dropped its tokens',
+    async ({ rig }) => {
+      const { pool, clickhouse } = rig.stores;
+      await clickhouse.command({
+        query: 'ALTER TABLE clicks MODIFY SETTING non_replicated_deduplication_window = 1',
+      });
+      const stream = await rig.stream('ingest-0');
+      const { workspace } = rig;
+      const at = (ts: number) => click({ workspace, link: uuidv7(), visitor: uuidv7(), ts });
+      stream.append(Array.from({ length: 300 }, (_, i) => at(NOW + i)));
+      const awake = Promise.withResolvers<never>();
+      let isAsleep = false;
+      /** PostgreSQL as the first reaches it: what would keep its lease up is not answered while it sleeps. */
+      const asked: Pool = new Proxy(pool, {
+        get(target, property) {
+          if (property !== 'query') return Reflect.get(target, property);
+          return (query: string | { name?: string }, ...rest: []) =>
+            isAsleep && typeof query === 'object' && query.name === 'renew_lanes'
+              ? awake.promise
+              : target.query(query as string, ...rest);
+        },
+      });
+      const overtaken = Promise.withResolvers<void>();
+      const first = rig.work({
+        pool: asked,
+        async onState(reached) {
+          if (reached !== 'intended' || (await epoch(rig)) !== 1) return;
+          isAsleep = true;
+          const second = rig.work();
+          await until(
+            'the second worker takes the lane',
+            () => epoch(rig),
+            (held) => held !== 1,
+            { intervalMs: 5 },
+          );
           await rig.settled(stream);
-        }
-        await second.stop();
-        isAsleep = false;
-        awake.reject(new Error('the connection has broken'));
-        overtaken.resolve();
-      },
-    });
-    await overtaken.promise;
-    stream.append([at(NOW + 2_000)]);
-    await rig.settled(stream);
-    await first.stop();
-    expect(await rig.stored()).toEqual({ rows: 304, distinct: 304 });
-  });
+          for (let i = 0; i < 3; i++) {
+            stream.append([at(NOW + 1_000 + i)]);
+            await rig.settled(stream);
+          }
+          await second.stop();
+          isAsleep = false;
+          awake.reject(new Error('the connection has broken'));
+          overtaken.resolve();
+        },
+      });
+      await overtaken.promise;
+      stream.append([at(NOW + 2_000)]);
+      await rig.settled(stream);
+      await first.stop();
+      expect(await rig.stored()).toEqual({ rows: 304, distinct: 304 });
+    },
+  );
 
-  it('share the partitions and never hold one together', async () => {
+  rigTest('share the partitions and never hold one together', async ({ rig }) => {
     const streams = [];
     for (let i = 0; i < 4; i++) streams.push(await rig.stream(`ingest-${i}`));
     const { workspace } = rig;

@@ -1,67 +1,61 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Registry } from 'prom-client';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { openJournal } from '../../core/event-log/journal/open-journal.ts';
 import { createAddressSealer } from '../../core/events/address-seal.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { silentLogger } from '../../core/tier/log.ts';
 import { registerStream, retireStream, watermark } from '../../sql/event-log/streams.ts';
 import { until } from '../../test/support/until.ts';
-import { createRig, type Rig } from '../../test/support/worker-rig.ts';
+import { type Rig, rigTest } from '../../test/support/worker-rig.ts';
 import { click, heartbeat } from '../test-support/events.ts';
 
 const NOW = Date.UTC(2026, 10, 20) * 1000;
 
-let rig: Rig;
-beforeEach(async () => {
-  rig = await createRig();
-});
-afterEach(() => rig.close());
-
-function clickAt(ts: number) {
+function clickAt(rig: Rig, ts: number) {
   return click({ workspace: rig.workspace, link: uuidv7(), visitor: uuidv7(), ts });
 }
 
-async function reaches(expected: number): Promise<void> {
+async function reaches(rig: Rig, expected: number): Promise<void> {
   await expect.poll(() => watermark(rig.stores.pool)).toBe(expected);
 }
 
 describe('the watermark', () => {
-  it('follows the heartbeats of an idle stream', async () => {
+  rigTest('follows the heartbeats of an idle stream', async ({ rig }) => {
     const busy = await rig.stream('ingest-0');
     const idle = await rig.stream('api-0');
     rig.work();
-    busy.append([clickAt(NOW), clickAt(NOW + 900)]);
+    busy.append([clickAt(rig, NOW), clickAt(rig, NOW + 900)]);
     idle.append([heartbeat(NOW + 100)]);
-    await reaches(NOW + 101);
+    await reaches(rig, NOW + 101);
     idle.append([heartbeat(NOW + 800)]);
-    await reaches(NOW + 801);
+    await reaches(rig, NOW + 801);
     idle.append([heartbeat(NOW + 2_000)]);
-    await reaches(NOW + 901);
+    await reaches(rig, NOW + 901);
   });
 
-  it('is held by a dead stream until the operator retires it', async () => {
+  rigTest('is held by a dead stream until the operator retires it', async ({ rig }) => {
     const alive = await rig.stream('ingest-0');
     const dead = await rig.stream('ingest-1');
     rig.work();
-    dead.append([clickAt(NOW)]);
+    dead.append([clickAt(rig, NOW)]);
     alive.append([heartbeat(NOW + 5_000)]);
-    await reaches(NOW + 1);
+    await reaches(rig, NOW + 1);
     alive.append([heartbeat(NOW + 9_000)]);
     await rig.settled(alive);
     expect(await watermark(rig.stores.pool)).toBe(NOW + 1);
     expect(await retireStream(rig.stores.pool, dead.streamId)).toBe(true);
     expect(await watermark(rig.stores.pool)).toBe(NOW + 9_001);
-    dead.append([clickAt(NOW + 10)]); // its disk came back after all
+    dead.append([clickAt(rig, NOW + 10)]); // its disk came back after all
     await rig.settled(dead);
     expect(await rig.stored()).toEqual({ rows: 2, distinct: 2 });
   });
 
-  it('is not behind the first click of a new stream whose clock is', async () => {
+  rigTest('is not behind the first click of a new stream whose clock is', async ({ rig }) => {
     const known = await rig.stream('ingest-0');
     rig.work();
     known.append([heartbeat(NOW)]);
-    await reaches(NOW + 1);
+    await reaches(rig, NOW + 1);
     const { pool } = rig.stores;
     const late = await openJournal({
       dataDir: rig.dataDir,
@@ -74,21 +68,21 @@ describe('the watermark', () => {
       registry: new Registry(),
       clock: { now: () => NOW - 3_600_000_000 },
     });
-    const { ts: _, ...event } = clickAt(0);
+    const { ts: _, ...event } = clickAt(rig, 0);
     const { ts } = late.append(event, () => undefined);
     expect(ts).toBeGreaterThan(NOW);
     await late.close();
   });
 
-  it('is only late when clocks differ by five seconds, and misses nothing', async () => {
+  rigTest('is only late when clocks differ by five seconds, and misses nothing', async ({ rig }) => {
     const [exact, behind] = [await rig.stream('ingest-0'), await rig.stream('ingest-1')];
     rig.work();
     let seen = 0;
     for (let step = 0; step < 20; step++) {
       const now = NOW + step * 250_000;
-      exact.append([clickAt(now), heartbeat(now + 1)]);
-      behind.append([clickAt(now - 5_000_000), heartbeat(now - 5_000_000 + 1)]);
-      await reaches(now - 5_000_000 + 2);
+      exact.append([clickAt(rig, now), heartbeat(now + 1)]);
+      behind.append([clickAt(rig, now - 5_000_000), heartbeat(now - 5_000_000 + 1)]);
+      await reaches(rig, now - 5_000_000 + 2);
       const mark = (await watermark(rig.stores.pool)) ?? 0;
       expect(mark).toBe(now - 5_000_000 + 2);
       const { rows } = await rig.ask<{ rows: string }>(
@@ -100,39 +94,42 @@ describe('the watermark', () => {
     }
   });
 
-  it('of an idle stream is stored rarely while it is quiet, and soon after another stream has a click', async () => {
-    let isQuiet = true;
-    const quiet = {
-      isQuiet: () => isQuiet,
-      end: () => {
-        isQuiet = false;
-      },
-      untilStoreMs: () => 3_600_000,
-    };
-    const busy = await rig.stream('ingest-0');
-    const idle = await rig.stream('api-0');
-    const read = vi.spyOn(rig.reader, 'read');
-    rig.work({ quiet });
-    // A lane that stored progress would have stored the first heartbeat before it reads past the second.
-    for (const ts of [NOW + 100, NOW + 200]) {
-      for (const [partition, stream] of Object.entries({ 'ingest-0': busy, 'api-0': idle })) {
-        stream.append([heartbeat(ts)]);
-        const isPast = () => read.mock.calls.some(([of, from]) => of === partition && from >= stream.end());
-        await until(`${partition} read to its end`, isPast);
+  rigTest(
+    'of an idle stream is stored rarely while it is quiet, and soon after another stream has a click',
+    async ({ rig }) => {
+      let isQuiet = true;
+      const quiet = {
+        isQuiet: () => isQuiet,
+        end: () => {
+          isQuiet = false;
+        },
+        untilStoreMs: () => 3_600_000,
+      };
+      const busy = await rig.stream('ingest-0');
+      const idle = await rig.stream('api-0');
+      const read = vi.spyOn(rig.reader, 'read');
+      rig.work({ quiet });
+      // A lane that stored progress would have stored the first heartbeat before it reads past the second.
+      for (const ts of [NOW + 100, NOW + 200]) {
+        for (const [partition, stream] of Object.entries({ 'ingest-0': busy, 'api-0': idle })) {
+          stream.append([heartbeat(ts)]);
+          const isPast = () => read.mock.calls.some(([of, from]) => of === partition && from >= stream.end());
+          await until(`${partition} read to its end`, isPast);
+        }
       }
-    }
-    expect(await watermark(rig.stores.pool)).toBe(0);
-    busy.append([clickAt(NOW + 500)]);
-    await rig.settled(busy);
-    idle.append([heartbeat(NOW + 600)]);
-    await reaches(NOW + 501);
-    expect(await rig.stored()).toEqual({ rows: 1, distinct: 1 });
-  });
+      expect(await watermark(rig.stores.pool)).toBe(0);
+      busy.append([clickAt(rig, NOW + 500)]);
+      await rig.settled(busy);
+      idle.append([heartbeat(NOW + 600)]);
+      await reaches(rig, NOW + 501);
+      expect(await rig.stored()).toEqual({ rows: 1, distinct: 1 });
+    },
+  );
 
-  it.each([
+  rigTest.for([
     ['', undefined],
     [', also while it is quiet', { isQuiet: () => true, end: () => undefined, untilStoreMs: () => 300 }],
-  ])('never passes a click that is not visible%s', async (_, quiet) => {
+  ] as const)('never passes a click that is not visible%s', async ([_, quiet], { rig }) => {
     const streams = [await rig.stream('ingest-0'), await rig.stream('ingest-1')];
     rig.work(quiet && { quiet });
     const times: number[] = [];
@@ -144,7 +141,7 @@ describe('the watermark', () => {
           // The second stream lags behind, and sends in bursts.
           if (index === 1 && step % 7 !== 0) continue;
           times.push(ts);
-          stream.append([clickAt(ts)]);
+          stream.append([clickAt(rig, ts)]);
         }
         await sleep(2);
       }
