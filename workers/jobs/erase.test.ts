@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
 import { silentLogger } from '../../core/tier/log.ts';
 import { deliveryBody } from '../../core/webhooks/delivery.ts';
+import { withJobLease } from '../../sql/database/job-leases.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import { requestErasure } from '../../sql/erasure/erasures.ts';
 import { retireStream } from '../../sql/event-log/streams.ts';
@@ -71,6 +72,9 @@ describe('erasures', () => {
       await eraseRequested({ pool, clickhouse, metrics });
       return left();
     };
+    const all = await left();
+    // Another worker erases.
+    expect(await withJobLease(pool, 'erasures', eraseAndRead)).toEqual(all);
     await expect.poll(eraseAndRead).toEqual(['kept', 'other workspace']);
     await expect.poll(() => rig.stored('identifies')).toMatchObject({ rows: 0 });
     expect((await pool.query('SELECT FROM identities')).rowCount).toBe(0);

@@ -6,6 +6,7 @@ import {
   isRewriting,
   stillStored,
 } from '../../clickhouse/erasures.ts';
+import { withJobLease } from '../../sql/database/job-leases.ts';
 import { inTransaction, type Pool } from '../../sql/database/pool.ts';
 import { deleteErasedDeliveries } from '../../sql/erasure/erased-deliveries.ts';
 import {
@@ -30,11 +31,17 @@ const KINDS = ['visitor', 'link'] as const;
 /**
  * Continues the open erasures. It looks at what is left, so it may be interrupted anywhere. An erasure is done when ClickHouse has
  * no row of its target, the watermark has passed the request, so that no earlier event is still on its way, and no order
- * is left that only names the target.
+ * is left that only names the target. One worker at a time: two would begin the same mutation of ClickHouse twice.
  *
  * @returns whether there may be more deliveries to delete
  */
 export async function eraseRequested(dependencies: EraseDependencies): Promise<boolean> {
+  const { pool } = dependencies;
+  if ((await openErasures(pool, 1, 0)).length === 0) return false;
+  return (await withJobLease(pool, 'erasures', () => eraseOpen(dependencies))) ?? false;
+}
+
+async function eraseOpen(dependencies: EraseDependencies): Promise<boolean> {
   const { pool } = dependencies;
   const before = (await watermark(pool)) ?? Number.POSITIVE_INFINITY;
   // All of them: erasures that wait for the watermark must not block younger ones.

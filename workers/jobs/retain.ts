@@ -2,24 +2,31 @@ import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import { isRewriting } from '../../clickhouse/erasures.ts';
 import { expiredMonths, removeMonth } from '../../clickhouse/retention.ts';
 import { dataFrom } from '../../core/time/retention.ts';
+import { withJobLease } from '../../sql/database/job-leases.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import { workspacesByRetention } from '../../sql/workspaces/workspaces.ts';
 import type { WorkerMetrics } from '../metrics.ts';
+
+export type RetainDependencies = { pool: Pool; clickhouse: ClickHouseClient; metrics: WorkerMetrics };
 
 /**
  * Removes the clicks that are older than their workspace keeps them, by month. The roll-ups follow with their next
  * pass, since a day's clicks changed. It looks at what is left, so it may be interrupted anywhere, and clicks that
  * arrive late go with the next run.
  *
+ * One worker at a time: two would begin the same mutation of ClickHouse twice.
+ *
  * @param now milliseconds since the epoch
  * @returns false: the next run comes at its time
  */
-export async function removeExpired(
-  { pool, clickhouse, metrics }: { pool: Pool; clickhouse: ClickHouseClient; metrics: WorkerMetrics },
-  now = Date.now(),
-): Promise<boolean> {
+export async function removeExpired(dependencies: RetainDependencies, now = Date.now()): Promise<boolean> {
+  await withJobLease(dependencies.pool, 'retention', () => removeMonths(dependencies, now));
+  return false;
+}
+
+async function removeMonths({ pool, clickhouse, metrics }: RetainDependencies, now: number): Promise<void> {
   const kept = await workspacesByRetention(pool);
-  if (kept.size === 0 || (await isRewriting(clickhouse))) return false;
+  if (kept.size === 0 || (await isRewriting(clickhouse))) return;
   for (const [months, workspaceIds] of kept) {
     const expired = await expiredMonths(clickhouse, { workspaceIds, before: dataFrom(months, now) });
     for (const [month, workspaces] of expired) {
@@ -27,5 +34,4 @@ export async function removeExpired(
       metrics.cleaned.inc({ what: 'click_months' }, workspaces.length);
     }
   }
-  return false;
 }

@@ -33,11 +33,17 @@ const LOOK_EVERY_MS = 1_000;
 // A failed lane would fail again at once.
 const REST_AFTER_FAILURE_MS = 1_000;
 
+/** Returns how many lanes a holder takes. The shares of all holders differ by at most one, and add up to the lanes. */
+function shareOf(holder: string, live: readonly string[], lanes: number): number {
+  const rank = live.toSorted().indexOf(holder);
+  return Math.floor(lanes / live.length) + (rank < lanes % live.length ? 1 : 0);
+}
+
 type Running = { ended: Promise<void>; release: AbortController };
 
 /**
- * Runs this process's share of the lanes: every live worker holds at most ceil(lanes / live workers) of each consumer, takes free
- * lanes up to that, and releases those beyond.
+ * Runs this process's share of the lanes of a consumer ({@link shareOf}): it takes free lanes up to that, and releases those
+ * beyond.
  */
 export function startLanes(dependencies: LanesDependencies): Lanes {
   const { pool, leases, reader, metrics, consumer, run, holder = holderName() } = dependencies;
@@ -78,8 +84,11 @@ export function startLanes(dependencies: LanesDependencies): Lanes {
     const partitions = await reader.partitions();
     const leaseMs = LEASE.lengthMs;
     const live = await leases.recordLive(consumer, holder);
-    const workers = live.filter((other) => other === holder || !hasDied(other)).length;
-    const share = Math.ceil(partitions.length / workers);
+    const share = shareOf(
+      holder,
+      live.filter((other) => other === holder || !hasDied(other)),
+      partitions.length,
+    );
     releaseLanes(running.size - share);
     for (const partition of partitions) {
       if (drain.signal.aborted || running.size >= share) return;

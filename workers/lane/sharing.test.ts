@@ -9,10 +9,11 @@ import { createWorkerMetrics } from '../metrics.ts';
 import { type Lanes, startLanes } from './lanes.ts';
 import { keepLeases, type Lease, type Leases } from './leases.ts';
 
-const PARTITIONS = ['p/0', 'p/1', 'p/2', 'p/3', 'p/4'];
+const named = (count: number) => Array.from({ length: count }, (_, at) => `p/${at}`);
 
 let stores: TestStores;
 let leases: Leases;
+let partitions: string[];
 let working: Map<string, { lanes: Lanes; held: Map<string, Lease> }>;
 /** Lanes that were taken from a worker whose lease had not expired. */
 let stolen: string[];
@@ -35,7 +36,7 @@ function work(name: string): void {
   const lanes = startLanes({
     pool: stores.pool,
     leases,
-    reader: { partitions: async () => PARTITIONS } as unknown as EventLogReader,
+    reader: { partitions: async () => partitions } as unknown as EventLogReader,
     metrics: createWorkerMetrics(new Registry()),
     log: silentLogger(),
     consumer: 'store',
@@ -60,13 +61,14 @@ async function untilShared(...counts: number[]): Promise<void> {
       expect(stolen).toEqual([]);
       const held = [...working.values()].map((worker) => [...worker.held.keys()]);
       expect(held.map((lanes) => lanes.length).sort()).toEqual(counts.sort());
-      expect(held.flat().sort()).toEqual(PARTITIONS);
+      expect(held.flat().sort()).toEqual(partitions);
     },
     { timeout: 40_000, interval: 50 },
   );
 }
 
 it('shares the lanes among the workers that live, as they come and go', async () => {
+  partitions = named(5);
   work('first');
   await untilShared(5);
   work('second');
@@ -79,4 +81,17 @@ it('shares the lanes among the workers that live, as they come and go', async ()
   await working.get('third')?.lanes.stop(0);
   working.delete('third');
   await untilShared(5);
+});
+
+it.each([
+  [4, [1, 1, 2]],
+  [7, [2, 2, 3]],
+  [2, [0, 1, 1]],
+])('%i lanes are shared evenly within one by three workers, whoever came first', async (lanes, counts) => {
+  partitions = named(lanes);
+  work('second');
+  work('third');
+  await untilShared(Math.floor(lanes / 2), Math.ceil(lanes / 2));
+  work('first');
+  await untilShared(...counts);
 });
