@@ -5,8 +5,8 @@ import { runQuery } from './queries/run-query.ts';
 const SECONDS = 600;
 
 /**
- * Takes the clicks of an import out of every response, and returns how many there were. When this resolves they are masked; their
- * removal from disk has begun.
+ * Hides the clicks of an import from every query, and returns how many there were. When this resolves, a mask hides
+ * them, and their removal from disk has begun.
  */
 export async function removeImport(
   client: ClickHouseClient,

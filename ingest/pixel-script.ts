@@ -12,7 +12,7 @@ import type { WorkspacePolicies } from './link-table/workspace-policies.ts';
 
 const PUBLISHABLE_KEY = /(?:^|&)key=(pk_live_([0-9a-f]{8})_[0-9a-f]{48})(?:&|$)/;
 
-/** Written in where no parameter names a referrer. */
+/** The script's list of parameters where no parameter names a referrer. */
 const NONE = '-';
 /** Compressed scripts in memory, one for each key and its parameters; 3 KB each. */
 const MOST_COMPRESSED = 128;
@@ -53,7 +53,7 @@ export function createPixelScript(
     ['X-Content-Type-Options', 'nosniff'],
   ];
 
-  /** Returns the default ones for an unknown key, and while no one can tell. */
+  /** Returns the key's link parameters; the default ones for an unknown key, and while the lookup fails. */
   async function parametersOf(lookup: string): Promise<string> {
     const known = await resolver.key(lookup).catch(() => null);
     return known === null
@@ -64,7 +64,7 @@ export function createPixelScript(
   const compressed = createBoundedCache<string, Promise<Buffer>>(MOST_COMPRESSED);
 
   function respond(exchange: Exchange, tag: string, request: Conditions, body: string): void {
-    // The response's bytes differ, so their tags do.
+    // The compressed response has other bytes, so it needs another tag.
     const own = request.acceptsGzip ? `"gz-${tag}"` : `"${tag}"`;
     const headers = headersOf(own);
     if (request.known.includes(own)) {
@@ -75,7 +75,7 @@ export function createPixelScript(
       exchanges.reply(exchange, '200 OK', headers, body);
       return;
     }
-    // By the whole text: a tag has a part of the key, which a stranger's key may have too.
+    // The whole text is the cache's key: a tag has only a part of the key, which another key may share.
     const bytes = compressed.get(body) ?? compress(body, { level: 9 });
     compressed.set(body, bytes);
     exchanges.after(exchange, bytes, (ready) =>

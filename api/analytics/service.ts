@@ -23,7 +23,7 @@ import type { AnalyticsQuery, AnalyticsResult } from './schemas.ts';
 import { shownDimensions, shownMetrics } from './shown.ts';
 
 type Stores = Pick<ApiDeps, 'pool' | 'clickhouse'>;
-/** Whose figures are read: a caller's, or those that a workspace shares. */
+/** The workspace whose figures are read: the caller's, or one that shares a dashboard. */
 type Reader = Pick<Auth, 'workspace' | 'beside'>;
 
 /**
@@ -98,7 +98,7 @@ function parsed(query: AnalyticsQuery, workspace: Auth['workspace']): Parsed {
   };
 }
 
-/** Reads dates alone of a window as midnights of the time zone. */
+/** Replaces dates without a time by their midnights in the time zone. */
 function inZone<T extends { from?: string; to?: string }>(window: T, timeZone: string): T {
   const { from, to } = window;
   return {
@@ -127,7 +127,7 @@ function comparedWindow(
   return reportWindow(inZone(given, timeZone), workspace, 'compare');
 }
 
-/** What one window of a query counts. */
+/** Returns what a query counts in one window, and how it groups the rows. */
 async function countedOf(
   { pool, clickhouse }: Stores,
   { workspace }: Reader,
@@ -152,21 +152,21 @@ async function countedOf(
   return { counted, grouping };
 }
 
-/** Returns the rows of the compared window where the main one does not decide them: its buckets, or none. */
+/** Returns the keys of the compared window's rows. Null: they follow from the rows of the main window. */
 function rowsKnownAhead({ keys, starts }: Grouping): string[][] | null {
   if (keys.length === 0) return [];
   return keys.length === 1 && keys[0]?.kind === 'bucket' ? starts.map((start) => [String(start)]) : null;
 }
 
-/** Rows of a list that are read of the compared window before those of the main one are known. */
+/** Rows of a list that are read from the compared window before the main window's rows are known. */
 const ROWS_AHEAD = 1_000;
 
-/** Figures of a compared window. `isWhole`: every row that it has is among them. */
+/** Figures of a compared window. `isWhole`: no row is missing. */
 type FiguresAhead = Awaited<ReturnType<typeof figuresOfRows>> & { isWhole: boolean };
 
 /**
- * Reads the compared window beside the main one, not after it: ClickHouse groups all of its rows in any case. Null where
- * other rows than the first ones of a list are likely to be wanted.
+ * Reads the compared window while the main one is read: ClickHouse groups all of its rows in any case. Returns null
+ * where the main window probably names other rows than the first ones.
  */
 async function figuresAtOnce(
   clickhouse: ApiDeps['clickhouse'],
@@ -180,7 +180,7 @@ async function figuresAtOnce(
   return found && { ...found, isWhole: found.totalRows <= ROWS_AHEAD };
 }
 
-/** Returns the figures of the compared window for each row, a bucket's in the bucket beside it. */
+/** Returns the compared window's figures for each row. A bucket is compared with the bucket at the same position. */
 async function comparedWith(
   { clickhouse }: Stores,
   main: { counted: Counted; grouping: Grouping; rows: readonly { keys: string[] }[] },

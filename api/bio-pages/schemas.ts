@@ -68,7 +68,7 @@ const ThemeRecord = Type.Object(
   { title: 'BioTheme' },
 );
 
-/** Checked value by value: a value outside its set becomes the default, so the schema only names the keys. */
+/** The schema only names the keys: code checks each value, and replaces an unknown one by the default. */
 const ThemeBody = Body(
   Object.fromEntries(Object.keys(DEFAULT_THEME).map((key) => [key, Type.Optional(Type.Unknown())])),
   {
@@ -242,7 +242,7 @@ export const PageParams = Type.Object({
 
 export const AvailabilityQuery = Type.Object({ slug: Type.Optional(Type.String()) });
 
-/** {@link AvailabilityQuery} for the document: without `slug` the request is for the page called `availability`. */
+/** {@link AvailabilityQuery} as documented. A request without `slug` reads the page that is called `availability`. */
 export const AvailabilityQueryShown = Type.Object({
   slug: Type.String({ description: 'The slug to check. It is normalized first.' }),
 });

@@ -15,13 +15,13 @@ const MANY = { before: null, limit: 10_000 };
 
 /** Finds the links that rows of an import name. */
 export type LinkFinder = {
-  /** Looks up names that were not looked up before. */
+  /** Looks up the names that are new. */
   prepare(names: Iterable<LinkName>): Promise<void>;
   /** Returns the link of a prepared name, or what is wrong with the name. */
   find(name: LinkName): ImportedLink | string;
 };
 
-/** The links of rows that name none, or that are on a domain that the workspace does not have. */
+/** Links for rows that name no link, or whose domain the workspace does not have. */
 export type LinkDefaults = {
   /** An id, a slug or a short URL. */
   link?: string | undefined;

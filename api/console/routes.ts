@@ -45,7 +45,7 @@ export async function consoleRoutes(
       .header('permissions-policy', 'camera=(), geolocation=(), microphone=(), payment=()')
       .send(consoleHtml(files(), nonce, path, reads));
   };
-  // Whoever opens the host of the API by hand looks for the console.
+  // A person who opens the API's host in a browser wants the console.
   app.get('/', hidden, (_request, reply) => reply.redirect(`${config.appUrl}/console`, 302));
   const ofPage = { ...hidden, config: { page: true as const } };
   for (const url of ['/console', '/console/*']) {
@@ -64,7 +64,7 @@ export async function consoleRoutes(
       reply.header('cross-origin-resource-policy', 'cross-origin');
       reply.header('cross-origin-embedder-policy', 'require-corp');
     }
-    // The token in the URL is a secret: no other site learns it.
+    // The token in the URL is a secret: without this header, other sites get it in `referer`.
     return sendPage(
       reply,
       SHARED_PAGE,

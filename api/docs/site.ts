@@ -8,7 +8,7 @@ import { type Asset, builtAsset, compressedAsset } from '../assets.ts';
 
 /** The output directory of `web/docs/build.ts`. */
 const SITE_DIR = fileURLToPath(new URL('../../web/dist/docs/', import.meta.url));
-/** The place of the deployment's origin in each page (`web/docs/samples.ts`). */
+/** Placeholder of the deployment's origin in each page (`web/docs/samples.ts`). */
 const BASE_URL = 'https://base-url.invalid';
 /** Pages that stay in memory, about 50 KB each. */
 const CACHED_PAGES = 100;

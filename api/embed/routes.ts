@@ -5,10 +5,10 @@ import type { Api, ApiDeps } from '../dependencies.ts';
 import { allowedOriginsOf, frameAncestors, framingOrigin } from './framing.ts';
 import { assetPath, pageHtml, pagePolicy, refusalHtml, requestedApi } from './page.ts';
 
-/** Sites get a new loader within minutes, without waiting for it. */
+/** A site gets a new loader within minutes; meanwhile browsers use the old one. */
 const LOADER_CACHE = 'public, max-age=300, stale-while-revalidate=86400';
 const FOREVER = 'public, max-age=31536000, immutable';
-/** Revalidated at each load: a page never names files that are gone. */
+/** Browsers revalidate the page at each load: a stale page would name files that are gone. */
 const REVALIDATED = 'no-cache';
 
 type Files = { loader: Asset; page: Asset; script: Asset; style: Asset };
@@ -44,7 +44,7 @@ export async function embedRoutes(app: Api, deps: Pick<ApiDeps, 'config' | 'pool
     const allowed = await allowedOriginsOf(deps, key);
     const site = framingOrigin(request);
     const isRefused = site !== null && !isAllowedOrigin(site, allowed, [config.appUrl, config.baseUrl]);
-    // The browser enforces the list also where it does not say who frames the page. A refusal is for everyone.
+    // Browsers enforce the list even when a request does not name the framing page. Any page may frame a refusal.
     const policy = pagePolicy(apis, isRefused ? '*' : frameAncestors(allowed));
     reply
       .header('cache-control', REVALIDATED)

@@ -9,7 +9,7 @@ const MOST_NAMED = 20;
 /** Characters of a name in that header. */
 const LONGEST_NAMED = 200;
 
-/** A JSON Schema of a body, as far as its fields go. */
+/** The parts of a body's JSON Schema that concern fields. */
 export type FieldSchema = {
   type?: unknown;
   default?: unknown;
@@ -17,15 +17,15 @@ export type FieldSchema = {
   additionalProperties?: unknown;
   properties?: Record<string, FieldSchema>;
   items?: FieldSchema;
-  /** Of an object that only reads: an unknown field is refused. See `ReadBody` in `api/schemas.ts`. */
+  /** Set for objects of read-only requests, which refuse unknown fields. See `ReadBody` in `api/schemas.ts`. */
   refusesUnknown?: boolean;
 };
 
 /** A field of a body that its schema does not have. */
 export type UnknownField = {
-  /** Names and indexes from the body on. */
+  /** Names and indexes, from the body down. */
   path: readonly string[];
-  /** The known field that is meant, or null. */
+  /** The known field that the caller probably meant, or null. */
   near: string | null;
   /** The known fields of its object. */
   known: readonly string[];
@@ -34,9 +34,9 @@ export type UnknownField = {
 };
 
 /**
- * Walks a body once, at any depth. Returns its unknown fields, at most {@link MOST_UNKNOWN} of them: in a body that
- * writes, one is refused where it is a slip of a field that was not given. Removes the optional fields that are null from
- * objects that only read: they are as if left out.
+ * Walks a body once, at any depth. Returns its unknown fields, at most {@link MOST_UNKNOWN} of them. A body that writes
+ * is refused for an unknown field only when the name is a slip of a known field that is absent. Removes optional fields
+ * that are null from objects of read-only requests, where null means absent.
  */
 export function readFields(schema: FieldSchema, body: unknown): UnknownField[] {
   const found: UnknownField[] = [];

@@ -64,7 +64,7 @@ export async function linkBulkChangeRoutes(app: Api, deps: ApiDeps): Promise<voi
         results.push({ index, status: 200, body: await step(id) });
       } catch (error) {
         const answer = toAppError(error);
-        // A fault of ours is not a row's: it is logged, and what is done stays done.
+        // A fault of the server is not the row's: it is logged, and rows that are done stay done.
         if (answer.status >= 500) throw error;
         results.push({ index, status: answer.status, body: envelope(answer, request) });
       }
@@ -90,7 +90,7 @@ export async function linkBulkChangeRoutes(app: Api, deps: ApiDeps): Promise<voi
       const { ids, set } = request.body;
       const { workspace } = request.auth;
       const change = await checkedWithin('set', () => readChangeRequest(set, { shortUrl, blockedDomains }));
-      // Validation has dropped names that are no fields of a link.
+      // Validation has dropped names that are not fields of a link.
       const fields = Object.keys(set);
       return each(request, ids, async (id) => {
         const link = await app.workspaceQueue(workspace.id, () =>

@@ -16,17 +16,17 @@ import type { ListQuery, Performance, PerformanceRow } from './schemas.ts';
 
 type Stores = Pick<ApiDeps, 'pool' | 'clickhouse'>;
 type Report = (choice: LinkChoice, shown?: ChooseShown) => Promise<LinkFigures[]>;
-/** Those of some links that exist, in no order. */
+/** Returns which of these links exist, in any order. */
 type Find<L> = (ids: string[]) => Promise<L[]>;
 /** A link that exists, with what it did in the window. */
 type Performer<L> = { link: L; figures: LinkFigures };
 
-/** Rows asked for beyond the limit, so that some deleted links among them cost no second look. */
+/** Rows requested beyond the limit: a few deleted links among them then need no second query. */
 const SPARE_ROWS = 100;
 
 /**
- * Per-link performance in a window, most revenue first, then most clicks, then the newest link. With `ids` exactly
- * those links of the workspace, also without activity; without, the first `limit` links that have any.
+ * Returns the performance of links in a window: most revenue first, then most clicks, then the newest link. `ids` names
+ * the links, which may have no activity. Without `ids` it returns the first `limit` links that have any.
  *
  * @throws {AppError} `bad_request` for a malformed or too long `ids` and for a window that ends before it begins
  */
@@ -103,7 +103,7 @@ async function bestPerformers<L extends { id: string }>(
     let best = new Map<string, L>();
     const rows = await report({ kind: 'top', limit: step, offset }, async (candidates) => {
       looked = candidates.length;
-      // A click between two looks can move a link down across the offset.
+      // A click between two queries can move a link down past the offset, so it comes twice.
       const fresh = candidates.filter(({ linkId }) => !seen.has(linkId));
       best = await existing(find, fresh, limit - found.length);
       return fresh.filter(({ linkId }) => best.has(linkId));
@@ -118,7 +118,7 @@ async function bestPerformers<L extends { id: string }>(
   }
 }
 
-/** The first of the links that exist, by their ids. Few are deleted: those beyond `most` are seldom looked for. */
+/** Returns the first of these links that exist. Few are deleted, so links beyond `most` are rarely looked up. */
 async function existing<L extends { id: string }>(
   find: Find<L>,
   rows: readonly LinkFigures[],

@@ -5,9 +5,9 @@ const STREAMS = 1_000n;
 const TEXT = /^([^~]+)((?:~[1-9]\d{0,16}){0,1000})$/;
 
 /**
- * Which clicks of a workspace have been sent. Clicks become visible in the order of their times within one stream
- * only. Sent are all clicks before `settled`, and of each stream those up to its newest one. As text it is the id
- * of an event, short because few streams have clicks past `settled`:
+ * Which clicks of a workspace have been sent. Clicks become visible in the order of their times only within one stream.
+ * So the position has two parts: all clicks before `settled` are sent, and those of each stream up to its newest one.
+ * As text it is the id of an event. It is short, because few streams have clicks past `settled`:
  * `2026-11-20T10:00:00.123456789Z~5000003~7200004`, an instant, then the nanoseconds from it to the newest click
  * of each stream.
  */
@@ -24,7 +24,7 @@ export class Position {
     for (const time of newest) this.take(time);
   }
 
-  /** Parses an event's id, or an instant, from which on nothing was sent. Null when it is neither. */
+  /** Parses an event's id, or an instant before which all clicks count as sent. Null when it is neither. */
   static parse(text: string): Position | null {
     const parts = TEXT.exec(text);
     const settled = parseInstant(parts?.[1] ?? '');
@@ -40,7 +40,7 @@ export class Position {
     return this.#settled;
   }
 
-  /** Times of the newest clicks sent, of each stream with one not before {@link settled}. */
+  /** The time of the newest sent click of each stream, where it is not before {@link settled}. */
   get newest(): bigint[] {
     return [...this.#newest.values()];
   }

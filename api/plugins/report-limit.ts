@@ -5,8 +5,8 @@ import type { Api, FastifyRequest } from '../dependencies.ts';
 /** Concurrent reads of clicks by one workspace: half of the process's connections to ClickHouse. */
 const AT_A_TIME = 8;
 /**
- * Concurrent reads of a workspace's clicks with its publishable keys, which strangers have: they leave the places of the
- * workspace free. With those of its shared dashboards a workspace takes fewer than the process's 16 connections.
+ * Concurrent reads of a workspace's clicks with its publishable keys. Strangers have those keys, so these places are
+ * apart from the workspace's own. Together with shared dashboards they are fewer than the process's 16 connections.
  */
 const STRANGERS_AT_A_TIME = 3;
 /** Longest wait for a place. Milliseconds. */

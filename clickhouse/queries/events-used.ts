@@ -3,8 +3,8 @@ import { IS_COUNTED, IS_OWN } from './click-conditions.ts';
 import { runQuery } from './run-query.ts';
 
 /**
- * Returns how many events of the workspace count toward its plan in `[from, to)`: clicks of people on links, identifies, and each
- * order once, however often it was reported. What was imported counts for none.
+ * Returns how many events of the workspace count toward its plan in `[from, to)`: clicks of people on links,
+ * identifies, and orders. An order counts once, however often it was reported. Imported events do not count.
  */
 export async function countEvents(
   clickhouse: ClickHouseClient,

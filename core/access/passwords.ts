@@ -10,8 +10,8 @@ export type Cost = { readonly N: number; readonly r: number; readonly p: number 
  */
 export const LINK_COST: Cost = { N: 2 ** 14, r: 8, p: 1 };
 /**
- * Cost for members: about 200 ms. It is the one with the least memory, also 16 MiB, of those in OWASP's Password
- * Storage Cheat Sheet (scrypt), so that parallel attempts do not exhaust memory.
+ * Cost for members: about 200 ms and 16 MiB. Of the costs in OWASP's Password Storage Cheat Sheet (scrypt) it takes the
+ * least memory, so parallel attempts do not exhaust it.
  */
 export const MEMBER_COST: Cost = { N: 2 ** 14, r: 8, p: 5 };
 const KEY_BYTES = 32;
@@ -32,7 +32,7 @@ export async function hashPassword(
   return hashText(cost, salt, await derive(password, salt, cost));
 }
 
-/** Returns a hash that no password matches, which costs {@link hashesMadeOf} as much as any other. */
+/** Returns a hash that no password matches. {@link hashesMadeOf} takes as long for it as for any other. */
 export function hashOfNothing(cost: Cost, salt: Buffer): string {
   return hashText(cost, salt, Buffer.alloc(1));
 }

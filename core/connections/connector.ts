@@ -28,13 +28,13 @@ export type Connector = {
    * @throws {EventProblem} when a field that the type has is missing or of another type
    */
   read(body: unknown, envelope: Pick<Envelope, 'type' | 'eventId'>): Reading;
-  /** Asks the provider about a payment whose events leave open what it belongs to. Left out: they never do. */
+  /** Asks the provider what a payment belongs to, where its events do not tell. Left out: they always tell. */
   lookUp?: Lookup;
   /** Makes discount codes at the provider. Left out: they are made by hand. */
   promotionCodes?: PromotionCodes;
 };
 
-/** What events have left open about a payment. */
+/** What the events of a payment did not tell. */
 export type Question = {
   /** Ids of the payment. */
   refs: readonly string[];
@@ -49,7 +49,7 @@ export type Question = {
 /**
  * Asks a provider's API about a payment, with the connection's restricted key.
  *
- * @returns what it knows: of a code that it does not know the text is empty
+ * @returns what the provider knows; the text of a code that it does not know is empty
  */
 export type Lookup = (
   question: Question,
@@ -68,8 +68,8 @@ export type Envelope = {
 };
 
 /**
- * What an event says. `mode` is null where the provider does not tell. `account`: another account than the connected one,
- * whose event it is.
+ * What an event says. `mode` is null where the provider does not tell. `account` is set when the event is of another
+ * account than the connected one.
  */
 export type Reading = { at: Date; mode: 'live' | 'test' | null; account?: string | null } & (
   | { facts: readonly Fact[] }
@@ -84,7 +84,7 @@ export type CustomerFact = { kind: 'customer'; customer: string; email: string }
 /** Who pays at the provider: its customer, an account that the customer has there, and a subscription. */
 export type Payer = { customer: string | null; account?: string | null; subscription: string | null };
 
-/** Whoever pays at the provider is this buyer. At least one name is given, and at least one id of the payer. */
+/** Ties the payer at the provider to a buyer. It has at least one name of the buyer, and one id of the payer. */
 export type TieFact = Buyer & Payer & { kind: 'tie' };
 
 /** The names of a buyer. */
@@ -114,13 +114,13 @@ export type PaymentFact = Payer & {
 /** An amount of money in minor units, as ISO 4217 counts them. */
 export type Money = { minor: number; currency: string };
 
-/** Money that was given back. `goods`: what of it is neither tax nor shipping, where the provider says so. Minor units. */
+/** Refunded money, in minor units. `goods`: the part without tax and shipping, where the provider tells it. */
 export type Refunded = Money & { goods?: number };
 
 export type Part = {
   /**
-   * Milliseconds: the event's own time. Of two parts of one name the one of higher `rank`, then the later one, then the one
-   * of the higher amount counts.
+   * The event's own time, in milliseconds. One of two parts with the same name counts: the one with the higher `rank`,
+   * else the later one, else the one with the higher amount.
    */
   at: number;
   rank?: number;
@@ -131,17 +131,17 @@ export type Part = {
   codes?: readonly string[];
   /** What was paid. */
   sale?: PartSale;
-  /** Parts of the paid total that earn no commission, where the sale itself does not say so. Minor units of `total`. */
+  /** How much of the paid total earns commission, where the sale itself does not say so. Minor units of `total`. */
   share?: { totalMinor: number; commissionableMinor: number };
   /** Whether the payment belongs to an invoice. `unsure`: the event does not tell. */
   standing?: 'invoice' | 'alone' | 'unsure';
   /** Whether the provider knows an earlier paid invoice of the subscription. */
   hasEarlier?: boolean;
-  /** All that was given back of one charge. */
+  /** The sum of the refunds of one charge. */
   refunded?: Refunded;
-  /** A refund that failed or was canceled: less was given back than the part `of` says, where that part is not newer. */
+  /** A failed or canceled refund. It lowers the sum in the part `of`, unless that part is newer. */
   failedRefund?: Refunded & { of: string | null };
-  /** What of the refunds that other parts sum is goods. */
+  /** How much of the refunds in other parts is goods. */
   split?: Required<Refunded>;
   /** One amount in two currencies, such as the buyer's and the store's: other amounts are converted by it. */
   pair?: readonly [Money, Money];
@@ -161,7 +161,7 @@ export type PartSale = {
   paidAt: number;
   /** `first`: of a subscription. `renewal`: a later one, unless the first was free. `none`: no subscription. */
   cycle: 'first' | 'renewal' | 'none';
-  /** Something was asked for that a discount or a balance of the customer has paid: where nothing was paid, it is no trial. */
+  /** A discount or the customer's balance covered the price. So a payment of 0 does not mean a trial. */
   isPriced?: boolean;
 };
 

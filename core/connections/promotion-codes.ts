@@ -9,12 +9,12 @@ export type Discount = {
   amount_off: number | null;
   currency: string | null;
   duration: (typeof DISCOUNT_DURATIONS)[number];
-  /** Of `repeating`. */
+  /** Only with the duration `repeating`. */
   duration_in_months: number | null;
 };
 
 export type WantedPromotionCode = {
-  /** Ours: the provider's objects are known by it. */
+  /** Our id. The provider stores it with its objects, which are found by it. */
   id: string;
   /** The coupon of the referrer. */
   couponId: string;
@@ -36,9 +36,9 @@ export type PromotionCodes = {
 
 /** An attempt that failed. */
 export class PromotionProblem extends Error {
-  /** The provider responded; else it may have done the work. */
+  /** The provider refused. When false, no response came, and the provider may have done the work. */
   readonly isRefused: boolean;
-  /** Repeating it changes nothing. */
+  /** Another attempt would fail too. */
   readonly isFinal: boolean;
 
   constructor(message: string, { isRefused, isFinal }: { isRefused: boolean; isFinal: boolean }) {

@@ -1,5 +1,5 @@
 // Browsers run this file too.
-/** What a billing provider is called, and what to do there. */
+/** The name of a billing provider, and what a user needs to know to connect it. */
 export type ProviderWords = {
   readonly name: string;
   /** Where its webhooks are, after "In Stripe,". */
@@ -12,7 +12,7 @@ export type ProviderWords = {
   readonly secretPrefix?: string;
   /** What a key of its API is for; left out: the API is not called. */
   readonly restrictedKey?: string;
-  /** Form of customers' ids that is no other id's; left out: it has none, as with plain numbers. */
+  /** Matches customers' ids and no other ids. Left out: they look like others, as plain numbers do. */
   readonly customerId?: RegExp;
   /** For the guide: the events that count, and where the names of the buyer go. */
   readonly guide?: readonly [events: string, buyer: string];

@@ -1,6 +1,6 @@
 import type { DatabaseName, FaultKind } from './faults.ts';
 
-/** A connection to a database that failed for a reason which the error's own code does not tell. */
+/** Thrown when a connection to a database fails. It names the reason, which the driver's error code may not tell. */
 export class DatabaseConnectionError extends Error {
   readonly database: DatabaseName;
   readonly kind: FaultKind;

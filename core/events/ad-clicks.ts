@@ -11,18 +11,18 @@ export type AdClick = {
 /** An id with its network. */
 export type NetworkClick = AdClick & { readonly network: AdNetwork | '' };
 
-/** Of a click that no network gave an id. One object for all of them. */
+/** The value for clicks without an id of a network. They share this object. */
 export const NO_AD: NetworkClick = Object.freeze({ network: '', param: '', id: '' });
 
 /** Longest id, in UTF-16 code units. */
 const ID_LIMIT = 512;
 const CONTROL = /\p{Cc}/u;
-/** Matches every query that names a parameter of a network, whose name may be escaped. */
+/** Matches every query that may have a parameter of a network. The parameter's name may be escaped. */
 const MAY_NAME_AD = new RegExp(`%|${Object.keys(AD_PARAMETERS).join('|')}`);
 
 /**
- * Returns the first id of a network in a raw query without `?`. A parameter without a value is none. A value that is too
- * long or has control characters is left out; the click still is the network's.
+ * Returns the first id of a network in a raw query without `?`. A parameter without a value does not count. A value
+ * that is too long or has control characters is dropped, but the click stays the network's.
  *
  * @returns null when there is none
  */

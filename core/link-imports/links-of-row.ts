@@ -16,7 +16,7 @@ export type RowLink = Pick<CreateRow, 'body' | 'columnOf'> & {
   passwordHash: string | null;
   /** Name of the campaign's folder. */
   folder: string | null;
-  /** The domain that is yet to be proven, and for whose proof the link waits. */
+  /** The unproven domain whose proof the link waits for. */
   unproven: string | null;
 };
 
@@ -24,8 +24,8 @@ export type RowLink = Pick<CreateRow, 'body' | 'columnOf'> & {
 export type LinkProblem = { link: string | null; problem: RowProblem };
 
 /**
- * Reads a row of any format: what decides whether and where a link opens is read here, and the same for all; the format's own
- * code reads the rest.
+ * Reads a row of any format. What decides whether and where a link opens is read here, the same way for all formats.
+ * The format's own code reads the rest.
  */
 export function linksOfRow(
   row: SourceRow,
@@ -78,7 +78,7 @@ export function linksOfRow(
 /** The format's own metadata has been carried along. */
 const metadataOf = ({ metadata }: Record<string, unknown>) => (metadata === undefined ? {} : { metadata });
 
-/** Leaves out spare names on domains that are not here, see {@link CreateRow}. */
+/** Leaves out the spare names whose domain the workspace does not have; see {@link CreateRow}. */
 function withoutSpare(row: SourceRow, read: CreateRow[], domains: ImportDomains): CreateRow[] {
   const hostOf = (one: CreateRow) => hostOfRow(row, one.body.slug, one.printed)?.host ?? null;
   const published = new Set(read.filter(({ isSpare }) => !isSpare).map(hostOf));

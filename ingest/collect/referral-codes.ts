@@ -14,7 +14,7 @@ export type ReferralCodes = {
   linkOf(workspaceId: Uint8Array, parameter: string, code: string): Promise<CodeLink | null>;
 };
 
-/** A new referrer's code, and a change of a program, count within this time. Milliseconds. */
+/** A new referrer's code and a changed program take effect within this time. Milliseconds. */
 const FRESH_MS = 10_000;
 const CAPACITY = 20_000;
 const LOOKUP_MS = 2_000;
@@ -53,7 +53,7 @@ export function createReferralCodes({
 
 const keyOf = (workspaceId: string, parameter: string, code: string) => `${workspaceId} ${parameter} ${code}`;
 
-/** A name of a parameter has no blank: `VisitReport` is checked against the names of the workspace. */
+/** Splits at blanks: a parameter's name has none, because it is one of the workspace's names. */
 function codeOf(key: string) {
   const [workspaceId = '', parameter = ''] = key.split(' ', 2);
   return { workspaceId, parameter, code: key.slice(workspaceId.length + parameter.length + 2) };

@@ -30,7 +30,7 @@ import type { TableWriter } from './table-writer.ts';
  *    transaction, and the rows that they name.
  * 3. After an outage it resumes from its cursor. It walks everything again when PostgreSQL's transactions went
  *    backwards (another database, a backup), or when it was down for longer than the changes’ retention. It also does so
- *    when another server responds: a standby that was behind has lost changes, and gives their transaction ids again.
+ *    when another server responds: a standby that was behind has lost changes, and reuses their transaction ids.
  */
 export type TableLoader = {
   start(): void;
@@ -51,7 +51,7 @@ export type SyncStatus = {
   age(): number;
   /** Milliseconds since PostgreSQL last returned changes; infinite before that. */
   silence(): number;
-  /** Counts sets of changes and walks: a response to a query from before the last one may be outdated. */
+  /** Counts applied changes and walks. The response to a query that began before the last one may be outdated. */
   revision(): number;
 };
 
@@ -92,7 +92,7 @@ export function createTableLoader(given: {
   let server: string | null = null;
   let walk: Generator<() => Promise<void>> | null = null;
   let loaded = false;
-  /** The table lacks no change: it is loaded, or resumed from its sync point. */
+  /** Whether the table has every change: it is loaded, or resumed from its sync point. */
   let current = false;
   let othersLoaded = false;
   let currentAt = Number.NEGATIVE_INFINITY;

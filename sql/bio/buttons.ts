@@ -13,9 +13,9 @@ export type BioButton = {
   link_id: string | null;
 };
 
-/** A button with its present short link; a deleted short link counts as none. */
+/** A button with its short link. A deleted short link counts as none. */
 export type TrackedButton = BioButton & {
-  /** Null also where the short link is on a lost domain. */
+  /** Also null when the workspace has lost the short link's domain. */
   link_slug: string | null;
   /** Null: the deployment's own. */
   link_domain: string | null;

@@ -143,8 +143,8 @@ export async function insertConnection(
 }
 
 /**
- * Notes that a call was refused for its signature. Strangers can cause it: it writes once a minute at most, and waits for no
- * worker.
+ * Records that a call was refused for its signature. Strangers can cause such calls, so it writes at most once a
+ * minute, and does not wait for the locks of workers.
  */
 export async function noteRefusal(db: Queryable, id: string): Promise<void> {
   await db.query(
@@ -159,8 +159,8 @@ export async function noteRefusal(db: Queryable, id: string): Promise<void> {
 export type ConnectionChange = Partial<Pick<Connection, 'signing_secret' | 'restricted_key' | 'settings'>>;
 
 /**
- * Changes the given fields of a connection. Refusals of a former signing secret say nothing about the new one: they are
- * forgotten.
+ * Changes the given fields of a connection. A new signing secret also clears the last refusal, which says nothing about
+ * it.
  *
  * @returns the connection, or null when the workspace has none with this id
  */
@@ -182,7 +182,7 @@ export async function updateConnection(
 }
 
 /**
- * Deletes a connection with its secrets and events. What it says of payments stays with their orders.
+ * Deletes a connection with its secrets and events. The orders keep what the events said about their payments.
  *
  * @returns false when the workspace has none with this id
  */

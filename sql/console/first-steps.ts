@@ -24,7 +24,7 @@ const DONE: Record<Exclude<FirstStep, 'click'>, string> = {
   api_key: `EXISTS (SELECT FROM api_keys WHERE workspace_id = $1 AND kind = 'secret' AND last_used_at IS NOT NULL)`,
 };
 
-/** Returns the steps that were seen done before. */
+/** Returns the steps that are recorded as done. */
 export async function knownSteps(db: Queryable, workspaceId: string): Promise<FirstStep[]> {
   const { rows } = await db.query<{ step: FirstStep }>(
     'SELECT step FROM first_steps WHERE workspace_id = $1',
@@ -33,7 +33,7 @@ export async function knownSteps(db: Queryable, workspaceId: string): Promise<Fi
   return rows.map(({ step }) => step);
 }
 
-/** Returns which of these steps are done by now. `click` is left out: ClickHouse knows it. */
+/** Returns which of these steps are done now. It leaves out `click`, which ClickHouse tells. */
 export async function stepsDone(
   db: Queryable,
   workspaceId: string,
@@ -46,7 +46,7 @@ export async function stepsDone(
   return asked.filter((step) => rows[0]?.[step] === true);
 }
 
-/** Records that steps are done, and that none is left where all are. */
+/** Records that steps are done. With the last of them, the workspace's first steps end. */
 export async function recordSteps(
   db: Queryable,
   workspaceId: string,

@@ -2,7 +2,7 @@ import { inTransaction, type Pool, type PoolClient } from './pool.ts';
 
 class RolledBack extends Error {}
 
-/** Runs work in a transaction that is rolled back, for what it would do. @returns what the work returned */
+/** Runs work in a transaction, and rolls it back: a dry run. @returns what the work returned */
 export async function rolledBack<T>(pool: Pool, work: (tx: PoolClient) => Promise<T>): Promise<T> {
   let done: { result: T } | undefined;
   try {

@@ -9,7 +9,7 @@ import type { ChangeOrigin, Enrollment } from '../referrals/enrollments.ts';
 import { deleteEnrollment } from '../transactions/delete-enrollment.ts';
 import { forgetBuyersInDeliveries, forgetUsersInDeliveries } from './erased-deliveries.ts';
 
-/** What a person's email names, beside visitors. */
+/** How many records of each kind an email named. */
 export type ErasedRecords = { enrollments: number; signups: number; orders: number; members: number };
 
 /** Returns the visitors of a workspace that identified with this email. */
@@ -28,7 +28,7 @@ export async function visitorsWithEmail(
 const isEmailOf = (email: string, texts: readonly (string | null)[]): boolean =>
   texts.some((text) => text !== null && normalizeEmail(text) === email);
 
-/** Returns what an email is in lower-case text: its host in punycode or not, and escaped or not as in JSON. */
+/** Returns the lower-case spellings of an email in texts: its host in punycode or not, escaped as in JSON or not. */
 function spellingsOf(email: string): string[] {
   const host = email.lastIndexOf('@') + 1;
   const plain = [email, email.slice(0, host) + domainToUnicode(email.slice(host))];
@@ -70,7 +70,7 @@ export async function forgetPerson(
   };
 }
 
-/** Addresses in payout files of referrers who have another one now. */
+/** Clears the email from payout files. Their referrers may have another address now. */
 async function forgetFormerAddresses(tx: Queryable, workspaceId: string, email: string): Promise<void> {
   const { rows } = await tx.query<{ id: string; payout_email: string }>(
     `SELECT id, payout_email FROM payouts WHERE workspace_id = $1 AND ${mayBeEmail('payout_email', '$2')}`,

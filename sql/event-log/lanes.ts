@@ -11,8 +11,8 @@ export type Intent = {
 };
 
 /**
- * A lane that this process has taken. `epoch` and `holder` fence its writes: where PostgreSQL went back, an epoch may be
- * given a second time.
+ * A lane that this process has taken. `epoch` and `holder` together fence its writes: after PostgreSQL lost commits, as
+ * in a failover, it may give an epoch a second time.
  */
 export type Lane = {
   consumer: string;
@@ -38,7 +38,7 @@ export class LaneLost extends Error {
   }
 }
 
-/** The lane's offset is not what this process expects, though no other worker has taken the lane: take it again. */
+/** Thrown when the lane has another offset than this process expects, although no worker took it. Take it again. */
 export class LaneMoved extends Error {
   constructor(lane: Pick<Lane, 'consumer' | 'partition'>, what: string) {
     super(`lane ${lane.consumer}/${lane.partition} ${what}`);
@@ -106,14 +106,14 @@ function toRecord({ from, to, token }: Intent): string {
 }
 
 /**
- * SQL of a table expression that lets the commit of its statement not wait for the disk; `relaxed` must be read from. A
- * crash of PostgreSQL may forget what the statement wrote.
+ * SQL of a table expression: the commit of its statement does not wait for the disk. The statement must read from
+ * `relaxed`, else it has no effect. A crash of PostgreSQL may lose what the statement wrote.
  */
 const RELAXED = `relaxed AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))`;
 
 /**
- * Extends the leases of lanes of one consumer by `leaseMs` from now. If PostgreSQL crashes and forgets it, another worker
- * may take a lane, which its epoch keeps safe.
+ * Extends the leases of lanes of one consumer by `leaseMs` from now. If a crash of PostgreSQL loses the extension,
+ * another worker may take a lane. Its epoch then fences this process.
  *
  * @returns the lanes that other workers have taken
  */

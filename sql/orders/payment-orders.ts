@@ -5,7 +5,7 @@ import { queuePublications } from './publications.ts';
 /** An order of a payment at a billing provider. */
 export type PaymentOrder = { internal_id: number; order_id: string; source: 'pixel' | 'server' };
 
-/** Returns the orders with these ids that count: those that a server reported before the pixel's, the oldest first. */
+/** Returns the orders with these ids that count: a server's before the pixel's, then the oldest first. */
 export async function ordersWithIds(
   tx: Queryable,
   workspaceId: string,
@@ -20,8 +20,8 @@ export async function ordersWithIds(
 }
 
 /**
- * Records that another order of the same payment counts instead: reports leave this one out. The one that counts keeps the
- * visitor that the pixel named, as when both reports have one id. The caller has locked both.
+ * Records that another order of the same payment counts instead of this one, which reports then leave out. The order
+ * that counts takes over the visitor that the pixel named, as two reports with one id do. The caller has locked both.
  */
 export async function giveUpOrder(tx: Queryable, internalId: number, sameAs: number): Promise<void> {
   await tx.query(

@@ -18,8 +18,8 @@ import { qualifyPendingPurchase } from './qualify-purchase.ts';
 import { addReversingCommission } from './reversing-commission.ts';
 
 /**
- * Gives back a refund or a part of it: the money came back to the merchant, as when a dispute is won. What the refund
- * reversed is earned again.
+ * Undoes a refund or a part of it, because the money came back to the merchant, as when a dispute is won. Commissions
+ * that the refund reversed are earned again.
  *
  * @param given.amountMinor at most the refund's amount
  */
@@ -68,7 +68,7 @@ export async function giveBackRefund(
       now,
     );
   }
-  // A commission that refunds reversed stays so: a correction takes what they give back, and a new one is earned.
+  // A commission that refunds reversed whole stays reversed: a correction balances it, and a new commission is earned.
   for (const commission of await reversedByRefunds(tx, orderInternalId)) {
     const entry = { ...entryOf(commission), account: commission.account };
     const { reversed_minor: amount } = commission;

@@ -6,7 +6,8 @@ import type { NamedLink } from '../../sql/orders/unattributed.ts';
 const NANOS_PER_MICRO = 1_000n;
 
 /**
- * Returns the click that an order stands for which names its link: history of a service that knows no visitors.
+ * Returns a click for an imported order that names its link. It stands for the visit, which the former service did not
+ * store.
  *
  * @param ts microseconds, of the order
  */

@@ -8,7 +8,7 @@ const BODY_CHARACTERS = 4_096;
 export type FulfilmentOutcome = Outcome & {
   /** Stripe's id of what was made. */
   reference?: string;
-  /** Whether the attempt surely did not deliver; left out: as its status tells. */
+  /** Whether the attempt certainly did not deliver. Left out: the status tells. */
   isRefused?: boolean;
 };
 

@@ -22,14 +22,17 @@ import type { Options } from './grouped-rows.ts';
 import { type Key, type KeysSql, keysSql } from './keys.ts';
 import type { Counted } from './query.ts';
 
-/** Rows of figures by key: `whole` (1 in the row of all), the keys, and clicks, visitors, leads, orders, revenue as `c, v, l, o, r`. */
+/**
+ * Each query of this file returns rows by key: `whole` (1 in the row of all), the keys, and clicks, visitors, leads,
+ * orders and revenue as `c, v, l, o, r`.
+ */
 
-/** Bots and visits of no link, as a query has them. */
+/** Returns the condition that keeps bots, and visits without a link, or leaves them out. */
 function populationSql({ bots, orphans }: Counted): string {
   return `${{ exclude: 'AND NOT is_bot', include: '', only: 'AND is_bot' }[bots]} ${orphansSql(orphans)}`;
 }
 
-/** `GROUP BY` by the keys, and by nothing for the row of all. */
+/** Groups by the keys. `withWhole` adds the row of all, which groups by nothing. */
 function grouping({ names }: KeysSql, withWhole: boolean): { whole: string; groupBy: string } {
   if (names.length === 0) return { whole: 'toUInt8(1)', groupBy: 'HAVING count() > 0' };
   if (!withWhole) return { whole: 'toUInt8(0)', groupBy: `GROUP BY ${names.join(', ')}` };
@@ -44,14 +47,16 @@ const from = (table: string, condition: string, { joins }: KeysSql) =>
     ? `${table} WHERE ${condition}`
     : `(SELECT * FROM ${table} WHERE ${condition}) AS rows ${joins}`;
 
-/** How clicks are counted: each, visitors exactly or not; or from rolled-up periods and the clicks outside of them. */
+/** How visitors are counted: exactly, estimated, or from rolled-up periods and the clicks outside of them. */
 export type Counting = { kind: 'exact' } | { kind: 'estimated' } | { kind: 'rolled up'; cover: Cover };
 
-/** Rolled-up rows of a workspace in all, one of each period. A row may be there twice until ClickHouse merges its parts. */
+/**
+ * A workspace's totals, one row for each period. `LIMIT 1`: a row may be there twice until ClickHouse merges its parts.
+ */
 const WORKSPACE_ROLLED_UP = `(SELECT toDateTime64(start, 9, 'UTC') AS ts, clicks, visitors FROM rolled_up_workspaces
     WHERE workspace_id = {workspace:UUID} AND generation IN {generations:Array(UInt64)} LIMIT 1 BY generation)`;
 
-/** Keeps to some links: the parameter `chosen`. */
+/** Keeps the links of the parameter `chosen`. */
 const CHOSEN = 'AND link_id IN (SELECT arrayJoin({chosen:Array(UUID)}))';
 
 /**
@@ -118,7 +123,7 @@ function rolledUpRows(
 
 const isChannel = (of: Key | Condition) => of.kind === 'text' && of.dimension === 'channel';
 
-/** Returns the leads, orders and revenue of a query by its keys: of shares of a link. */
+/** Returns the leads, orders and revenue of a query by its keys, summed from the shares of links. */
 export function sharesSource(
   client: ClickHouseClient,
   counted: Counted,

@@ -5,9 +5,10 @@ import type { ClickFormat } from './format.ts';
 
 /**
  * Kutt: the table `visits` with the link's `address` and its `domain` (server/models/visit.model.js and
- * server/queries/visit.queries.js in https://github.com/thedevs-network/kutt). A row counts an hour of a link: in all, by country,
- * and by browser, system and referrer apart from each other. So it becomes a count for each country. Browser, system and referrer
- * are taken over where the whole hour has one.
+ * server/queries/visit.queries.js in https://github.com/thedevs-network/kutt). A row counts the visits of a link in one
+ * hour: in all, by country, by browser, by system, and by referrer. It does not say which of them belong together. So
+ * the row becomes one count for each country. The count gets a browser, a system, or a referrer only where all visits
+ * of the hour share it.
  */
 export const kutt: ClickFormat = {
   name: 'Kutt',
@@ -54,7 +55,7 @@ const SYSTEMS = {
   oswindows: 'Windows',
 };
 
-/** Returns the name that has all clicks of the row; empty: there is none. */
+/** Returns the name that all clicks of the row share; empty when they share none. */
 function only(row: ImportRow, total: number, names: Readonly<Record<string, string>>): string {
   for (const key of ['brother', 'osother']) row.value(key);
   const found = Object.entries(names).filter(([key]) => (countOf(row, key) ?? 0) === total);

@@ -1,7 +1,7 @@
 // Browsers run this file too.
 import type { RuleSystem } from './types.ts';
 
-/** Distributions that reports name apart, in the spelling of `agent-names.ts`. */
+/** Linux distributions that reports name separately, as `agent-names.ts` spells them. */
 const LINUX: ReadonlySet<string> = new Set([
   'Arch',
   'CentOS',
@@ -40,7 +40,7 @@ const OTHERS: ReadonlyMap<string, RuleSystem> = new Map([
   ['macOS', 'macos'],
 ]);
 
-/** Returns the system of rules and targeting for one of reports: every Linux distribution is `linux`. */
+/** Returns the name that rules and targeting use for a system in reports: each Linux distribution is `linux`. */
 export function systemOf(os: string): RuleSystem {
   return OTHERS.get(os) ?? (LINUX.has(os) ? 'linux' : 'other');
 }
