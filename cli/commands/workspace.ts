@@ -85,7 +85,7 @@ function retention(text: string): number | null {
 function logoIn(path: string): Buffer | null {
   if (path === 'none') return null;
   try {
-    return readLogo('logo', logoUrl(readFileSync(path)));
+    return readLogo(logoUrl(readFileSync(path)));
   } catch (error) {
     throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
   }

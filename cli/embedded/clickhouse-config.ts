@@ -65,9 +65,9 @@ export function configXml(options: {
  * and is the only one that `default` may have, so ClickHouse rejects any other. Grants and quotas are not enough:
  * `file()` needs no grant, and a query without a table counts toward no quota.
  */
-export function usersXml(password: string, memory = memoryPlan()): string {
+export function usersXml(password: string): string {
   // Each thread of a query has blocks and buffers of its own.
-  const threads = memory.isSmall ? `<max_threads>${SMALL_THREADS}</max_threads>` : '';
+  const threads = memoryPlan().isSmall ? `<max_threads>${SMALL_THREADS}</max_threads>` : '';
   const hash = createHash('sha256').update(password).digest('hex');
   return `<clickhouse>
   <users>

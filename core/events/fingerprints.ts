@@ -1,4 +1,4 @@
-import { ENVELOPE_BYTES, releasedRegistry, type SchemaRegistry } from './schema-registry.ts';
+import { ENVELOPE_BYTES, releasedRegistry } from './schema-registry.ts';
 
 /** Fingerprints of schemas by name, such as `click.v1`. */
 export type SchemaFingerprints = ReadonlyMap<string, string>;
@@ -12,7 +12,8 @@ const OTHER_SCHEMA = /([a-z]+\.v\d{1,3}) was written with another schema: ([0-9a
  *
  * @param payload encoded events, back to back; see `codec.ts`
  */
-export function describeSchemas(payload: Uint8Array, registry: SchemaRegistry = releasedRegistry()): string {
+export function describeSchemas(payload: Uint8Array): string {
+  const registry = releasedRegistry();
   const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
   const entries = new Map<number, string>();
   let before = -1;

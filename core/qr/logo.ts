@@ -17,31 +17,31 @@ const INTERLACE_AT = 28;
  * Reads a logo that was sent as `data:image/png;base64,…`.
  *
  * @returns the PNG
- * @throws {AppError} `bad_request` that names the field
+ * @throws {AppError} `bad_request` that names `logo`
  */
-export function readLogo(field: string, text: string): Buffer {
+export function readLogo(text: string): Buffer {
   const [, base64] = DATA_URL.exec(text) ?? [];
-  if (base64 === undefined) throw badRequest(field, 'must be a PNG as data:image/png;base64,…');
+  if (base64 === undefined) throw badRequest('logo', 'must be a PNG as data:image/png;base64,…');
   const png = Buffer.from(base64, 'base64');
   if (png.length > LOGO_BYTES) {
     throw badRequest(
-      field,
+      'logo',
       `must be at most ${LOGO_BYTES / 1_024} KiB, not ${Math.ceil(png.length / 1_024)}`,
     );
   }
   if (png.length <= INTERLACE_AT || !png.subarray(0, SIGNATURE.length).equals(SIGNATURE)) {
-    throw badRequest(field, 'must be a PNG');
+    throw badRequest('logo', 'must be a PNG');
   }
   const [width, height] = [png.readUInt32BE(WIDTH_AT), png.readUInt32BE(HEIGHT_AT)];
   if (width > LOGO_SIDE || height > LOGO_SIDE) {
-    throw badRequest(field, `must be at most ${LOGO_SIDE} pixels wide and high, not ${width} × ${height}`);
+    throw badRequest('logo', `must be at most ${LOGO_SIDE} pixels wide and high, not ${width} × ${height}`);
   }
   // Only the data of other PNGs is decoded within the bounds of its size.
-  if (png[INTERLACE_AT] !== 0) throw badRequest(field, 'must be a PNG without interlacing');
+  if (png[INTERLACE_AT] !== 0) throw badRequest('logo', 'must be a PNG without interlacing');
   try {
     PNG.sync.read(png);
   } catch {
-    throw badRequest(field, 'must be a PNG that can be decoded');
+    throw badRequest('logo', 'must be a PNG that can be decoded');
   }
   return png;
 }

@@ -77,12 +77,12 @@ type SaslLogin = NonNullable<Config['kafka']['sasl']>;
  * Returns the login for Kafka, whose password is read again at each authentication, at most once a second. The client reads it
  * when it connects, and a broker closes a connection that it refuses.
  */
-export function openSaslLogin(login: SaslLogin, { log, env = process.env }: Options): SaslLogin {
+export function openSaslLogin(login: SaslLogin, { log }: { log: Logger }): SaslLogin {
   const { current, renew } = createRereading({
     initial: login.password,
-    setting: settingInUse(env, ['KAFKA_PASSWORD']),
+    setting: settingInUse(process.env, ['KAFKA_PASSWORD']),
     log,
-    read: () => readConfig(env).kafka.sasl?.password ?? '',
+    read: () => readConfig(process.env).kafka.sasl?.password ?? '',
   });
   return {
     mechanism: login.mechanism,

@@ -13,7 +13,7 @@ export type Slice = () => Promise<void>;
  *
  * @returns a function that begins a piece of work
  */
-export function createTimeSlices(sliceMs = SLICE_MS): () => Slice {
+export function createTimeSlices(): () => Slice {
   const waiting: (() => void)[] = [];
   function runNext(): void {
     waiting.shift()?.();
@@ -22,7 +22,7 @@ export function createTimeSlices(sliceMs = SLICE_MS): () => Slice {
   return () => {
     let began = performance.now();
     return async () => {
-      if (performance.now() - began < sliceMs) return;
+      if (performance.now() - began < SLICE_MS) return;
       await new Promise<void>((resolve) => {
         if (waiting.push(resolve) === 1) setImmediate(runNext);
       });

@@ -50,10 +50,10 @@ const NO_CURRENCY = 'usd';
  * better than none. Unknown fields are ignored. An order may name no person, as under Global Privacy Control: it counts
  * as a conversion without a link.
  *
- * @param now milliseconds
  * @throws {ReportRefused} when the report can't be recorded
  */
-export function readReport(body: ReportBody, workspaceId: Uint8Array, now = Date.now()): Report {
+export function readReport(body: ReportBody, workspaceId: Uint8Array): Report {
+  const now = Date.now();
   const corrected: FoundProblem[] = [];
   const correct = (problem: ReportProblem, field: string, value: unknown): null => {
     corrected.push({ problem, field, example: exampleOf(field, value) });

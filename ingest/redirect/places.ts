@@ -7,18 +7,13 @@ const CAPACITY = 50_000;
 /**
  * Places of visitors, for links whose rules ask. The geography's files are opened by the first of them, which takes about
  * 6 ms and 16 MiB: most deployments have no such link.
- *
- * @param open opens the geography
  */
-export function createPlaces(
-  log: Pick<Logger, 'info' | 'error'>,
-  open = () => openGeo({ capacity: CAPACITY }),
-): Geo {
+export function createPlaces(log: Pick<Logger, 'info' | 'error'>): Geo {
   let geo: Geo | null = null;
 
   function opened(): Geo {
     try {
-      const { bytes, placeOf } = open();
+      const { bytes, placeOf } = openGeo({ capacity: CAPACITY });
       log.info({ bytes }, 'opened the geography for rules of links');
       return { placeOf };
     } catch (error) {

@@ -36,9 +36,9 @@ export function windowOf(search: URLSearchParams): Window {
 const ROUNDED_TO = 300_000;
 
 /** The API's parameters: `days`, or instants of the viewer's midnights, the last one shortly after now at most. */
-export function windowQuery(window: Window, at = new Date()): WindowQuery {
+export function windowQuery(window: Window): WindowQuery {
   if (window.kind === 'days') return { days: window.days };
-  const now = new Date(Math.ceil(at.getTime() / ROUNDED_TO) * ROUNDED_TO);
+  const now = new Date(Math.ceil(Date.now() / ROUNDED_TO) * ROUNDED_TO);
   const zone = viewerTimeZone();
   const end = instantOfDay(window.to, zone, 1);
   return {
