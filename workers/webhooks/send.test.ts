@@ -90,6 +90,21 @@ test('a malformed response with another status has that status, and no HTTP at a
 const STATUS = 'HTTP/1.1 200 OK\r\n';
 test.each<[string, (socket: Socket) => void]>([
   ['closes after its status line', (socket) => socket.end(STATUS)],
+  ['sends 103 before', (socket) => socket.end(`HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n${STATUS}`)],
+  [
+    'sends long 103s, 100, and 102 before, in pieces',
+    (socket) => {
+      const hints = `HTTP/1.1 103 Early Hints\r\nLink: </${'a'.repeat(2_000)}>\r\n\r\n`;
+      const others = 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\nX: 1\r\n\r';
+      const parts = [hints, `${hints}${others}`, '\nHTTP/1.', '1 200 OK\r\n'];
+      const next = () => {
+        const part = parts.shift();
+        if (part === undefined) socket.end();
+        else socket.write(part, () => setTimeout(next, 20));
+      };
+      next();
+    },
+  ],
   ['closes inside its headers', (socket) => socket.end(`${STATUS}Content-Le`)],
   [
     'resets inside its headers',
@@ -109,7 +124,8 @@ test('a receiver that sends nothing after its status line has responded', async 
 });
 
 test('a status line of 1xx, or half of one, is no response', async () => {
-  for (const text of ['HTTP/1.1 100 Continue\r\n\r\n', 'HTTP/1.1 20', '']) {
+  const interim = 'HTTP/1.1 103 Early Hints\r\nLink: </a>; rel=preload\r\n\r\n';
+  for (const text of ['HTTP/1.1 100 Continue\r\n\r\n', `${interim}HTTP/1.1 20`, interim, 'HTTP/1.1 20', '']) {
     answers = [(socket) => socket.end(text)];
     await expect(send()).rejects.toThrow();
   }

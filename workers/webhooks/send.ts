@@ -171,28 +171,34 @@ function exchange(
   });
 }
 
-/** Longest part of a response in which its status line is looked for. */
-const STATUS_LINE_BYTES = 64;
+/** Most bytes of interim responses (1xx) and the status line behind them that are read. */
+const STATUS_BYTES = 65_536;
+/** An interim response whole, with its headers. */
+const INTERIM = /^HTTP\/1\.[01] 1\d\d.*?\r?\n\r?\n/s;
 
 /** Remembers the status line of a response, for one whose rest is malformed or never comes. */
 function watchStatusLine(request: ClientRequest): { status(): number | null } {
-  let start = Buffer.alloc(0);
+  let start = '';
+  let bytes = 0;
   request.once('socket', (socket) => {
     const take = (chunk: Buffer) => {
-      if (start.length < STATUS_LINE_BYTES)
-        start = Buffer.concat([start, chunk.subarray(0, STATUS_LINE_BYTES)]);
+      if (bytes >= STATUS_BYTES || statusIn(start) !== null) return;
+      bytes += chunk.length;
+      start += chunk.toString('latin1', 0, STATUS_BYTES);
+      // A 1xx is not the response yet.
+      for (let interim = INTERIM.exec(start); interim; interim = INTERIM.exec(start))
+        start = start.slice(interim[0].length);
     };
     // Before the parser's own listener: it may end the request with this chunk.
     socket.prependListener('data', take);
     request.once('close', () => socket.off('data', take));
   });
-  return {
-    status() {
-      // A 1xx is not the response yet.
-      const [, digits] = /^HTTP\/1\.[01] ([2-9]\d\d)(?: |\r|\n|$)/.exec(start.toString('latin1')) ?? [];
-      return digits === undefined ? null : Number(digits);
-    },
-  };
+  return { status: () => statusIn(start) };
+}
+
+function statusIn(text: string): number | null {
+  const [, digits] = /^HTTP\/1\.[01] ([2-9]\d\d)(?: |\r|\n|$)/.exec(text) ?? [];
+  return digits === undefined ? null : Number(digits);
 }
 
 /**
