@@ -4,6 +4,7 @@ import { agentPartName } from '../../core/enrich/agent-names.ts';
 import { CHANNELS, filterChannel } from '../../core/enrich/channels.ts';
 import { continentOf } from '../../core/enrich/continents.ts';
 import { DEVICES } from '../../core/enrich/devices.ts';
+import { codesOfLanguage } from '../../core/enrich/languages.ts';
 import { hostName } from '../../core/enrich/referer.ts';
 import { requireRegion } from '../../core/enrich/region-codes.ts';
 import { sourceName } from '../../core/enrich/sources.ts';
@@ -15,8 +16,8 @@ import type { Filter } from './filters.ts';
 /** Where a filter's values are in the request. */
 type Path = { list: string; value(position: number): string };
 
-/** Reads a value that is not empty as clicks have it. @throws {AppError} `bad_request` for one that no click can have */
-type Reader = (path: string, value: string) => string;
+/** Reads a value that is not empty as clicks have it, in each way that they may. @throws {AppError} `bad_request` for one that no click can have */
+type Reader = (path: string, value: string) => string | string[];
 
 /**
  * Returns a filter with its values as clicks have them, `DE` for `de`. An empty value is unknown.
@@ -36,12 +37,12 @@ export function readFilter(filter: Filter, path: Path): Filter {
     return filter;
   }
   const read = readerOf(dimension);
-  const paths = values.map((_, n) => path.value(n));
-  return {
-    ...filter,
-    values: values.map((value, n) => (value === '' ? '' : read(path.value(n), value))),
-    paths,
-  };
+  const found = values.flatMap((value, n) => {
+    const at = path.value(n);
+    const known = value === '' ? '' : read(at, value);
+    return [known].flat().map((one) => ({ value: one, path: at }));
+  });
+  return { ...filter, values: found.map((one) => one.value), paths: found.map((one) => one.path) };
 }
 
 function readerOf(dimension: Dimension): Reader {
@@ -113,7 +114,7 @@ const READERS: Partial<Record<Dimension, Reader>> = {
   language: (path, value) => {
     if (!/^[a-z]{2,3}$/i.test(value))
       throw badRequest(path, 'must be a language of two or three letters, such as de');
-    return value.toLowerCase();
+    return codesOfLanguage(value);
   },
   domain: folded,
   source: (_, value) => sourceName(value),

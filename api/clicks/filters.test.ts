@@ -14,7 +14,7 @@ const CLICKS: Omit<GivenClick, 'workspaceId'>[] = [
     country: 'DE',
     os: 'Android',
     browser: 'Chrome',
-    columns: { utm_term: 'shoes, red', device: 'mobile', asn: 3320 },
+    columns: { utm_term: 'shoes, red', device: 'mobile', asn: 3320, language: 'iw' },
   },
   {
     city: 'Wien',
@@ -25,14 +25,15 @@ const CLICKS: Omit<GivenClick, 'workspaceId'>[] = [
       referer_host: 't.co',
       region: 'AT-9',
       continent: 'EU',
+      language: 'he',
     },
   },
   {
     city: 'Paris',
     country: 'FR',
-    columns: { utm_term: '', device: 'mobile', referer_host: 'xn----8sbbih2bv0a.example' },
+    columns: { utm_term: '', device: 'mobile', referer_host: 'xn----8sbbih2bv0a.example', language: 'nb' },
   },
-  { city: '', country: '', columns: { utm_term: 'hats', device: 'tablet' } },
+  { city: '', country: '', columns: { utm_term: 'hats', device: 'tablet', language: 'no' } },
 ];
 
 beforeAll(async () => {
@@ -50,7 +51,7 @@ beforeAll(async () => {
       // Of an import: the parser of user agents has no such name.
       browser: 'Lightpanda',
       linkId: tagged,
-      columns: { device: 'desktop', utm_term: 'Große Straße, Οδός İzmir' },
+      columns: { device: 'desktop', language: 'nn', utm_term: 'Große Straße, Οδός İzmir' },
     },
     { workspaceId, city: 'Nowhere', linkId: NO_UUID },
   ]);
@@ -72,6 +73,14 @@ test.each([
   ['referer_host=T.CO', ['Wien']],
   [`referer_host=${encodeURIComponent('Блог-сад.example')}`, ['Paris']],
   ['region=at-9&continent=eu', ['Wien']],
+  // Old codes, and languages within a macrolanguage, are one language.
+  ['language=he', ['Bonn', 'Wien']],
+  ['language=IW', ['Bonn', 'Wien']],
+  ['language=heb', ['Bonn', 'Wien']],
+  ['not_language=iw', ['', 'Graz', 'Paris']],
+  ['language=no', ['', 'Graz', 'Paris']],
+  ['language=nb', ['', 'Paris']],
+  ['language=nn', ['Graz']],
   ['asn=AS3320', ['Bonn']],
   ['not_country=FR,', ['Bonn', 'Graz', 'Wien']],
   ['country=DE,AT&not_device=desktop', ['Bonn']],

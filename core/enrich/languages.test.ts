@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { languageTag, languageTest, preferredLanguage, preferredLanguageTag } from './languages.ts';
+import {
+  codesOfLanguage,
+  languageTag,
+  languageTest,
+  preferredLanguage,
+  preferredLanguageTag,
+} from './languages.ts';
 
 test.each([
   ['de-DE,de;q=0.9,en;q=0.8', 'de'],
@@ -60,4 +66,20 @@ test.each([
   const test = languageTest([languageTag(wanted)]);
   expect(holds.filter((tag) => !test(preferredLanguageTag(`${tag};q=0.9`)))).toEqual([]);
   expect(fails.filter((tag) => test(preferredLanguageTag(tag)))).toEqual([]);
+});
+
+test.each([
+  ['he', ['he', 'iw']],
+  ['in', ['id', 'in']],
+  ['yi', ['ji', 'yi']],
+  ['ro', ['mo', 'ro']],
+  ['jv', ['jv', 'jw']],
+  ['fil', ['fil', 'tl']],
+  ['cmn', ['cmn', 'zh']],
+  ['no', ['nb', 'nn', 'no']],
+  ['nb', ['nb', 'no']],
+  ['nn', ['nn']],
+  ['de', ['de']],
+])('clicks of the language %s have the codes %j', (language, codes) => {
+  expect(codesOfLanguage(language).toSorted()).toEqual(codes);
 });

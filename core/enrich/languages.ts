@@ -90,6 +90,32 @@ export function languageTest(wanted: readonly string[]): (tag: string) => boolea
 const isSameLanguage = (wanted: string, own: string): boolean =>
   wanted === own || (wanted === 'no' && (own === 'nb' || own === 'nn')) || (wanted === 'nb' && own === 'no');
 
+/**
+ * Returns the codes that clicks of a language may have, so that a filter finds all of them: `he` and `iw`, or `no`, `nb`,
+ * and `nn` of `no`, as {@link languageTest} compares them.
+ *
+ * @param language two or three letters
+ */
+export function codesOfLanguage(language: string): string[] {
+  const own = language.toLowerCase();
+  const wanted = languageTag(own).split('-', 1)[0] ?? own;
+  const codes = [...twoLetterCodes()].filter(([, current]) => isSameLanguage(wanted, current));
+  return [...new Set([own, wanted, ...codes.map(([code]) => code)])];
+}
+
+let codes: Map<string, string> | null = null;
+
+/** Each code of two letters with the code that is in use for its language. */
+function twoLetterCodes(): Map<string, string> {
+  if (codes !== null) return codes;
+  const letters = Array.from({ length: 26 }, (_, n) => String.fromCharCode(FIRST_LETTER + n));
+  const all = letters.flatMap((first) => letters.map((second) => first + second));
+  codes = new Map(all.map((code) => [code, languageTag(code).split('-', 1)[0] ?? code]));
+  return codes;
+}
+
+const FIRST_LETTER = 0x61;
+
 /** Returns the whole tag, in lower case; empty when there is none. */
 function mostPreferred(header: string): string {
   let [best, bestWeight] = ['', 0];
