@@ -131,16 +131,26 @@ describe('paths and queries', () => {
     expect([response.statusCode, response.json<ErrorBody>().error.code]).toEqual([404, 'not_found']);
   });
 
-  test.each(['/api/v1/api/v1/links', '/api/v1/api/v1/api/v1/links', '/links'])(
-    '%s is 404, and names the path that is meant',
-    async (path) => {
-      const response = await api.app.inject(path);
-      expect([response.statusCode, response.json<ErrorBody>().error.message]).toEqual([
-        404,
-        'unknown path; did you mean /api/v1/links?',
-      ]);
-    },
-  );
+  test.each([
+    '/api/v1/api/v1/links',
+    '/api/v1/api/v1/api/v1/links',
+    '/links',
+    '/v1/links',
+    '/v2/links',
+    '/api/links',
+    '/api/v2/links',
+    '/api/v1/v1/links',
+    '/v1/api/v1/links',
+    '/API/V1/links',
+    '//api/v1//links',
+    '/v1/links/?limit=1',
+  ])('%s is 404, and names the path that is meant', async (path) => {
+    const response = await api.app.inject(path);
+    expect([response.statusCode, response.json<ErrorBody>().error.message]).toEqual([
+      404,
+      'unknown path; did you mean /api/v1/links?',
+    ]);
+  });
 
   test('a wrong method is 405 with Allow, whatever the body', async () => {
     const answer = await shop.call('PUT', '/links', { body: 'x', headers: { 'content-type': 'text/css' } });

@@ -50,19 +50,19 @@ export function addUnknownPaths(app: Api): void {
     throw unknownPath(url.split('?', 1)[0] ?? '');
   });
 
-  /** A base URL that ends in `/api/v1` is often joined to a path that begins with it, or left out. */
+  /** A base URL that ends in `/api/v1` is often joined to a path that begins with it or a part of it, or left out. */
   function unknownPath(path: string): AppError {
-    const meant = [path.replace(/^(?:\/api\/v1)+\/+/, BASE), path.replace(/^\/+/, BASE)].find(
-      (one) => one !== path && methodsOf(one).length > 0,
-    );
-    return new AppError(
-      'not_found',
-      meant === undefined ? 'unknown path' : `unknown path; did you mean ${meant}?`,
-    );
+    const segments = path.split('/').filter((segment) => segment !== '');
+    const first = segments.findIndex((segment) => !PREFIX.test(segment));
+    const meant = first === -1 ? null : `${BASE}${segments.slice(first).join('/')}`;
+    const isKnown = meant !== null && meant !== path && methodsOf(meant).length > 0;
+    return new AppError('not_found', isKnown ? `unknown path; did you mean ${meant}?` : 'unknown path');
   }
 }
 
 const BASE = '/api/v1/';
+/** What stands before the paths of APIs. */
+const PREFIX = /^(?:api|v\d+)$/i;
 
 /** Whether every parameter of a route's path is a UUID. */
 function hasOnlyIds({ url, schema }: RouteOptions): boolean {
