@@ -284,6 +284,8 @@ test('addresses and app files are validated, changed and cleared', async () => {
   expect(cleared.body).toMatchObject({ root_url: null, assetlinks: null, expired_url: urls.expired_url });
   for (const [field, value] of [
     ['root_url', 'javascript:alert(1)'],
+    ['not_found_url', 'https://example'],
+    ['expired_url', 'https://www.https://x.example'],
     ['not_found_url', `https://${host}/again`],
     ['expired_url', 'https://user@brand.example/'],
     ['assetlinks', [{ long: 'x'.repeat(131_072) }]],

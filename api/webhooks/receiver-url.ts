@@ -16,7 +16,8 @@ export const RECEIVER_URL_LIMIT = 2_048;
  * @throws {AppError} `bad_request` when it is not http(s), or has credentials or port 0
  */
 export function parseReceiverUrl(text: string, path = 'url'): URL {
-  requireWebUrl(path, text, RECEIVER_URL_LIMIT);
+  // It may be a service's name in a network of containers, where the operator allows private addresses.
+  requireWebUrl(path, text, RECEIVER_URL_LIMIT, true);
   const url = new URL(text);
   // Nothing listens on it, and Node's client takes the scheme's port instead.
   if (url.port === '0') throw badRequest(path, 'must have a port from 1 to 65535');

@@ -5,9 +5,11 @@ import type { BlockedDomains } from './blocked-domains.ts';
 import {
   hasBidiControl,
   hasEmptyLabel,
+  hasOneLabel,
   hasTwoSchemes,
   NO_BIDI_CONTROL,
   NO_EMPTY_LABEL,
+  NO_WHOLE_HOST,
   ONE_SCHEME,
   withoutTrailingDot,
 } from './web-urls.ts';
@@ -45,11 +47,9 @@ export function requireDestination(path: string, text: string, rules: Destinatio
   const url = /^https?:\/\/[^/\\?#]/i.test(text) ? parse(text) : null;
   if (url === null) throw badRequest(path, NO_URL);
   if (hasEmptyLabel(url)) throw badRequest(path, NO_EMPTY_LABEL);
-  if (hasTwoSchemes(url)) throw badRequest(path, ONE_SCHEME);
+  if (hasTwoSchemes(text, url)) throw badRequest(path, ONE_SCHEME);
   // An import takes a link to a host of an intranet as it is.
-  if (!rules.allowsHttp && hasOneLabel(url)) {
-    throw badRequest(path, 'must name a whole host, such as shop.example');
-  }
+  if (!rules.allowsHttp && hasOneLabel(url)) throw badRequest(path, NO_WHOLE_HOST);
   if (url.protocol !== 'https:' && !rules.allowsHttp && !isLoopback(url.hostname)) {
     throw badRequest(path, 'must begin with https:// (http:// is for loopback hosts only)');
   }
@@ -95,11 +95,6 @@ function requireStorable(path: string, text: string): void {
   if (SPACE_OR_CONTROL.test(text) && SCHEME.test(text))
     throw badRequest(path, 'must not contain white space or control characters');
   if (hasBidiControl(text)) throw badRequest(path, NO_BIDI_CONTROL);
-}
-
-/** Returns whether a host is one label that is no address: `https://example`, where an ending is missing. */
-function hasOneLabel({ hostname }: URL): boolean {
-  return !/[.[]/.test(withoutTrailingDot(hostname)) && !isLoopback(hostname);
 }
 
 /** A redirect sends it encoded, where a character may become nine. */
