@@ -28,11 +28,19 @@ function filterOf({ dimension, operator, values = [] }: Omit<FilterBody, 'any'>,
   return readFilter(filter, { list: `${path}.values`, value: (n) => `${path}.values.${n}` });
 }
 
-/**
- * Returns what rows are sorted by.
- *
- * @throws {AppError} `bad_request` for what is neither a metric nor a dimension of the query
- */
+/** @throws {AppError} `bad_request` for an order by what is neither a metric nor a dimension of the query */
+export function requireOrders({
+  metrics,
+  dimensions,
+  order_by,
+}: Pick<AnalyticsQuery, 'metrics' | 'dimensions' | 'order_by'>): void {
+  const known: readonly string[] = [...metrics, ...dimensions];
+  for (const [n, { by }] of order_by.entries()) {
+    if (!known.includes(by)) throw badRequest(`order_by.${n}.by`, `must be one of ${known.join(', ')}`);
+  }
+}
+
+/** Returns what rows are sorted by. */
 export function ordersOf(query: Pick<AnalyticsQuery, 'metrics' | 'order_by'>, grouping: Grouping): Order[] {
   const { metrics, order_by } = query;
   if (order_by.length === 0) {
@@ -40,13 +48,11 @@ export function ordersOf(query: Pick<AnalyticsQuery, 'metrics' | 'order_by'>, gr
     const first = metrics.slice(0, 1).map((by) => ({ by, isDescending: true }));
     return bucket === -1 ? first : [{ by: bucket, isDescending: false }, ...first];
   }
-  return order_by.map(({ by, direction }, n) => {
+  return order_by.flatMap(({ by, direction }) => {
     const isDescending = direction === 'desc';
     const metric = METRICS.find((name) => name === by && metrics.includes(name));
     if (metric) return { by: metric, isDescending };
     const dimension = grouping.dimensions.find(({ name }) => name === by);
-    if (dimension) return { by: dimension.key, isDescending };
-    const known = [...metrics, ...grouping.dimensions.map(({ name }) => name)];
-    throw badRequest(`order_by.${n}.by`, `must be one of ${known.join(', ')}`);
+    return dimension ? { by: dimension.key, isDescending } : [];
   });
 }

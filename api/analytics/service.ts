@@ -18,7 +18,7 @@ import { previousWindow, type ReportWindow, reportWindow } from '../report-windo
 import { conditionsOf, type FilterOrAny } from './filters.ts';
 import { type Grouping, groupingOf } from './grouping.ts';
 import { namesIn } from './names.ts';
-import { filtersOf, ordersOf } from './request.ts';
+import { filtersOf, ordersOf, requireOrders } from './request.ts';
 import type { AnalyticsQuery, AnalyticsResult } from './schemas.ts';
 import { shownDimensions, shownMetrics } from './shown.ts';
 
@@ -75,6 +75,11 @@ export async function answerQuery(
   };
 }
 
+/** Validates a query that is stored. @throws {AppError} `bad_request` that names the field */
+export function checkQuery(query: AnalyticsQuery, workspace: Auth['workspace']): void {
+  parsed(query, workspace);
+}
+
 type Parsed = {
   window: ReportWindow;
   compared: ReportWindow | null;
@@ -87,6 +92,7 @@ function parsed(query: AnalyticsQuery, workspace: Auth['workspace']): Parsed {
     const twice = query[list].findIndex((name, n) => query[list].indexOf(name as never) !== n);
     if (twice !== -1) throw badRequest(`${list}.${twice}`, `must not repeat ${query[list][twice]}`);
   }
+  requireOrders(query);
   const timeZone =
     canonicalZone(checkTimeZone('time_zone', query.time_zone ?? workspace.time_zone ?? 'UTC')) ?? 'UTC';
   const window = reportWindow(inZone(query.window ?? {}, timeZone), workspace, 'window');

@@ -4,6 +4,11 @@ import { nearestName } from '../../core/text/near-names.ts';
 const MOST_UNKNOWN = 100;
 /** Characters of an unknown name that a response repeats. */
 const LONGEST = 100;
+/**
+ * Objects of bodies that had a field `__proto__`. It is removed where a body is parsed, and is an unknown field like any
+ * other.
+ */
+export const hadProto = new WeakSet<object>();
 /** Names in the header `x-ignored-fields`. */
 const MOST_NAMED = 20;
 /** Characters of a name in that header. */
@@ -52,7 +57,7 @@ export function readFields(schema: FieldSchema, body: unknown): UnknownField[] {
     if (properties === undefined) return;
     const fields = value as Record<string, unknown>;
     const known = Object.keys(properties);
-    for (const name in fields) {
+    for (const name of hadProto.has(value) ? [...Object.keys(fields), '__proto__'] : Object.keys(fields)) {
       const own = Object.hasOwn(properties, name) ? properties[name] : undefined;
       if (own !== undefined) {
         if (fields[name] !== null) visit(own, fields[name], [...path, name]);

@@ -5,6 +5,7 @@ import { AppError, badRequest } from '../../core/errors.ts';
 import { type Unstorable, unstorableIn } from '../../core/text/storable.ts';
 import { createTimeSlices, type Slice } from '../../core/tier/time-slices.ts';
 import type { Api } from '../dependencies.ts';
+import { hadProto } from './body-fields.ts';
 import { outlineOf } from './json-outline.ts';
 
 declare module 'fastify' {
@@ -108,7 +109,7 @@ async function parseBody(body: Buffer, field: string | null, slice: Slice): Prom
       continue;
     }
     const row = parseJson(body.subarray(start, end));
-    const problem = unstorableIn(row);
+    const problem = unstorableIn(row, hadProto);
     parsed.push(problem ? new UnstorableRow(problem) : row);
   }
   value[field] = parsed;
@@ -126,6 +127,6 @@ function parseJson(text: Buffer): unknown {
 }
 
 function refuseUnstorable(where: string, root: unknown): void {
-  const problem = unstorableIn(root);
+  const problem = unstorableIn(root, hadProto);
   if (problem) throw badRequest(problem.path || where, problem.message);
 }

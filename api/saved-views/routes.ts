@@ -1,4 +1,5 @@
 import { AppError, badRequest } from '../../core/errors.ts';
+import { badFields, faultsOf } from '../../core/faults.ts';
 import {
   countSavedViews,
   deleteSavedView,
@@ -6,11 +7,20 @@ import {
   listSavedViews,
 } from '../../sql/console/saved-views.ts';
 import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
-import type { Api, ApiDeps } from '../dependencies.ts';
+import { checkQuery } from '../analytics/service.ts';
+import type { Api, ApiDeps, Auth } from '../dependencies.ts';
+import { bodyCheck } from '../input/validation.ts';
 import { cutPage, readCursor } from '../pages.ts';
 import { withIdempotency } from '../plugins/idempotency.ts';
 import { IdParams, Ok } from '../schemas.ts';
-import { QUERY_LIMIT, SavedViewBody, SavedViewList, SavedViewQuery, SavedViewRecord } from './schemas.ts';
+import {
+  CheckedView,
+  QUERY_LIMIT,
+  SavedViewBody,
+  SavedViewList,
+  SavedViewQuery,
+  SavedViewRecord,
+} from './schemas.ts';
 
 const CONFIG = { scope: 'secret', plan: 'paid' } as const;
 const tags = ['Dashboards'];
@@ -58,12 +68,16 @@ export async function savedViewRoutes(app: Api, { pool }: ApiDeps): Promise<void
       if (Buffer.byteLength(JSON.stringify(request.body.query)) > QUERY_LIMIT) {
         throw badRequest('query', `must be at most ${QUERY_LIMIT} bytes serialized`);
       }
+      const { name } = request.body;
+      // The check sets defaults.
+      const query = structuredClone(request.body.query);
+      requireQuery(request.body.query, request.auth.workspace);
       return withIdempotency(pool, request, reply, async (tx) => {
         const { id } = await lockWorkspace(tx, request.auth.workspace.id);
         if ((await countSavedViews(tx, id)) >= MOST_VIEWS) {
           throw new AppError('conflict', `a workspace has at most ${MOST_VIEWS} saved views; delete one`);
         }
-        return { status: 201, body: await insertSavedView(tx, id, request.body) };
+        return { status: 201, body: await insertSavedView(tx, id, { name, query }) };
       });
     },
   );
@@ -87,4 +101,21 @@ export async function savedViewRoutes(app: Api, { pool }: ApiDeps): Promise<void
       return { ok: true as const };
     },
   );
+}
+
+const checkView = bodyCheck(CheckedView);
+
+/** @throws {AppError} `bad_request` that names the field of the query */
+function requireQuery(given: Record<string, unknown>, workspace: Auth['workspace']): void {
+  const view = { query: given };
+  const refusal = checkView(view);
+  if (refusal !== null) throw refusal;
+  const { query } = view as CheckedView;
+  try {
+    checkQuery({ ...query, metrics: query.metrics ?? [] }, workspace);
+  } catch (error) {
+    const faults = faultsOf(error);
+    if (faults === null) throw error;
+    throw badFields(faults.map((fault) => ({ ...fault, path: `query.${fault.path}` })));
+  }
 }

@@ -83,3 +83,51 @@ test('an analyst reads views and saves none; a free plan has none', async () => 
   const free = await api.addWorkspace({ plan: 'free' });
   expect((await free.get('/saved-views')).status).toBe(402);
 });
+
+const filter = { dimension: 'weekday', operator: 'is', values: ['1'] };
+test.each<[object, string]>([
+  [{ ...query, weekday: 'Monday' }, 'query.weekday'],
+  [{ ...query, filter: [] }, 'query.filter'],
+  [{ ...query, timezone: 'Europe/Berlin' }, 'query.timezone'],
+  [{ ...query, window: { start: '2026-11-01' } }, 'query.window.start'],
+  [{ ...query, filters: [{ ...filter, value: '1' }] }, 'query.filters.0.value'],
+  [{ ...query, filters: [{ ...filter, values: ['Monday'] }] }, 'query.filters.0.values.0'],
+  [
+    { ...query, filters: [{ any: [filter, { ...filter, weekday: 'Monday' }] }] },
+    'query.filters.0.any.1.weekday',
+  ],
+  [{ ...query, dimensions: ['colour'] }, 'query.dimensions.0'],
+  [{ ...query, order_by: [{ by: 'revenue' }] }, 'query.order_by.0.by'],
+  [{ ...query, time_zone: 'Europe/Bonn' }, 'query.time_zone'],
+  [{ ...query, compare: 'last' }, 'query.compare'],
+  [{ ...query, address: 7 }, 'query.address'],
+])('a view of %j is refused, and the field is named', async (wrong, path) => {
+  const { status, body } = await shop.post('/saved-views', { name: 'A', query: wrong });
+  expect([status, body.error.details?.map((detail) => detail.path)]).toEqual([400, [path]]);
+});
+
+test('a field __proto__ of a query is refused by its name', async () => {
+  const text = JSON.stringify({ name: 'A', query: { ...query, filters: [filter] } });
+  for (const [place, path] of [
+    ['"query":{', 'query.__proto__'],
+    ['"filters":[{', 'query.filters.0.__proto__'],
+  ] as const) {
+    const body = text.replace(place, `${place}"__proto__":{"country":"DE"},`);
+    const refused = await shop.call('POST', '/saved-views', {
+      body,
+      headers: { 'content-type': 'application/json' },
+    });
+    expect([refused.status, refused.body.error.details?.[0]?.path]).toEqual([400, path]);
+  }
+});
+
+test('a view of nulls, of an empty query, and of an address is saved as it was sent', async () => {
+  for (const given of [
+    {},
+    { ...query, compare: null, time_zone: null },
+    { ...query, address: 'country=DE' },
+  ]) {
+    const made = await shop.post<SavedViewRecord>('/saved-views', { name: 'A', query: given });
+    expect([made.status, made.body.query]).toEqual([201, given]);
+  }
+});

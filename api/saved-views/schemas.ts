@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { Body, Cursor, Instant, Limit, NAME, NextCursor, Uuid } from '../schemas.ts';
+import { AnalyticsQuery } from '../analytics/schemas.ts';
+import { Body, Cursor, Instant, Limit, NAME, NextCursor, ReadBody, Uuid } from '../schemas.ts';
 
 /** Bytes of `query` as JSON in UTF-8. */
 export const QUERY_LIMIT = 16_384;
@@ -8,8 +9,16 @@ const ViewQuery = Type.Unsafe<Record<string, unknown>>({
   title: 'SavedQuery',
   type: 'object',
   additionalProperties: true,
-  description: `What the view shows: the body of a \`POST /analytics/query\`, and choices of the client that saved it. At most ${QUERY_LIMIT} bytes serialized.`,
+  description: `What the view shows: the body of a \`POST /analytics/query\`, whose fields may all be left out, and \`address\`, a text of the client that saved it. Kept as sent. An unknown field is refused, as is a value that no click can have. At most ${QUERY_LIMIT} bytes serialized.`,
 });
+
+const { metrics, ...others } = AnalyticsQuery.properties;
+
+/** What a view's query is checked by. It is stored as it was sent. */
+export const CheckedView = ReadBody({
+  query: ReadBody({ metrics: Type.Optional(metrics), ...others, address: Type.Optional(Type.String()) }),
+});
+export type CheckedView = Static<typeof CheckedView>;
 
 export const SavedViewBody = Body(
   { name: Type.String({ minLength: 1, maxLength: 100, pattern: NAME }), query: ViewQuery },

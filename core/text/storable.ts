@@ -20,8 +20,10 @@ export type Unstorable = { path: string; message: string };
  * half a surrogate pair, a number beyond a double's range, or deep nesting. Null: all can be stored.
  *
  * It does not recurse, since it must accept any input, and it removes `__proto__` keys.
+ *
+ * @param removed gets the objects that had one
  */
-export function unstorableIn(root: unknown): Unstorable | null {
+export function unstorableIn(root: unknown, removed?: WeakSet<object>): Unstorable | null {
   const pending: { path: string; value: unknown; depth: number }[] = [{ path: '', value: root, depth: 0 }];
   for (let next = pending.pop(); next; next = pending.pop()) {
     const { path, value, depth } = next;
@@ -32,7 +34,10 @@ export function unstorableIn(root: unknown): Unstorable | null {
       if (!Number.isFinite(value)) return { path, message: 'must be a finite number' };
     } else if (typeof value === 'object' && value !== null) {
       if (depth >= MAX_DEPTH) return { path: '', message: TOO_DEEP };
-      if (!Array.isArray(value)) Reflect.deleteProperty(value, '__proto__');
+      if (!Array.isArray(value) && Object.hasOwn(value, '__proto__')) {
+        Reflect.deleteProperty(value, '__proto__');
+        removed?.add(value);
+      }
       for (const [key, child] of Object.entries(value)) {
         const message = Array.isArray(value) ? null : unstorableText(key);
         if (message !== null) return { path, message };
