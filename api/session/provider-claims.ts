@@ -1,23 +1,30 @@
+import { normalizeEmail } from '../../core/tracking/emails.ts';
+
 /** Claims of a person, by name. */
 export type Claims = Record<string, unknown>;
 
 /** What became of a claim that decides about a sign-in; says no value, so that it may be logged. */
 export type ClaimState = 'absent' | 'false' | 'not understood' | 'present';
 
-const isGiven = (value: unknown): boolean => value !== undefined && value !== null && value !== '';
+const isThere = (value: unknown): boolean => value !== undefined && value !== null && value !== '';
+/** An empty list may be filled in userinfo. */
+const isGiven = (value: unknown): boolean => isThere(value) && !(Array.isArray(value) && value.length === 0);
+
+const isObject = (value: unknown): value is Claims =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
  * Returns the value of a claim: of that name, or else at the dotted path (`realm_access.roles` of Keycloak). Null
  * counts as absent.
  */
 export function claimAt(claims: Claims, name: string): unknown {
-  if (isGiven(claims[name])) return claims[name];
+  if (isThere(claims[name])) return claims[name];
   let value: unknown = claims;
   for (const part of name.split('.')) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined;
     value = (value as Claims)[part];
   }
-  return isGiven(value) ? value : undefined;
+  return isThere(value) ? value : undefined;
 }
 
 /**
@@ -25,7 +32,7 @@ export function claimAt(claims: Claims, name: string): unknown {
  * or empty.
  */
 export function isMissingOne(claims: Claims, names: readonly string[]): boolean {
-  return names.some((name) => claimAt(claims, name) === undefined);
+  return names.some((name) => !isGiven(claimAt(claims, name)));
 }
 
 /**
@@ -35,26 +42,42 @@ export function isMissingOne(claims: Claims, names: readonly string[]): boolean 
  * out.
  */
 export function mergeClaims(idToken: Claims, userinfo: Claims): Claims {
-  const given = (claims: Claims) => Object.entries(claims).filter(([, value]) => isGiven(value));
-  const merged: Claims = Object.fromEntries([...given(userinfo), ...given(idToken)]);
-  const isOtherEmail = isGiven(userinfo.email) && merged.email !== userinfo.email;
+  const merged = merge(idToken, userinfo);
+  const isOtherEmail = isGiven(userinfo.email) && !isSameEmail(merged.email, userinfo.email);
   if (isOtherEmail && !isGiven(idToken.email_verified)) delete merged.email_verified;
   return merged;
 }
 
-/** Returns `email_verified` as a boolean: Amazon Cognito and others send it as text. Null: absent or not understood. */
+/** Merges objects within claims too: Keycloak may send an empty `realm_access`. An empty list is better than none. */
+function merge(first: Claims, second: Claims): Claims {
+  const names = new Set([...Object.keys(second), ...Object.keys(first)]);
+  const entries = [...names].map((name): [string, unknown] => {
+    const [one, other] = [first[name], second[name]];
+    if (isObject(one) && isObject(other)) return [name, merge(one, other)];
+    return [name, [one, other].find(isGiven) ?? one ?? other];
+  });
+  return Object.fromEntries(entries.filter(([, value]) => isThere(value)));
+}
+
+/** Entra ID and others write an address in another case in the ID token than in userinfo. */
+const isSameEmail = (one: unknown, other: unknown): boolean =>
+  typeof one === 'string' && typeof other === 'string' && normalizeEmail(one) === normalizeEmail(other);
+
+/**
+ * Returns `email_verified` as a boolean: Amazon Cognito and others send it as text. What is not understood does not
+ * verify. Null: absent.
+ */
 export function verifiedOf(claims: Claims): boolean | null {
   const value = claims.email_verified;
-  if (typeof value === 'boolean') return value;
-  const text = typeof value === 'string' ? value.trim().toLowerCase() : '';
-  return text === 'true' ? true : text === 'false' ? false : null;
+  return isGiven(value) ? String(value).trim().toLowerCase() === 'true' : null;
 }
 
 /** Returns what became of `email_verified`, for the log. */
 export function verifiedState(claims: Claims): ClaimState {
-  if (!isGiven(claims.email_verified)) return 'absent';
   const verified = verifiedOf(claims);
-  return verified === null ? 'not understood' : verified ? 'present' : 'false';
+  if (verified === null) return 'absent';
+  if (verified) return 'present';
+  return /^\s*false\s*$/i.test(String(claims.email_verified)) ? 'false' : 'not understood';
 }
 
 /** The groups of a person; `missing`: no such claim, `overage`: too many for the token. */
@@ -67,8 +90,9 @@ export type Groups = { state: 'given'; names: string[] } | { state: 'missing' | 
 export function groupsOf(claims: Claims, name: string): Groups {
   const value = claimAt(claims, name);
   if (value !== undefined) {
-    const names = [value].flat().filter((group): group is string => typeof group === 'string');
-    return { state: 'given', names };
+    // ZITADEL sends roles as the names of an object.
+    const groups: unknown[] = isObject(value) ? Object.keys(value) : [value].flat();
+    return { state: 'given', names: groups.filter((group) => typeof group === 'string') };
   }
   const elsewhere = claims._claim_names;
   const isElsewhere = typeof elsewhere === 'object' && elsewhere !== null && Object.hasOwn(elsewhere, name);

@@ -153,7 +153,7 @@ describe('a sign-in is refused', () => {
     ['an email that is not verified, as text', { email_verified: 'false' }, 'email_unverified'],
     ['an email of which nothing is said', { email_verified: undefined }, 'email_verified_missing'],
     ['an email of which null is said', { email_verified: null }, 'email_verified_missing'],
-    ['an email of which something else is said', { email_verified: 1 }, 'email_verified_missing'],
+    ['an email of which something else is said', { email_verified: 1 }, 'email_unverified'],
     ['no email', { email: undefined }, 'email_missing'],
     ['null as the email', { email: null, idToken: { email: '' } }, 'email_missing'],
     ['a domain that is not allowed', { email: 'ann@shop.example.evil.example' }, 'domain_refused'],
@@ -277,10 +277,14 @@ describe('claims', () => {
     ['the email in the ID token, the rest in userinfo', { idToken: { email: '$' } }],
     ['null in the ID token', { idToken: { email: null, email_verified: null } }],
     ['text, as Amazon Cognito sends it', { email_verified: 'true' }],
+    ['the email in another case in the ID token', { idToken: { email: 'CASE' } }],
   ])('are taken: %s', async (_name, { idToken = {}, ...userinfo }) => {
     const ann = await signedInAs(plain, shop, 'operator', { email });
     const own = Object.fromEntries(
-      Object.entries(idToken).map(([name, value]) => [name, value === '$' ? email : value]),
+      Object.entries(idToken).map(([name, value]) => [
+        name,
+        value === '$' ? email : value === 'CASE' ? email.toUpperCase() : value,
+      ]),
     );
     is({ ...userinfo, idToken: own });
     expect((await me(plain, await signIn(plain))).id).toBe(ann.id);
@@ -310,8 +314,10 @@ describe('claims', () => {
     const ann = await signedInAs(trusting, workspace, 'operator', { email });
     is({ email_verified: undefined });
     expect((await me(trusting, await signIn(trusting))).id).toBe(ann.id);
-    is({ email_verified: false });
-    expect(await signIn(trusting)).toMatchObject(failed('email_unverified'));
+    for (const unverified of [false, 'false', 0, '0', 'no']) {
+      is({ email_verified: unverified });
+      expect(await signIn(trusting)).toMatchObject(failed('email_unverified'));
+    }
     await trusting.close();
   });
 });
@@ -379,6 +385,13 @@ describe('with groups', () => {
     }));
     await nested.addWorkspace();
     is({ realm_access: { roles: ['staff'] } });
+    expect((await me(nested, await signIn(nested))).role).toBe('analyst');
+    for (const inToken of [{}, { roles: [] }, { roles: null }]) {
+      is({ realm_access: { roles: ['staff'] }, idToken: { email, realm_access: inToken } });
+      expect((await me(nested, await signIn(nested))).role).toBe('analyst');
+    }
+    // As ZITADEL sends them.
+    is({ realm_access: { roles: { staff: { 1: 'shop.example' } } } });
     expect((await me(nested, await signIn(nested))).role).toBe('analyst');
     await nested.close();
   });

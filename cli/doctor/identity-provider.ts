@@ -11,6 +11,7 @@ export async function checkIdentityProvider({
   if (!oidc) return [];
   const { ok, error } = findingsOf('sign-in');
   const redirectUri = `${appUrl}${PROVIDER_CALLBACK}`;
+  const register = `the redirect URI to register there is ${redirectUri}`;
   try {
     await createProvider(oidc, redirectUri).begin(false);
   } catch (cause) {
@@ -20,10 +21,10 @@ export async function checkIdentityProvider({
       error(
         `OIDC_ISSUER=${oidc.issuer}: ${cause.message}`,
         isDown
-          ? 'let this machine reach the provider, or correct OIDC_ISSUER'
-          : 'set OIDC_ISSUER to the issuer of the discovery document',
+          ? `let this machine reach the provider, or correct OIDC_ISSUER; ${register}`
+          : `set OIDC_ISSUER to the issuer of the discovery document; ${register}`,
       ),
     ];
   }
-  return [ok(`${oidc.issuer} responds; the redirect URI to register there is ${redirectUri}`)];
+  return [ok(`${oidc.issuer} responds; ${register}`)];
 }
