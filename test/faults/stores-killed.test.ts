@@ -8,6 +8,7 @@ import { clickLinks, firstVisits } from '../support/clicker.ts';
 import { makeLink } from '../support/first-click.ts';
 import { NIGHTLY } from '../support/nightly.ts';
 import { type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 import { accountFor } from './accounting.ts';
 import { embeddedClickHouse, postmaster } from './processes.ts';
 
@@ -30,6 +31,15 @@ afterEach(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
+/** Returns the process id of a store, or null while none runs. */
+function runningPid(pid: () => number): number | null {
+  try {
+    return pid();
+  } catch {
+    return null;
+  }
+}
+
 test.each([
   ['ClickHouse', () => embeddedClickHouse(service)],
   ['PostgreSQL', () => postmaster(dataDir)],
@@ -51,8 +61,13 @@ test.each([
     });
     for (let round = 0; round < KILLS; round++) {
       await delay(700);
-      process.kill(pid(), 'SIGKILL');
-      await delay(1_500);
+      const killed = pid();
+      process.kill(killed, 'SIGKILL');
+      await until(
+        'another process in its place',
+        () => runningPid(pid),
+        (now) => now !== null && now !== killed,
+      );
     }
     stop.abort();
     const clicked = await load;

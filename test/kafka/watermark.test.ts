@@ -11,6 +11,7 @@ import { type IngestProcess, startIngestProcess } from '../support/ingest-proces
 import { NO_KAFKA, startKafka, type TestKafka } from '../support/kafka.ts';
 import { type Service, startService } from '../support/service.ts';
 import { type TestStores, testStores } from '../support/stores.ts';
+import { until } from '../support/until.ts';
 import { pollClicks, underLoad } from './deployment.ts';
 
 /**
@@ -50,8 +51,10 @@ beforeAll(async () => {
   service = await startService({ dataDir, env });
   key = service.demo?.secret_key ?? '';
   [late, mortal] = await Promise.all([startLate(), startIngestProcess({ ...env, STREAM_NAME: 'ingest-2' })]);
-  // A stream begins at the watermark of its registration: the clock that is behind reaches it only now.
-  await delay(BEHIND_MS);
+  // A stream begins at the watermark of its registration, which holds the watermark until the clock that is behind
+  // passes it.
+  const registered = await mark();
+  await until('a watermark past the registrations', mark, (now) => now > registered);
 }, 240_000);
 
 afterAll(async () => {
@@ -91,7 +94,8 @@ test('a poller that starts at the watermark misses nothing: with a late clock, i
   const clicked = await underLoad(
     urls,
     async () => {
-      await delay(1_500);
+      const before = await mark();
+      await until('a second of the watermark', mark, (now) => now >= before + 1_000);
       // As far as the clock that is behind, and no further.
       expect(await mark()).toBeLessThan(Date.now() - BEHIND_MS + 100);
       await kafka.nodes[0]?.kill();
@@ -126,8 +130,18 @@ test('a process that is gone for good holds the watermark until its stream is re
     () => expect.poll(() => storedSince(dead), PATIENT).toBeGreaterThan(10),
     LIGHT,
   );
-  // The other clocks are past it, including the one that is behind.
-  await delay(BEHIND_MS + 1_000);
+  const behind = async () => {
+    const { rows } = await stores.pool.query<{ name: string }>(
+      `SELECT name FROM ingest_streams WHERE name <> 'ingest-2' AND visible_before <= $1`,
+      [(dead + 1) * 1_000],
+    );
+    return rows.map(({ name }) => name);
+  };
+  await until(
+    'the other clocks past it, including the one that is behind',
+    behind,
+    (names) => names.length === 0,
+  );
   expect(await mark()).toBeLessThanOrEqual(dead + 1);
   const cli = operator(stores);
   const streams = await cli.json<{ streams: { stream_id: string; name: string }[] }>('stream', 'list');
