@@ -7,8 +7,8 @@ import type { Filter } from './filters.ts';
 const NAMES = { browser: BROWSER_NAMES, os: SYSTEM_NAMES };
 
 /**
- * Refuses a browser or system that no click can have. Imported clicks may have names of another service: a name that is
- * not of the parser is looked up in the clicks of the workspace.
+ * Refuses the name of a browser or system that no click can have. The parser's names pass. Imported clicks may have
+ * names of another service, so other names are looked up in the workspace's clicks.
  *
  * @throws {AppError} `bad_request` that names the field and lists the names
  */

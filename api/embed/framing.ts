@@ -10,7 +10,7 @@ const FRAMES = ['iframe', 'frame', 'embed', 'object'];
 
 /**
  * Returns the `allowed_origins` of a publishable key's workspace, empty: any. An unknown key has nothing to protect.
- * While PostgreSQL is down the page is served to all: its call to the API names the framing page, which is checked.
+ * While PostgreSQL is down, any site may frame the page: the API then checks the framing page, which each call names.
  *
  * @param key as the query has it
  */

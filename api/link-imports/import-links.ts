@@ -31,7 +31,7 @@ export type ImportResult = {
   /** Rows of the file, readable or not. */
   read: number;
   created: number;
-  /** Those of them that answer once their domain is proven. */
+  /** The part of them whose domain is not proven yet: they do not redirect until it is. */
   waiting: number;
   /** Rows whose link exists already. */
   skipped: number;
@@ -56,8 +56,8 @@ export type ImportOptions = ImportSource & {
   pool: Pool;
   workspaceId: string;
   /**
-   * Says what an import would do. It is one transaction that is rolled back; meanwhile the workspace gets no new links.
-   * Left out: no.
+   * Reports what the import would do, and makes nothing. It holds one transaction, so the workspace gets no new links
+   * meanwhile. Left out: no.
    */
   dryRun?: boolean;
   /** Called after every batch. */
@@ -230,7 +230,7 @@ async function* batchesOf(
   if (pending.length > 0) yield await take();
 }
 
-/** Adds a password that the file has as a hash: a create takes a clear one only. */
+/** Sets the password of a link whose file has only its hash. A create takes a password in clear. */
 function withHash(row: BulkRow, pending: Pending | undefined): BulkRow {
   if (row instanceof AppError || !pending || pending.passwordHash === null) return row;
   return { ...row, settings: { ...row.settings, password_hash: pending.passwordHash } };

@@ -22,7 +22,7 @@ import { checkTimes, type OwnSettings } from './settings.ts';
 import { claimFresh, type Draft, slugDrafts } from './slug-choice.ts';
 import { checkSplit, withoutSplit } from './split.ts';
 
-/** The links of a create, whether it made them, and the workspace afterwards. */
+/** The links of a create, whether it made them or found them, and the workspace as it is then. */
 export type Created = { made: boolean; destinationId: string; links: Link[]; workspace: Workspace };
 
 /** A create that makes its campaign. */

@@ -103,7 +103,7 @@ function isTakenBySibling(custom: string, draft: Draft, siblings: Link[]): boole
   );
 }
 
-/** The highest number tried: no campaign has that many links of one slug on one channel. */
+/** The highest number that is tried. No campaign has that many links of one slug on one channel. */
 const LAST_NUMBER = 10_000;
 
 async function claimNumbered(

@@ -144,7 +144,7 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
           : !(await isOpenToPages(deps, workspace.id, userId, known, new Date()));
         if (stays) return { known, report, referrer: null };
         if (byServer && !namesReferrer(body)) return { known, report, referrer: 'unsaid' as const };
-        // A page's visitor does not decide beside what a server names.
+        // A visitor that a page reported does not count when a server names the referrer.
         const earlier = known?.by_server === byServer && body._vid === undefined ? known.visitor_id : null;
         const visitors = visitorIds.length > 0 || earlier === null ? visitorIds : [earlier];
         const referrer = await resolveReferrer(deps, workspace.id, body, visitors);

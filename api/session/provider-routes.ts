@@ -31,7 +31,7 @@ export async function providerRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const provider = createProvider(settings, `${config.appUrl}${PROVIDER_CALLBACK}`);
   const cookie = `${config.appUrl.startsWith('https:') ? '__Host-' : ''}hoplog_oidc`;
 
-  /** Sends the browser to the sign-in of the console, which says why. */
+  /** Sends the browser to the console's sign-in page, which shows the reason. */
   const fail = (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -42,7 +42,10 @@ export async function providerRoutes(app: Api, deps: ApiDeps): Promise<void> {
     return reply.redirect(`/console?sign_in=${outcome}`);
   };
 
-  /** Records a sign-in that the provider refused, of a person who is not known: once a minute, as anyone may begin one. */
+  /**
+   * Records that the provider refused a person who is not known. Anyone may begin a sign-in, so it writes once a
+   * minute.
+   */
   const recordRefusal = async (reason: ProviderFailure) => {
     const workspaceId = await workspaceOf(pool, settings);
     if (workspaceId === null) return;

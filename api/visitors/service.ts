@@ -18,7 +18,7 @@ type Stores = Pick<ApiDeps, 'pool' | 'clickhouse'>;
 /** A visitor with the data of either database. */
 type Known = { id: string; email: string | null; seenNanos: bigint; click: ShownClick | null };
 
-/** The end of an id, or all of it. Ids of one time have the same beginning. */
+/** Matches a whole id, or its end. Beginnings do not tell ids apart: those made at one time share it. */
 const END_OF_ID = /^[0-9a-f-]{4,36}$/;
 
 /**

@@ -3,8 +3,8 @@ import { type Config, readConfig } from './config.ts';
 import { fileSettingOf, type SecretSetting } from './secrets.ts';
 
 /**
- * The address of a database whose password may change while the process runs. The database refuses the old one from some moment
- * on; the file of the setting has the new one before or after that.
+ * The address of a database whose password may change while the process runs. From some moment on, the database refuses
+ * the old password. The setting's file gets the new one shortly before or after that.
  */
 export type Credentials = {
   /** The address with user and password, as last read. */

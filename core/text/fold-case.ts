@@ -37,8 +37,9 @@ function unlikeLowerCase(): readonly Unlike[] {
 }
 
 /**
- * Returns characters, in lower case, without which a text has one of some parts once its case is folded only if its lower
- * case has it: `ß` and `ſ` for the part `sale`, none for `red`. Lower case is much cheaper in ClickHouse.
+ * Returns the characters for which lower case is not enough to find these parts, such as `ß` and `ſ` for the part
+ * `sale`, and none for `red`. A text without them has a part when its lower case does. Otherwise its case must be
+ * folded, which is much more expensive in ClickHouse.
  *
  * @param parts folded
  */

@@ -6,7 +6,7 @@ import type { Hosts } from './hosts.ts';
 import { assertOutsideTransaction } from './nested-connections.ts';
 import { ServiceClient } from './pooler.ts';
 
-/** Returns the client of a pool, which connects to the host and with the credentials of that moment. */
+/** Returns a client class for a pool. A client takes the host and the credentials that are current when it is made. */
 export function clientWith(hosts: Hosts): typeof pg.Client {
   return class extends ServiceClient {
     constructor(options?: pg.ClientConfig) {
@@ -55,7 +55,7 @@ async function connectOnceMore(connect: Connect, credentials: Credentials): Prom
   }
 }
 
-/** An error of TLS does not tell whose connection it is, and a refusal not which setting is wrong. */
+/** Names what an error does not: PostgreSQL for an error of TLS, and the setting for refused credentials. */
 function explained(error: unknown, { setting }: Credentials): unknown {
   const fault = databaseFault(error);
   const { message } = error as Error;

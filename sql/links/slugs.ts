@@ -83,7 +83,7 @@ async function apartFromOthers(tx: Queryable, claims: SlugClaim[]): Promise<[Slu
   return [below, claims.filter((claim) => !taken.has(claim))];
 }
 
-/** Writes that slugs of several segments begin with these slugs' first ones. */
+/** Records the first segment of each slug, in rows of the kind `prefix`; see {@link prefixSlug}. */
 async function addPrefixes(tx: Queryable, claims: SlugClaim[]): Promise<void> {
   const prefixes = new Map(
     claims.map(({ domainNumber = OWN_DOMAIN, slug, workspaceId }) => {

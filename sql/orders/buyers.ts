@@ -16,7 +16,7 @@ export type Buyer = {
  */
 const MAX_VISITORS = 10_000;
 const MAX_EMAILS = 100;
-/** Limit of the visitors of all buyers together, which bounds a worker's memory. */
+/** Limit of the visitors of all buyers together. It bounds a worker's memory. */
 const MAX_OF_ALL = 5 * MAX_VISITORS;
 
 /**

@@ -6,9 +6,8 @@ export type DayActivity = { day: string; signups: number; purchases: number };
 
 /**
  * Returns signups and purchases that a referrer brought in `[from, to)`, by UTC day of the signup's report and of the
- * purchase.
- * Excludes blocked and held signups and their purchases, and purchases made while the referrer was suspended. Days without any
- * are left out.
+ * purchase. Leaves out blocked and held signups with their purchases, purchases made while the referrer was suspended,
+ * and days with neither signups nor purchases.
  */
 export async function activityByDay(
   db: Queryable,

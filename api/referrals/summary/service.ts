@@ -119,7 +119,10 @@ function cashOf(balances: readonly Balance[], accounts: readonly Account[]): Rec
   );
 }
 
-/** Returns the worth of one minor unit of each currency in the workspace's, to rank by; without a rate: left out. */
+/**
+ * Returns what a minor unit of each currency is worth in the workspace's currency, for ranking. Currencies without a
+ * rate are left out.
+ */
 function minorValues({ revenue }: ProgramActivity, base: string, rateOf: RateOf): Map<string, number> {
   return new Map(
     revenue.flatMap(({ currency }) => {

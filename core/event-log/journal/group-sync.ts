@@ -22,14 +22,14 @@ export type GroupSyncOptions = {
 };
 
 /**
- * A faster disk is synced on the event loop: a thread's hand-over takes as long as the sync (`bench/journal.ts`). A
- * disk that turns slow delays the loop once.
+ * A faster disk is synced on the event loop, because handing the sync to a thread takes as long (`bench/journal.ts`).
+ * A disk that turns slow delays the loop once.
  */
 const QUICK_MS = 1;
 
 /**
- * Longest time that heartbeats wait for a sync of their own. A power cut may lose those, and no more: what was written
- * before an event is synced with it.
+ * Longest time that heartbeats wait for a sync of their own. A power cut may lose heartbeats and nothing else: the sync
+ * of an event covers everything written before it.
  */
 const LAZY_MS = 60_000;
 

@@ -81,7 +81,7 @@ function hostOfDomainColumn(row: SourceRow): RowHost | null {
   return null;
 }
 
-/** A number is the id of a domain in another service, and no host. */
+/** Leaves out numbers: they are ids of domains in another service, not hosts. */
 function domainText(value: unknown): string | null {
   if (value === undefined || value === null || value === false || value === '') return null;
   if (typeof value !== 'object') {

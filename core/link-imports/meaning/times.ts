@@ -5,8 +5,8 @@ const SECONDS = /^\d{9,10}$/;
 const MILLISECONDS = /^\d{12,13}$/;
 
 /**
- * Returns a time as other programs write it in the form of a create: seconds or milliseconds since the epoch, or a
- * database's time. Other text is unchanged, which the create refuses.
+ * Converts a time as other programs write it to the form that a create takes. It reads seconds or milliseconds since
+ * the epoch, and the format of databases. It returns other text as it is, and the create refuses it.
  */
 export function timeIn(text: string): string {
   if (SECONDS.test(text)) return new Date(Number(text) * 1_000).toISOString();

@@ -56,7 +56,7 @@ export type SplitVariant = { id: string; destination_url: string; weight: number
 /** Destinations by system and device; the system is asked first. */
 export type Targeting = { ios?: string; android?: string; mobile?: string; desktop?: string };
 
-/** What the winner of a split has most of, for each click. */
+/** What decides the winner of a split: the highest figure for each click. */
 export const SPLIT_GOALS = ['leads', 'conversions', 'revenue'] as const;
 export type SplitGoal = (typeof SPLIT_GOALS)[number];
 
@@ -68,7 +68,7 @@ export const TEXT_LIMIT = 200;
 export const VARIANTS = { least: 2, most: 4 } as const;
 export const WEIGHTS = { least: 1, most: 100 } as const;
 
-/** Devices of rules. Any other device, such as a television, is none of them. */
+/** Devices that rules name. Any other device, such as a television, has none of these names. */
 export const RULE_DEVICES = ['mobile', 'tablet', 'desktop'] as const;
 export const RULE_SYSTEMS = ['ios', 'android', 'windows', 'macos', 'linux', 'other'] as const;
 export type RuleSystem = (typeof RULE_SYSTEMS)[number];
