@@ -123,6 +123,30 @@ describe('a connection', () => {
     await expect.poll(() => visitors(again)).toEqual(last);
   });
 
+  test('gets no imported click, also when its time is now, and none when it catches up', async () => {
+    await shop.post('/links', {
+      destination_url: 'https://shop.example/',
+      name: 'Moved',
+      channel: 'reddit',
+      slug: `moved-${shop.workspace.id}`,
+    });
+    const live = await connect('bots=include');
+    const before = new Date().toISOString();
+    const imported = await api.app.inject({
+      method: 'POST',
+      url: '/api/v1/clicks/import',
+      headers: { authorization: `Bearer ${shop.secretKey}`, 'content-type': 'text/csv' },
+      payload: `ts,slug,country\n${before},moved-${shop.workspace.id},DE\n`,
+    });
+    expect(imported.json()).toMatchObject({ created: 1, clicks: 1 });
+    const { body } = await shop.get<{ clicks: { imported: boolean }[] }>('/clicks');
+    expect(body.clicks.map((one) => one.imported)).toEqual([true]);
+    const made = await click(2);
+    await expect.poll(() => visitors(live)).toEqual(made);
+    const again = await connect(`since=${before}&bots=include`);
+    await expect.poll(() => visitors(again)).toEqual(made);
+  });
+
   test('gets the clicks of an hour in a time zone', async () => {
     // An hour that no two of these zones have at once.
     const zones = ['UTC', 'Asia/Tokyo', 'America/Los_Angeles'];
