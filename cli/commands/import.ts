@@ -18,6 +18,7 @@ import { CommandFailed, printResult, table } from '../output.ts';
 import { withStores } from '../stores.ts';
 import { clickImportCommands } from './import-clicks.ts';
 import { referralImportCommand } from './import-referrals.ts';
+import { workspaceImportCommand } from './import-workspace.ts';
 import { namedWorkspace } from './workspace.ts';
 
 /** Most errors in the text output; `--json` prints all. */
@@ -32,11 +33,12 @@ type Options = {
   unproven: UnprovenPolicy;
 };
 
-/** `hoplog import links`, `referrals`, `clicks` and `undo`. */
+/** `hoplog import links`, `referrals`, `clicks`, `undo` and `workspace`. */
 export function importCommands(program: Command): void {
   const imports = program.command('import').description('import exports of other systems');
   referralImportCommand(imports);
   clickImportCommands(imports);
+  workspaceImportCommand(imports);
   imports
     .command('links')
     .description(

@@ -19,6 +19,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
   rate: async () => (await import('./rate.ts')).rateCommands,
   link: async () => (await import('./link.ts')).linkCommands,
   domain: async () => (await import('./domain.ts')).domainCommands,
+  export: async () => (await import('./export.ts')).exportCommands,
   import: async () => (await import('./import.ts')).importCommands,
   'dead-letter': async () => (await import('./dead-letter.ts')).deadLetterCommands,
   stream: async () => (await import('./stream.ts')).streamCommands,

@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '../client.ts';
+import { ELSEWHERE } from './elsewhere.ts';
 
 /** Up to where a stream is known to be stored; see `StreamProgress`. */
 export type StreamMark = { ordinal: number; highWater: bigint; visibleBefore: number };
@@ -30,7 +31,7 @@ export async function storedAbove(
       query: `SELECT toUnixTimestamp64Nano(ts) % 1000 AS ordinal, max(sequence) AS newest FROM ${table}
         PREWHERE ts >= fromUnixTimestamp64Micro({from:Int64}, 'UTC') AND ordinal < length({next:Array(UInt64)})
           AND ts >= fromUnixTimestamp64Micro({times:Array(Int64)}[ordinal + 1], 'UTC')
-        WHERE sequence >= {next:Array(UInt64)}[ordinal + 1]
+        WHERE sequence >= {next:Array(UInt64)}[ordinal + 1] AND sequence < ${ELSEWHERE}
         GROUP BY ordinal`,
       query_params: { from, next, times },
       format: 'JSONCompactEachRow',

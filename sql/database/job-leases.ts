@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { Pool } from './pool.ts';
 
 /** Jobs that one process at a time runs. */
-type Job = 'rollups' | 'retention' | 'erasures' | 'clockCorrections' | `clickImport/${string}`;
+type Job =
+  | 'rollups'
+  | 'retention'
+  | 'erasures'
+  | 'clockCorrections'
+  | `clickImport/${string}`
+  | `workspaceImport/${string}`;
 
 /** Until another process may run the job of one that was killed. */
 const HELD = "clock_timestamp() + interval '15 seconds'";

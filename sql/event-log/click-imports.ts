@@ -148,12 +148,16 @@ export const HAS_WORK = `(roll_up_due < now() - interval '5 seconds' OR (${IS_TO
 /** Returns the newest change by an import that roll-ups may not have, by PostgreSQL's clock; null: there is none. */
 export async function rollUpDue(db: Queryable): Promise<string | null> {
   const { rows } = await db.query<{ due: string | null }>(
-    'SELECT max(roll_up_due)::text AS due FROM click_imports WHERE roll_up_due IS NOT NULL',
+    `SELECT max(roll_up_due)::text AS due FROM (
+       SELECT roll_up_due FROM click_imports WHERE roll_up_due IS NOT NULL
+       UNION ALL SELECT roll_up_due FROM workspace_imports WHERE roll_up_due IS NOT NULL) AS imports`,
   );
   return rows[0]?.due ?? null;
 }
 
 /** Notes that roll-ups have every change up to an instant of {@link rollUpDue}. */
 export async function rolledUp(db: Queryable, until: string): Promise<void> {
-  await db.query('UPDATE click_imports SET roll_up_due = NULL WHERE roll_up_due <= $1::timestamptz', [until]);
+  for (const table of ['click_imports', 'workspace_imports']) {
+    await db.query(`UPDATE ${table} SET roll_up_due = NULL WHERE roll_up_due <= $1::timestamptz`, [until]);
+  }
 }

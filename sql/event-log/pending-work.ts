@@ -65,7 +65,8 @@ export async function pendingWork(db: Queryable, now: number): Promise<PendingWo
       EXISTS (SELECT ${FULFILMENTS_WITH_DUE_DELIVERIES}) AS fulfilments,
       EXISTS (SELECT FROM commissions WHERE status = 'pending' AND eligible_at <= now()) AS "maturedCommissions",
       EXISTS (SELECT FROM clock_corrections WHERE done_at IS NULL) AS "clockCorrections",
-      EXISTS (SELECT FROM click_imports WHERE ${HAS_WORK}) AS "clickImports",
+      EXISTS (SELECT FROM click_imports WHERE ${HAS_WORK})
+        OR EXISTS (SELECT FROM workspace_imports WHERE roll_up_due < now() - interval '5 seconds') AS "clickImports",
       -- Ordered, so that the plan is the index's: most deliveries of this table are done.
       (SELECT webhook_id FROM webhook_deliveries WHERE status = 'pending'
        ORDER BY webhook_id, next_attempt_at LIMIT 1) IS NOT NULL AS "webhookDeliveries"`,

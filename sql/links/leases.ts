@@ -39,7 +39,8 @@ export async function leasePermits(
   return inTransaction(pool, async (tx) => {
     // The lock is a statement of its own: the next one then sees what earlier holders committed.
     const { rows: links } = await tx.query<{ max_clicks: number | null }>(
-      'SELECT max_clicks FROM links WHERE id = $1 AND deleted_at IS NULL FOR NO KEY UPDATE',
+      `SELECT max_clicks - used_elsewhere AS max_clicks FROM links WHERE id = $1 AND deleted_at IS NULL
+       FOR NO KEY UPDATE`,
       [linkId],
     );
     const [link] = links;

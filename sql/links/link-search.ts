@@ -42,7 +42,7 @@ export type FoundLink = { id: string; status: LinkStatus };
 const STATUS = `CASE
   WHEN l.expires_at <= now() THEN 'expired'
   WHEN l.max_clicks IS NOT NULL
-    AND (SELECT sum(used) FROM link_leases WHERE link_id = l.id) >= l.max_clicks THEN 'used_up'
+    AND l.used_elsewhere + coalesce((SELECT sum(used) FROM link_leases WHERE link_id = l.id), 0) >= l.max_clicks THEN 'used_up'
   ELSE 'active' END`;
 
 /**

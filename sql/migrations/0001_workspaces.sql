@@ -123,3 +123,35 @@ CREATE TABLE currency_rates (
   updated_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (currency, base)
 );
+
+-- Imports of workspaces from archives of other deployments (`hoplog import workspace`).
+CREATE TABLE workspace_imports (
+  workspace_id uuid PRIMARY KEY,   -- the workspace is here once the import has finished
+  archive_id   uuid NOT NULL,
+  offsets      jsonb NOT NULL,     -- what is added to the archive's numbers, by table
+  started_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
+  finished_at  timestamptz,
+  -- Until the roll-ups have its clicks, as in click_imports.
+  roll_up_due  timestamptz
+);
+CREATE INDEX workspace_imports_due ON workspace_imports (roll_up_due) WHERE roll_up_due IS NOT NULL;
+
+-- Reserves numbers for rows of an archive, and returns what to add to those that they have there: 0 where all of them
+-- are still to be given here. The service's role may not set a sequence, so this runs with the rights of its owner.
+CREATE FUNCTION reserve_numbers(given regclass, number_column text, least_number bigint, greatest_number bigint)
+RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+  sequence   text := pg_get_serial_sequence(given::text, number_column);
+  last_given bigint;
+  is_called  boolean;
+  added      bigint;
+BEGIN
+  IF greatest_number - least_number > 1000000000000 THEN RAISE EXCEPTION 'too many numbers'; END IF;
+  -- Waits for transactions that have taken a number, and holds others off until this one ends.
+  EXECUTE format('ALTER SEQUENCE %s NO CYCLE', sequence);
+  EXECUTE format('SELECT last_value, is_called FROM %s', sequence) INTO last_given, is_called;
+  IF NOT is_called THEN last_given := last_given - 1; END IF;
+  added := CASE WHEN last_given < least_number THEN 0 ELSE last_given - least_number + 1 END;
+  EXECUTE format('ALTER SEQUENCE %s RESTART WITH %s', sequence, greatest_number + added + 1);
+  RETURN added;
+END $$;

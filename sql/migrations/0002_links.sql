@@ -61,6 +61,7 @@ CREATE TABLE links (
   split_winner         text,                 -- a variant's id, once decided
   expires_at           timestamptz,
   max_clicks           integer CHECK (max_clicks >= 1),
+  used_elsewhere       bigint NOT NULL DEFAULT 0, -- visits that count for max_clicks, of the deployment that it came from
   expired_redirect_url text,
   password_hash        text,
   retargeting          jsonb,

@@ -387,6 +387,11 @@ CREATE INDEX ledger_entries_commission ON ledger_entries (commission_id) WHERE c
 CREATE INDEX ledger_entries_grant ON ledger_entries (grant_id) WHERE grant_id IS NOT NULL;
 CREATE INDEX ledger_entries_payout ON ledger_entries (payout_id) WHERE payout_id IS NOT NULL;
 
+-- Whether this transaction stores rows of an archive, which has their history and their places in the chain too.
+CREATE FUNCTION is_from_archive() RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT current_setting('hoplog.import', true) = 'on'
+$$;
+
 -- The hash chain of each workspace's ledger. Ids are assigned before a transaction commits, so an entry may become
 -- visible after one with a higher id: the chain has its own order, in which entries are added once they are visible.
 CREATE TABLE ledger_chain (
@@ -404,6 +409,7 @@ CREATE TABLE ledger_unchained (
 );
 CREATE FUNCTION queue_for_chain() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+  IF is_from_archive() THEN RETURN NULL; END IF;
   INSERT INTO ledger_unchained (workspace_id, entry_id) SELECT workspace_id, id FROM added;
   RETURN NULL;
 END $$;
@@ -447,6 +453,7 @@ CREATE INDEX payout_changes_listed ON payout_changes (export_id, id);
 
 CREATE FUNCTION log_grant_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+  IF TG_OP = 'INSERT' AND is_from_archive() THEN RETURN NULL; END IF;
   IF TG_OP = 'INSERT' OR NEW.status <> OLD.status THEN
     INSERT INTO grant_changes (grant_id, old_status, new_status)
     VALUES (NEW.id, CASE WHEN TG_OP = 'UPDATE' THEN OLD.status END, NEW.status);
@@ -457,6 +464,7 @@ CREATE TRIGGER grants_log AFTER INSERT OR UPDATE ON grants FOR EACH ROW EXECUTE 
 
 CREATE FUNCTION log_commission_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+  IF TG_OP = 'INSERT' AND is_from_archive() THEN RETURN NULL; END IF;
   IF TG_OP = 'INSERT' OR NEW.status <> OLD.status THEN
     INSERT INTO commission_changes (commission_id, old_status, new_status)
     VALUES (NEW.id, CASE WHEN TG_OP = 'UPDATE' THEN OLD.status END, NEW.status);
@@ -472,6 +480,7 @@ CREATE FUNCTION masked_email(email text) RETURNS text LANGUAGE sql IMMUTABLE AS 
 $$;
 CREATE FUNCTION log_enrollment_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+  IF TG_OP = 'INSERT' AND is_from_archive() THEN RETURN NULL; END IF;
   INSERT INTO enrollment_changes (enrollment_id, field, old_value, new_value, changed_by)
   SELECT NEW.id, change.field, change.old_value, change.new_value, NEW.changed_by
   FROM (VALUES
@@ -497,6 +506,7 @@ CREATE TRIGGER enrollments_log AFTER INSERT OR UPDATE ON enrollments
 
 CREATE FUNCTION log_payout_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+  IF TG_OP = 'INSERT' AND is_from_archive() THEN RETURN NULL; END IF;
   IF TG_OP = 'INSERT' OR NEW.status <> OLD.status THEN
     INSERT INTO payout_changes (export_id, payout_id, old_status, new_status)
     VALUES (CASE WHEN TG_TABLE_NAME = 'payouts' THEN (to_jsonb(NEW) ->> 'export_id')::uuid ELSE NEW.id END,

@@ -7,7 +7,7 @@ import type { Queryable } from '../database/pool.ts';
 const BATCH = 1_000;
 
 /** SQL: the columns of a {@link LedgerLine}, of an entry `l`. They never change, whatever is erased. */
-const LINE = `l.id, ${isoMicros('l.created_at')} AS created_at, l.enrollment_id AS partner_id, l.external_user_id,
+export const LINE = `l.id, ${isoMicros('l.created_at')} AS created_at, l.enrollment_id AS partner_id, l.external_user_id,
   l.account, l.unit, l.amount AS amount_minor, l.cause, l.grant_id, l.commission_id, l.refund_id,
   l.payout_id AS payout_line_id`;
 

@@ -14,7 +14,10 @@ export type Guide = {
 /** The guides in the order in which one needs them. A guide that is not here is in the last group. */
 const GUIDE_GROUPS: readonly { title: string; files: readonly string[] }[] = [
   { title: 'Start', files: ['quickstart', 'console', 'plans', 'comparison'] },
-  { title: 'Links and clicks', files: ['links', 'domains', 'bio-pages', 'pixel', 'import', 'click-history'] },
+  {
+    title: 'Links and clicks',
+    files: ['links', 'domains', 'bio-pages', 'pixel', 'import', 'click-history', 'moving-workspaces'],
+  },
   { title: 'Reports', files: ['analytics', 'analysts', 'warehouse'] },
   { title: 'Referrals', files: ['referrals', 'embed', 'connections', 'fulfilment', 'moving-referrals'] },
   { title: 'How it works', files: ['architecture', 'guarantees', 'performance', 'security'] },

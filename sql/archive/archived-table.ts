@@ -1,0 +1,59 @@
+/** Tables whose rows have a number of the deployment: another deployment may have given it to another row. */
+export const NUMBERED = {
+  domains: 'number',
+  orders: 'internal_id',
+  leads: 'internal_id',
+  grants: 'id',
+  grant_changes: 'id',
+  commission_changes: 'id',
+  enrollment_changes: 'id',
+  payout_changes: 'id',
+  ledger_entries: 'id',
+  connection_events: 'internal_id',
+} as const;
+
+export type Numbered = keyof typeof NUMBERED;
+
+/** A table of PostgreSQL whose rows of a workspace are in its archive. */
+export type ArchivedTable = {
+  name: string;
+  /** SQL: which rows `t` are the workspace's, `$1`. Left out: those with its `workspace_id`. */
+  rows?: string;
+  /** Columns that sort the rows, so that two archives of the same workspace are equal. */
+  order: string;
+  /** Columns that hold a number, with the table that gives it. */
+  numbers?: Readonly<Record<string, Numbered>>;
+  /** Columns that are not taken over, and why, in words for a user. */
+  without?: Readonly<Record<string, string>>;
+  /** SQL of values that are not those of the columns: of row `t`, for the archive. */
+  written?: Readonly<Record<string, string>>;
+  /** SQL of values that are not those of the archive: of row `r`, with the {@link ImportContext} as `$2::jsonb`. */
+  read?: Readonly<Record<string, string>>;
+  /** SQL: which rows `r` of the archive are stored. Left out: all. */
+  stored?: string;
+  /** Rows refer to others of the table, so that they are stored in one statement. */
+  refersToItself?: boolean;
+};
+
+/** What an import changes in the rows. */
+export type ImportContext = {
+  workspace_id: string;
+  /** What is added to the numbers of each table; 0: they are free here. */
+  offsets: Record<Numbered, number>;
+  /** The workspace's slug here. */
+  workspace_slug: string;
+  /** New slugs of links, pages and programs, by id. */
+  slugs: Record<string, string>;
+  /** Their new keys in `slugs`, by `<target id>/<key in the archive>`. */
+  keys: Record<string, string>;
+  /** Keys of aliases and prefixes that are another workspace's here. */
+  dropped: string[];
+  /** Domains that the workspace proves here. */
+  proven: string[];
+  /** Look-up ids of API keys that another key has here, with the text instead. */
+  lookups: Record<string, string>;
+};
+
+/** SQL of a slug, which may be another one here. @param id SQL of what it names */
+export const slugHere = (id: string, column: string) =>
+  `coalesce($2::jsonb #>> ARRAY['slugs', ${id}::text], ${column})`;

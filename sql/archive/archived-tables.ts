@@ -1,0 +1,61 @@
+import type { ArchivedTable } from './archived-table.ts';
+import { LINK_TABLES } from './tables/links.ts';
+import { ORDER_TABLES } from './tables/orders.ts';
+import { LEDGER_TABLES, PROGRAM_TABLES } from './tables/referrals.ts';
+import { SERVICE_TABLES } from './tables/services.ts';
+import { WORKSPACE_TABLES } from './tables/workspace.ts';
+
+/** Every table of PostgreSQL that is in a workspace's archive, each after those that it refers to. */
+export const ARCHIVED_TABLES: readonly ArchivedTable[] = [
+  ...WORKSPACE_TABLES,
+  ...LINK_TABLES,
+  ...PROGRAM_TABLES,
+  ...ORDER_TABLES,
+  ...LEDGER_TABLES,
+  ...SERVICE_TABLES,
+];
+
+const SIGN_IN = 'they are of the console’s own address and of browsers: sign in again';
+const REPLAYS = 'responses to repeated requests, kept for a day';
+const DELIVERIES = 'the old deployment delivers what it has queued';
+const LOG = 'of the deployment’s own event log';
+
+/** Tables with rows of a workspace that are not in its archive, and why, in words for a user. */
+export const LEFT_OUT: Readonly<Record<string, string>> = {
+  passkeys: 'a passkey is of the console’s own address: sign in with the password, or by a new invitation',
+  invites: 'they end after 15 minutes',
+  sessions: SIGN_IN,
+  idempotency_keys: REPLAYS,
+  idempotency_reservations: REPLAYS,
+  publishable_uses: 'the count of the hour’s calls with publishable keys',
+  webhook_outbox: DELIVERIES,
+  webhook_deliveries: `the log of deliveries; ${DELIVERIES}`,
+  audit_entries: 'the audit log is of the old deployment: GET /audit-log?format=ndjson has it',
+  erasures: 'what is being erased is not in the archive',
+  pixel_tests: 'tests of the pixel’s installation',
+  workspace_imports: 'imports of archives are records of the deployment',
+};
+
+/** Tables that hold no rows of one workspace, or only what follows from other tables, and why. */
+export const OF_THE_DEPLOYMENT: Readonly<Record<string, string>> = {
+  migrations: 'of the database',
+  deployment_secrets: 'keys of the deployment',
+  visitor_salts: 'keys of the deployment',
+  partners: 'platforms, which have workspaces of several owners',
+  currency_rates: 'of the operator',
+  link_changes: 'written again by triggers',
+  ingest_streams: LOG,
+  clock_corrections: LOG,
+  log_lanes: LOG,
+  live_workers: LOG,
+  job_leases: LOG,
+  dead_letters: LOG,
+  waiting_reports: `${LOG}; they wait for a minute at most`,
+  link_leases: 'their use is in links.used_elsewhere',
+  order_publications: 'every imported order is queued',
+  webhook_changes: 'the version of all webhooks',
+  passkey_challenges: SIGN_IN,
+  provider_sign_ins: SIGN_IN,
+  sign_in_attempts: SIGN_IN,
+  pixel_test_calls: 'of pixel_tests',
+};

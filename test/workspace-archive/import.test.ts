@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { verifyLedger } from '../../cli/verify-ledger.ts';
+import { rollUp } from '../../clickhouse/rollups/roll-up.ts';
+import { silentLogger } from '../../core/tier/log.ts';
+import { registerStream } from '../../sql/event-log/streams.ts';
+import { rollUpImports } from '../../workers/rollups/keep-rolled-up.ts';
+import { merchant, PAID_AT_ONCE } from '../referrals/support.ts';
+import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import { archives, importFrom, PROOFS, plantWorkspace } from './support.ts';
+
+let old: TestApi;
+let other: TestApi;
+let shop: TestWorkspace;
+let path: string;
+/** The old workspace as the other deployment has it, with the old key. */
+let moved: TestWorkspace;
+const files = archives();
+
+beforeAll(async () => {
+  [old, other] = await Promise.all([testApi(), testApi()]);
+  shop = await old.addWorkspace({ name: 'Tea shop' });
+  await plantWorkspace(old, shop);
+  path = await files.write(old.stores, shop.workspace.id);
+
+  // A deployment that is in use: the same slugs, the same name, and numbers of its own.
+  const neighbor = await other.addWorkspace({ name: 'Tea shop' });
+  await neighbor.post('/links', {
+    destination_url: 'https://x.example/',
+    name: 'x',
+    channel: 'x',
+    slug: 'victims-slug',
+  });
+  await neighbor.post('/bio-pages', { slug: 'victims-page', title: 'x' });
+  moved = withKeyOf(shop, neighbor);
+  const m = merchant(neighbor);
+  await m.referral({ ...PAID_AT_ONCE, credit_enabled: true, purchase_credit: 5 });
+  await m.purchase('n', 'victims-order', 50);
+  const click = {
+    workspace_id: neighbor.workspace.id,
+    ts: '2026-11-20 09:00:00.000000000',
+    link_id: neighbor.workspace.id,
+  };
+  await other.stores.clickhouse.insert({ table: 'clicks', values: [click], format: 'JSONEachRow' });
+  await rollUp(other.stores.clickhouse, '2026-11-28');
+});
+afterAll(async () => {
+  files.remove();
+  await Promise.all([old.close(), other.close()]);
+});
+
+/** Returns the number of rows of each table, and what each sequence has given. */
+async function stateOf({ stores }: TestApi): Promise<unknown> {
+  const { rows: tables } = await stores.admin.query<{ name: string }>(
+    `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' ORDER BY 1`,
+  );
+  const counts = tables
+    .map(({ name }) => `SELECT '${name}' AS name, count(*) FROM ${name}`)
+    .join(' UNION ALL ');
+  const { rows: sequences } = await stores.admin.query(
+    "SELECT sequencename, last_value FROM pg_sequences WHERE sequencename <> 'link_changes_id_seq' ORDER BY 1",
+  );
+  const clicks = await stores.clickhouse.query({
+    query: 'SELECT count() AS rows FROM clicks',
+    format: 'JSONEachRow',
+  });
+  return [(await stores.admin.query(counts)).rows, sequences, await clicks.json()];
+}
+
+describe('into a deployment that is in use', () => {
+  test('a dry run writes nothing, and says by table what the import then does', async () => {
+    const before = await stateOf(other);
+    const dry = await importFrom(path, other.stores, { proofs: PROOFS, dryRun: true });
+    expect(await stateOf(other)).toEqual(before);
+    const made = await importFrom(path, other.stores, { proofs: PROOFS });
+    expect(dry).toEqual({ ...made, dry_run: true });
+    expect(made.tables).toMatchObject({ workspaces: 1, programs: 2, orders: 4, clicks: 1, identifies: 1 });
+    expect(Object.entries(made.tables).filter(([, rows]) => rows > 0).length).toBeGreaterThan(40);
+  });
+
+  test('the ledger verifies, and balances, commissions and credits are those of the old one', async () => {
+    expect(await verifyLedger(other.stores.pool, [shop.workspace.id])).toEqual(
+      await verifyLedger(old.stores.pool, [shop.workspace.id]),
+    );
+    for (const user of ['r', 'victims-referrer']) {
+      const [here, there] = [await merchant(shop).stats(user), await merchant(moved).stats(user)];
+      expect(there.rewards).toEqual(here.rewards);
+      expect(there.affiliate).toEqual(here.affiliate);
+    }
+    for (const route of ['/commissions', '/payouts', '/coupons', '/signups']) {
+      const [here, there] = [await shop.get(route), await moved.get(route)];
+      expect(withoutHeads(there.text), route).toEqual(withoutHeads(here.text));
+    }
+  });
+
+  test('reports are those of the old one, once the days that were rolled up before are counted again', async () => {
+    const { pool, clickhouse } = other.stores;
+    await registerStream(pool, 'ingest');
+    await pool.query('UPDATE ingest_streams SET visible_before = $1', [Date.parse('2026-11-28') * 1_000]);
+    await rollUpImports({ pool, clickhouse, log: silentLogger() });
+    expect((await pool.query('SELECT FROM workspace_imports WHERE roll_up_due IS NOT NULL')).rowCount).toBe(
+      0,
+    );
+    const window = 'from=2026-11-01&to=2026-12-01';
+    for (const route of [`/channels?${window}`, `/links?${window}`, `/clicks?limit=50`]) {
+      const [here, there] = [await shop.get(route), await moved.get(route)];
+      expect(there.status, there.text).toBe(200);
+      expect(withoutHost(there.text), route).toEqual(withoutHost(here.text));
+    }
+    const query = {
+      metrics: ['clicks', 'visitors', 'revenue'],
+      dimensions: ['channel', 'city'],
+      window: { from: '2026-11-01', to: '2026-12-01' },
+    };
+    const [here, there] = [
+      await shop.post<{ rows: unknown[] }>('/analytics/query', query),
+      await moved.post<{ rows: unknown[] }>('/analytics/query', query),
+    ];
+    expect(there.body.rows).toEqual(here.body.rows);
+    expect(here.body.rows).toHaveLength(1);
+  });
+
+  test('taken names get an ending, and are named; a former code still finds its referrer', async () => {
+    const again = await importFrom(path, other.stores, { proofs: PROOFS });
+    expect(again).toMatchObject({ is_there: true, renamed: [] });
+    const { rows } = await other.stores.pool.query<{ slug: string }>(
+      'SELECT slug FROM workspaces WHERE id = $1',
+      [shop.workspace.id],
+    );
+    expect(rows[0]?.slug).toMatch(/^tea-shop-[a-z0-9]{5}$/);
+    const { bio_pages } = (await moved.get<{ bio_pages: { slug: string }[] }>('/bio-pages')).body;
+    expect(bio_pages[0]?.slug).toMatch(/^victims-page-[a-z0-9]{5}$/);
+    const link = await moved.get<{ links: { slug: string }[] }>(
+      '/links?view=records&external_id=victims-external-id',
+    );
+    expect(link.body.links[0]?.slug).toMatch(/^victims-slug-[a-z0-9]{5}$/);
+  });
+
+  test('a second import adds nothing', async () => {
+    const before = await stateOf(other);
+    const again = await importFrom(path, other.stores);
+    expect(Object.values(again.tables).every((rows) => rows === 0)).toBe(true);
+    expect(await stateOf(other)).toEqual(before);
+  });
+
+  test('new rows get numbers after those of the archive', async () => {
+    const bought = await merchant(moved).purchase('n', 'o-new', 100);
+    expect(bought.body).toMatchObject({ matched: true, rewarded: true });
+    expect((await verifyLedger(other.stores.pool, [shop.workspace.id])).ok).toBe(true);
+  });
+
+  test('another archive of the workspace, and one of a workspace that was made here, are refused', async () => {
+    const newer = await files.write(old.stores, shop.workspace.id);
+    await expect(importFrom(newer, other.stores)).rejects.toThrow(
+      'was imported from another archive already',
+    );
+    await expect(importFrom(newer, old.stores)).rejects.toThrow('is of this deployment');
+  });
+});
+
+/** Returns a workspace whose calls have another workspace's key. */
+function withKeyOf(workspace: TestWorkspace, caller: TestWorkspace): TestWorkspace {
+  const key = workspace.secretKey;
+  return {
+    ...workspace,
+    call: (method, route, options) => caller.call(method, route, { key, ...options }),
+    get: (route, options) => caller.get(route, { key, ...options }),
+    post: (route, body, options) => caller.post(route, body, { key, ...options }),
+    patch: (route, body, options) => caller.patch(route, body, { key, ...options }),
+    delete: (route, options) => caller.delete(route, { key, ...options }),
+  };
+}
+
+/** The numbers of entries were taken, so the hashes over them are others. */
+function withoutHeads(text: string): unknown {
+  return JSON.parse(text.replaceAll(/"ledger_head":"[0-9a-f]{64}"/g, '"ledger_head":""'));
+}
+
+/** Slugs that were taken, and instants of the response, differ. */
+function withoutHost(text: string): unknown {
+  return JSON.parse(
+    text
+      .replaceAll(/victims-(slug|page)-[a-z0-9]{5}/g, 'victims-$1')
+      .replaceAll(/"watermark":"[^"]*"/g, '"watermark":""'),
+  );
+}
