@@ -74,6 +74,13 @@ test('a visitor who is a known user buys as that user, and a user who is not kno
   expect((await ordersOf(shop))['stripe:in_2']).toEqual(order(2_000, { user: 'unreported' }));
 });
 
+test('a client reference of the form of a visitor’s id names the user who has that id', async () => {
+  const user = crypto.randomUUID();
+  await shop.signup(user, { ref_code: ref });
+  await shop.tell(checkout({ client_reference_id: user }), paid('in_1', 2_000));
+  expect(await users()).toEqual([[user, 400]]);
+});
+
 test('a visitor whom no one knows is passed over: the email decides', async () => {
   await shop.signup('m', { ref_code: ref, email: 'm@mail.example' });
   await shop.tell(

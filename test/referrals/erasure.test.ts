@@ -78,6 +78,9 @@ describe('a referrer that is erased', () => {
       // The link brings the user nothing: later purchases of referees and signups earn nothing.
       expect((await m.purchase('n', 'o3', 100)).body).toMatchObject({ matched: true, rewarded: false });
       expect((await m.signup('n2', { ref_code: ref })).body).toEqual({ matched: false });
+      // It is still a link, and redirects.
+      const { rows } = await api.stores.pool.query('SELECT deleted_at FROM links WHERE slug = $1', [ref]);
+      expect(rows).toEqual([{ deleted_at: null }]);
       // A payment may still bounce, and the amount stays.
       expect((await m.fail(file.id, partner_id)).status).toBe(200);
       expect((await m.exportPayouts()).lines).toEqual([]);

@@ -358,6 +358,19 @@ describe('importing referrals', () => {
     ]);
   });
 
+  test('leaves a slug that another link has, and the code still names the referrer', async () => {
+    const code = `taken-${crypto.randomUUID().slice(0, 8)}`;
+    const link = { destination_url: 'https://shop.example/', name: 'Taken', smart: true, slug: code };
+    expect((await shop.post('/links', link)).status).toBe(201);
+    await run('csv', { partners: `partner_id,email,codes\n1,ann@example.com,${code}` });
+    const { enrollments } = (
+      await shop.get<{ enrollments: { partner_id: string; referral_link: string }[] }>('/enrollments')
+    ).body;
+    expect(enrollments.map(({ referral_link }) => referral_link.endsWith(code))).toEqual([false]);
+    const { body } = await m.signup('of-ann', { ref_code: code });
+    expect(body).toMatchObject({ matched: true, partner_id: enrollments[0]?.partner_id });
+  });
+
   test('notes a code or coupon that another referrer has, and keeps it there', async () => {
     await run('csv', { partners });
     const more = 'partner_id,email,codes,coupons\n5,eve@example.com,"ANN, eve",ann';
