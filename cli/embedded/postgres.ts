@@ -35,6 +35,8 @@ export type PostgresOptions = {
   port?: number;
   /** False only for tests: a power failure may then lose everything. */
   durable?: boolean;
+  /** True only for tests: it also listens on a Unix socket in its data directory, whose path must be short enough. */
+  hasSocket?: boolean;
   /** Called with a description before each slow step. */
   onProgress?: (step: string) => void;
 };
@@ -106,7 +108,8 @@ async function start(
   }
   options.onProgress?.('starting PostgreSQL');
   const command = commandAs(identity, binaries.postgres, [directory]);
-  return run(command, { directory, record, port, password, log, durable: options.durable ?? true, stopping });
+  const { durable = true, hasSocket = false } = options;
+  return run(command, { directory, record, port, password, log, durable, hasSocket, stopping });
 }
 
 /** Creates the data directory under another name and renames it, so that an incomplete one is never used. */
@@ -152,12 +155,14 @@ type RunOptions = {
   password: string;
   log: Logger;
   durable: boolean;
+  hasSocket: boolean;
   stopping: AbortSignal;
 };
 
 async function run(command: Command, options: RunOptions): Promise<EmbeddedStore> {
-  const { directory, record, port, password, log, stopping } = options;
-  const child = spawnAs(command, ['-D', directory, ...serverFlags(port, options.durable)]);
+  const { directory, record, port, password, log, durable, hasSocket, stopping } = options;
+  const flags = serverFlags(port, { durable, sockets: hasSocket ? directory : '' });
+  const child = spawnAs(command, ['-D', directory, ...flags]);
   const output = followLines(child.stderr, (line) => {
     // Readiness checks during the start cause FATAL lines too.
     if (/ (FATAL|PANIC): (?!.*system is (not yet accepting connections|starting up))/.test(line))
@@ -203,12 +208,12 @@ async function run(command: Command, options: RunOptions): Promise<EmbeddedStore
   return server;
 }
 
-function serverFlags(port: number, durable: boolean): string[] {
+function serverFlags(port: number, { durable, sockets }: { durable: boolean; sockets: string }): string[] {
   const settings: Record<string, string | number> = {
     listen_addresses: '127.0.0.1',
     port,
     // Any local user could connect to a socket in /tmp, and a path in the data directory may be too long.
-    unix_socket_directories: '',
+    unix_socket_directories: sockets,
     max_connections: 200,
     shared_buffers: `${memoryPlan().sharedBuffersMiB}MB`,
     max_wal_size: '1GB',

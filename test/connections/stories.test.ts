@@ -30,7 +30,7 @@ import { couponOf, emailOf, orderOf, payerOf, type Told, userOf } from './storie
  * How many stories each run plays. The nightly run plays more of a new seed; the others play the same each time, so that a
  * change is not refused for a story that failed before it.
  */
-const RUNS = Number(process.env.CONNECTION_STORIES ?? 200);
+const RUNS = Number(process.env.CONNECTION_STORIES ?? 500);
 const SEED = Number(
   process.env.HISTORY_SEED ?? (process.env.CONNECTION_STORIES ? randomInt(2 ** 31) : 20_261_129),
 );
@@ -222,7 +222,7 @@ function preparing(pool: Pool): Pool {
 }
 
 test(`${RUNS} stories of a customer come to what the model says, in any order`, async () => {
-  const api = await testApi(({ pool }) => ({ pool: preparing(pool) }), { isPooled: false });
+  const api = await testApi(({ pool }) => ({ pool: preparing(pool) }), { bySocket: true });
   const { pool } = api.stores;
   let keys = 0;
   try {

@@ -70,13 +70,13 @@ export type WorkspaceOptions = { name?: string; plan?: Plan } & Omit<WorkspaceSe
  * Starts the API on databases and a journal of its own, and PgBouncer in front of PostgreSQL where it is installed. Call it in `beforeAll`, and `close()` in `afterAll`.
  *
  * @param change replaces some of the API's dependencies, such as a database that is down
- * @param options.isPooled false: past PgBouncer, for a test whose subject is not its time
+ * @param options.bySocket past PgBouncer, and on PostgreSQL's Unix socket, for a test of a hundred thousand queries
  */
 export async function testApi(
   change: (deps: ApiDeps) => Partial<ApiDeps> = () => ({}),
-  { isPooled = true } = {},
+  { bySocket = false } = {},
 ): Promise<TestApi> {
-  const stores = await testStores({ isPooled });
+  const stores = await testStores({ isPooled: !bySocket, bySocket });
   const disk = temporaryDataDir();
   const journal = await openTestJournal(disk.dataDir, { streamName: 'api-0' });
   const ground: ApiDeps = {

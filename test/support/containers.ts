@@ -28,6 +28,7 @@ export async function startContainers(): Promise<Servers> {
       .start(),
   ]);
   return {
+    databaseSocket: '',
     databaseUrl: `postgres://hoplog:${PASSWORD}@${address(postgres, 5432)}/hoplog`,
     clickhouseUrl: `http://hoplog:${PASSWORD}@${address(clickhouse, 8123)}`,
     async stop() {

@@ -24,6 +24,8 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** The superuser's address. */
     databaseUrl: string;
+    /** Directory of its Unix socket; empty: it has none. */
+    databaseSocket: string;
     clickhouseUrl: string;
     /** Of the service that all test files share; see `offered-service.ts`. */
     sharedServiceUrl: string;
@@ -78,6 +80,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const shared = await offerService();
   project.provide('sharedServiceUrl', shared.url);
   project.provide('databaseUrl', servers.databaseUrl);
+  project.provide('databaseSocket', servers.databaseSocket);
   project.provide('pooledDatabaseUrl', pooler?.through(servers.databaseUrl) ?? '');
   project.provide('clickhouseUrl', servers.clickhouseUrl);
   project.provide('templateDatabase', templateDatabase);
@@ -100,7 +103,7 @@ async function serversOf(env: NodeJS.ProcessEnv): Promise<Servers> {
     containerEngine,
   });
   process.env.TEST_KAFKA = kafka;
-  if (stores === 'given') return { databaseUrl, clickhouseUrl, stop: async () => {} };
+  if (stores === 'given') return { databaseUrl, databaseSocket: '', clickhouseUrl, stop: async () => {} };
   return stores === 'containers' ? startContainers() : startServers();
 }
 

@@ -36,8 +36,9 @@ export type TestStores = StoreAddresses & {
  *
  * @param options.isPooled the tiers' role connects through PgBouncer where it is installed, as all of them do with
  *   `TEST_PGBOUNCER=true`
+ * @param options.bySocket `pool` uses PostgreSQL's Unix socket where it has one, for tests of a hundred thousand queries
  */
-export async function testStores({ isPooled = false } = {}): Promise<TestStores> {
+export async function testStores({ isPooled = false, bySocket = false } = {}): Promise<TestStores> {
   const name = `hoplog_test_${randomBytes(8).toString('hex')}`;
   const serverUrl = inject('databaseUrl');
   const clickhouseUrl = inject('clickhouseUrl');
@@ -54,7 +55,9 @@ export async function testStores({ isPooled = false } = {}): Promise<TestStores>
     databaseDirectUrl: direct.databaseUrl,
   };
   // On a busy machine a burst of calls waits longer for one of the pool's connections than callers would.
-  const pool = createPool(urls.databaseUrl, { connectTimeoutMs: LIMIT_MS });
+  const pool = createPool(bySocket ? onSocket(urls.databaseUrl) : urls.databaseUrl, {
+    connectTimeoutMs: LIMIT_MS,
+  });
   const admin = createPool(databaseUrlOf(serverUrl, name), { max: 2, connectTimeoutMs: LIMIT_MS });
   let creating: Promise<void> | undefined;
   const create = () => {
@@ -78,6 +81,14 @@ export async function testStores({ isPooled = false } = {}): Promise<TestStores>
       ]);
     },
   };
+}
+
+/** Returns the address with the Unix socket instead of the host, where the server has one. */
+function onSocket(databaseUrl: string): string {
+  const directory = inject('databaseSocket');
+  const url = new URL(databaseUrl);
+  if (directory !== '') url.searchParams.set('host', directory);
+  return url.href;
 }
 
 /** Lets every request of a client wait for `first`. */
