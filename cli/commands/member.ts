@@ -1,16 +1,16 @@
 import type { Command } from 'commander';
 import { AppError } from '../../core/errors.ts';
 import { normalizeEmail } from '../../core/tracking/emails.ts';
-import { memberByEmail } from '../../sql/console/members.ts';
+import { memberByEmail, workspacesOfEmail } from '../../sql/console/members.ts';
 import { unlinkIdentities } from '../../sql/console/provider-identities.ts';
 import { deleteTwoFactor } from '../../sql/console/two-factor.ts';
-import { inTransaction, type PoolClient } from '../../sql/database/pool.ts';
+import { inTransaction, type Pool, type PoolClient } from '../../sql/database/pool.ts';
 import { printResult } from '../output.ts';
 import { recordOperator } from '../record-operator.ts';
 import { withStores } from '../stores.ts';
 import { namedWorkspace } from './workspace.ts';
 
-type Named = { workspace: string; email: string };
+type Named = { workspace?: string; email: string };
 
 /** `hoplog member reset-two-factor | unlink`. */
 export function memberCommands(program: Command): void {
@@ -37,7 +37,7 @@ export function memberCommands(program: Command): void {
 
 const ofMember = (command: Command): Command =>
   command
-    .requiredOption('--workspace <id>', 'id or slug')
+    .option('--workspace <id>', 'id or slug; by default the one that has this member')
     .requiredOption('--email <email>', 'email of the member', normalizeEmail);
 
 /** Changes a member and writes the audit entry, if anything changed. @throws {AppError} `not_found` */
@@ -47,7 +47,8 @@ async function changeMember(
   action: string,
 ): Promise<{ memberId: string; isChanged: boolean }> {
   return withStores(async ({ pool }) => {
-    const { id: workspaceId } = await namedWorkspace(pool, workspace);
+    const workspaceId =
+      workspace === undefined ? await workspaceOf(pool, email) : (await namedWorkspace(pool, workspace)).id;
     return inTransaction(pool, async (tx) => {
       const member = await memberByEmail(tx, workspaceId, email);
       if (!member) throw new AppError('not_found', `the workspace has no member ${email}`);
@@ -57,4 +58,20 @@ async function changeMember(
       return { memberId: member.id, isChanged };
     });
   });
+}
+
+/** Returns the workspace of a member; of several, the one where the identity provider signs the member in. */
+async function workspaceOf(pool: Pool, email: string): Promise<string> {
+  const all = await workspacesOfEmail(pool, email);
+  if (all.length === 0) throw new AppError('not_found', `no workspace has a member ${email}`);
+  const linked = all.filter(({ is_linked }) => is_linked);
+  const [only, ...others] = linked.length > 0 ? linked : all;
+  if (only === undefined || others.length > 0) {
+    const slugs = all.map(({ slug }) => slug).join(', ');
+    throw new AppError(
+      'conflict',
+      `several workspaces have a member ${email}: name one with --workspace (${slugs})`,
+    );
+  }
+  return only.id;
 }

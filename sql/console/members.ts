@@ -57,6 +57,24 @@ export async function memberByEmail(
   return rows[0] ?? null;
 }
 
+/**
+ * Returns the workspaces with a member of this email, by name, and whether the identity provider signs that member in.
+ *
+ * @param email trimmed, lower case
+ */
+export async function workspacesOfEmail(
+  db: Queryable,
+  email: string,
+): Promise<{ id: string; slug: string; is_linked: boolean }[]> {
+  const { rows } = await db.query<{ id: string; slug: string; is_linked: boolean }>(
+    `SELECT w.id, w.slug, EXISTS (SELECT FROM provider_identities i WHERE i.member_id = m.id) AS is_linked
+     FROM members m JOIN workspaces w ON w.id = m.workspace_id
+     WHERE m.email = $1 AND m.removed_at IS NULL ORDER BY w.slug`,
+    [email],
+  );
+  return rows;
+}
+
 /** A member that may be signing in, with its workspace and password. */
 export type PasswordHolder = {
   member_id: string;

@@ -273,6 +273,32 @@ test('member unlink ends the tie to the identity provider, and is in the audit l
   await cli.refused(1, /has no member no@one.example/, 'member', 'unlink', ...named, 'no@one.example');
 });
 
+test('member unlink needs no workspace where one has the member, or the tie', async () => {
+  const [shop, other] = [await api.addWorkspace(), await api.addWorkspace()];
+  const ann = await signedInAs(api, shop, 'owner', { email: 'ann-unlinked@shop.example' });
+  const named = ['member', 'unlink', '--email', ` ${ann.email.toUpperCase()}`];
+  const tie = (subject: string) => ({
+    workspaceId: shop.workspace.id,
+    memberId: ann.id,
+    issuer: 'https://id.example',
+    subject,
+  });
+  await linkIdentity(api.stores.pool, tie('one'));
+  expect(await cli.json(...named)).toEqual({ member_id: ann.id, unlinked: true });
+  await signedInAs(api, other, 'operator', { email: ann.email });
+  await linkIdentity(api.stores.pool, tie('two'));
+  expect(await cli.json(...named)).toEqual({ member_id: ann.id, unlinked: true });
+  await cli.refused(1, /several workspaces have a member .*: name one with --workspace/, ...named);
+  await cli.refused(
+    1,
+    /no workspace has a member no@one.example/,
+    'member',
+    'unlink',
+    '--email',
+    'no@one.example',
+  );
+});
+
 describe('partner', () => {
   test('create and rotate print a key each, and only the newest counts', async () => {
     type Result = { partner: { id: string; name: string }; partner_key: string };
