@@ -39,11 +39,11 @@ export async function openArchive(path: string, onBytes: (bytes: number) => void
     const { size } = await file.stat();
     const entries = new Map<string, TarEntry>();
     for await (const entry of tarEntries(file, size)) {
-      if (entries.size === 0) await requireFormat(file, entry);
       if (entries.has(entry.name))
         throw new CommandFailed(`the archive was changed: it has ${entry.name} twice`);
       entries.set(entry.name, entry);
     }
+    await requireFormat(file, entries.get(FORMAT_FILE));
     const contentOf = async (name: string): Promise<Buffer> => {
       const entry = entries.get(name);
       if (entry === undefined) throw new CommandFailed(`the archive was changed: it has no ${name}`);
@@ -92,9 +92,8 @@ async function read(file: FileHandle, { name, at, bytes }: TarEntry): Promise<Bu
   return content;
 }
 
-async function requireFormat(file: FileHandle, entry: TarEntry): Promise<void> {
-  const isFormat = entry.name === FORMAT_FILE && entry.bytes < 1_000;
-  const format = isFormat ? parsed((await read(file, entry)).toString()) : null;
+async function requireFormat(file: FileHandle, entry: TarEntry | undefined): Promise<void> {
+  const format = entry && entry.bytes < 1_000 ? parsed((await read(file, entry)).toString()) : null;
   if (!Value.Check(Format, format)) throw new CommandFailed('it is no archive of "hoplog export workspace"');
   if (format.version > ARCHIVE_VERSION) {
     throw new CommandFailed(

@@ -5,6 +5,7 @@ import { CommandFailed } from '../output.ts';
 const BLOCK = 512;
 const NAME_BYTES = 100;
 const CHECKSUM_AT = 148;
+const TYPE_AT = 156;
 const MODE = 0o600;
 
 const octal = (value: number, digits: number) => `${value.toString(8).padStart(digits, '0')}\0`;
@@ -20,7 +21,7 @@ export function tarHeader(name: string, bytes: number): Buffer {
   header.write(octal(bytes, 11), 124);
   header.write(octal(0, 11), 136);
   header.write(' '.repeat(8), CHECKSUM_AT);
-  header.write('0', 156);
+  header.write('0', TYPE_AT);
   header.write('ustar\x0000', 257, 'latin1');
   const sum = header.reduce((total, byte) => total + byte, 0);
   header.write(`${sum.toString(8).padStart(6, '0')}\0 `, CHECKSUM_AT);
@@ -47,15 +48,16 @@ export async function* tarEntries(file: FileHandle, size: number): AsyncGenerato
     const { bytesRead } = await file.read(header, 0, BLOCK, at);
     if (bytesRead < BLOCK) throw new CommandFailed('the archive is cut off');
     if (header.every((byte) => byte === 0)) return;
-    const entry = readHeader(header, at + BLOCK);
+    const { isFile, ...entry } = readHeader(header, at + BLOCK);
     const end = entry.at + entry.bytes;
     if (end > size) throw new CommandFailed(`the archive is cut off in ${entry.name}`);
-    yield entry;
+    if (isFile) yield entry;
     at = end + tarPadding(entry.bytes).length;
   }
 }
 
-function readHeader(header: Buffer, at: number): TarEntry {
+/** What `tar` adds when it packs the files again, such as directories, is no file. */
+function readHeader(header: Buffer, at: number): TarEntry & { isFile: boolean } {
   const text = (from: number, length: number) =>
     header
       .toString('utf8', from, from + length)
@@ -72,5 +74,11 @@ function readHeader(header: Buffer, at: number): TarEntry {
         : `the archive is damaged at byte ${at - BLOCK}`,
     );
   }
-  return { name: text(0, NAME_BYTES), at, bytes: Number.parseInt(text(124, 12), 8) };
+  const isFile = ['0', ''].includes(text(TYPE_AT, 1));
+  return {
+    name: text(0, NAME_BYTES).replace(/^\.\//, ''),
+    at,
+    bytes: Number.parseInt(text(124, 12), 8),
+    isFile,
+  };
 }

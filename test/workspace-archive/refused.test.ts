@@ -1,11 +1,20 @@
-import { copyFileSync, existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { tarHeader, tarPadding } from '../../cli/archive/tar.ts';
 import { createWorkspace } from '../../sql/workspaces/workspaces.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
 import { makeLink } from '../support/ingest.ts';
 import { withManifest, withRows } from './forge.ts';
-import { archives, importFrom, PROOFS, plantWorkspace, rowsIn } from './support.ts';
+import { archives, contentOf, importFrom, PROOFS, plantWorkspace, rowsIn } from './support.ts';
 
 let old: TestApi;
 let shop: TestWorkspace;
@@ -139,6 +148,16 @@ describe('what does not fit', () => {
       'the archive has rows of links.destination_id that belong to another workspace',
     );
     expect((await second.pool.query('SELECT FROM workspaces')).rowCount).toBe(1);
+  });
+
+  test('an archive that tar has packed again is taken', async () => {
+    const { stores } = await fresh();
+    const [directory, packed] = [files.unused(), files.unused()];
+    mkdirSync(directory);
+    execFileSync('tar', ['-xf', path, '-C', directory]);
+    execFileSync('tar', ['-cf', packed, '-C', directory, '.']);
+    expect((await importFrom(packed, stores, { proofs: PROOFS })).tables).toMatchObject({ workspaces: 1 });
+    expect(await contentOf(await files.write(stores, shop.workspace.id))).toEqual(await contentOf(path));
   });
 
   test('an export never replaces a file, and leaves none when it fails', async () => {
