@@ -28,6 +28,8 @@ export type Lease = {
   mustReturn: boolean;
   /** A request to PostgreSQL is running. */
   busy: boolean;
+  /** Since when other processes have had all permits; null: they don't. */
+  emptySince: number | null;
   /** No request before this time. All times are `performance.now()`, ms: a wall clock may step back. */
   pausedUntil: number;
   /** Time of the last check without a permit. */
@@ -56,6 +58,7 @@ export function createLease(linkId: string, maxClicks: number | null): Lease {
     spent: false,
     mustReturn: false,
     busy: false,
+    emptySince: null,
     pausedUntil: Number.NEGATIVE_INFINITY,
     checkedAt: Number.NEGATIVE_INFINITY,
     takenAt: Number.NEGATIVE_INFINITY,

@@ -285,6 +285,34 @@ test('a link restored right after its deletion redirects', async () => {
   await permits.close();
 });
 
+test('among twenty processes every permit finds a visitor, and no visitor before the last permit is refused', async () => {
+  const limit = 2_000;
+  const { id } = await limited(limit);
+  const all = await Promise.all(
+    Array.from({ length: 20 }, async (_, number) => {
+      const { streamId } = await registerStream(stores.pool, `ingest-of-twenty-${number}`);
+      const permits = createPermits({ pool: stores.pool, streamId, log: silentLogger() });
+      permits.start([]);
+      onTestFinished(() => permits.close());
+      return permits;
+    }),
+  );
+  let taken = 0;
+  let refused = 0;
+  const visitor = async (number: number) => {
+    for (let visits = number; taken < limit; visits += 7) {
+      const permits = all[visits % all.length];
+      const outcome = permits?.take(id, limit);
+      const found = outcome === 'wait' ? await permits?.request(id) : outcome;
+      if (found === 'taken') taken += 1;
+      else if (taken < limit) refused += 1;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  await Promise.all(Array.from({ length: 40 }, (_, number) => visitor(number)));
+  expect([taken, refused]).toEqual([limit, 0]);
+});
+
 test('a wall clock that steps back withholds no permit', async () => {
   const [holder, other] = await Promise.all(
     ['ingest-holder', 'ingest-other'].map(async (name) => {

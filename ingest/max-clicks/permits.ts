@@ -8,7 +8,7 @@ import type { Outstanding } from './outstanding.ts';
 
 /**
  * Permits of links with `max_clicks` that this process holds. A visitor takes one without waiting. Leases are
- * requested in the background, and returned after a second without use.
+ * requested in the background, and returned after half a second without use.
  *
  * Exactness rests on three rules:
  * 1. PostgreSQL never grants more than `max_clicks` in total.
@@ -39,14 +39,20 @@ export type Permits = {
   close(): Promise<void>;
 };
 
-const IDLE_MS = 1_000;
+/** A visitor elsewhere waits for these permits for a second at most. */
+const IDLE_MS = 500;
 const SWEEP_MS = 250;
 /** Returns that run at once: a lease locked in PostgreSQL must not use up the connections. */
 const RETURNS_AT_ONCE = 4;
 const WAIT_MS = 1_000;
 const MOST_WAITERS = 2_000;
-/** After an error or an empty grant, visitors get their response at once for this long. */
+/** Pause after an error or an empty grant. After an error visitors get their response at once meanwhile. */
 const PAUSE_MS = 100;
+/**
+ * Visitors wait while all permits are with other processes, which return those they don't use, but not beyond this: a
+ * process that was killed returns none before its restart.
+ */
+const EMPTY_MS = 3_000;
 
 /** @param given.waitMs longest wait for a permit, milliseconds */
 export function createPermits(given: {
@@ -117,10 +123,21 @@ export function createPermits(given: {
       return requestLease(lease, needed);
     }
     lease.serveWaiters();
-    if (response.kind === 'granted') return;
+    if (response.kind === 'granted') {
+      lease.emptySince = null;
+      return;
+    }
     lease.spent = response.spent && lease.permits === 0;
-    if (!lease.spent) lease.pausedUntil = performance.now() + PAUSE_MS;
-    lease.settleWaiters(lease.spent ? 'spent' : 'unavailable');
+    if (lease.spent) return lease.settleWaiters('spent');
+    if (needed === 0) return;
+    const now = performance.now();
+    lease.emptySince ??= now;
+    if (now - lease.emptySince < EMPTY_MS && !closing) {
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS).unref());
+      return;
+    }
+    lease.pausedUntil = now + PAUSE_MS;
+    lease.settleWaiters('unavailable');
   }
 
   /** Reads the lease and makes earlier requests void. */
