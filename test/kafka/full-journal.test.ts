@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { freePort } from '../../cli/embedded/free-port.ts';
 import { accountFor, untilVisible } from '../faults/accounting.ts';
@@ -95,7 +94,7 @@ test('when the journal fills during an outage, redirects continue and the report
     await kafka.nodes[0]?.kill();
     await expect.poll(lost, PATIENT).toBeGreaterThan(50);
     await kafka.nodes[0]?.start();
-    await delay(3_000);
+    await expect.poll(() => exposedFigure(metricsPort + 1, 'hoplog_shipper_outage'), PATIENT).toBe(0);
   };
   const clicked = await underLoad([await newLink('budget')], outage, LOAD);
   allRedirected(clicked);
