@@ -67,6 +67,7 @@ import { purchaseRoutes } from './referrals/purchases/routes.ts';
 import { referralRoutes } from './referrals/routes.ts';
 import { signupRoutes } from './referrals/signups/routes.ts';
 import { referralSummaryRoutes } from './referrals/summary/routes.ts';
+import { sampleShopRoutes } from './sample-shop/routes.ts';
 import { savedViewRoutes } from './saved-views/routes.ts';
 import { serviceRoutes } from './service/routes.ts';
 import { providerRoutes } from './session/provider-routes.ts';
@@ -132,6 +133,7 @@ const RESOURCES: Routes[] = [
   auditRoutes,
   serviceRoutes,
   firstStepRoutes,
+  sampleShopRoutes,
 ];
 
 /** Returns whether an address is a trusted proxy. The next proxy may append a port to it. */

@@ -430,6 +430,7 @@ export const EXAMPLE_VALUES: Record<string, unknown> = {
   'EnrollmentHistory.next_cursor': 4711,
   'PaidPayout.paid': 12,
   'SessionWorkspace.paid': true,
+  'SessionWorkspace.sample_of': null,
   'ServiceUrls.short_url': 'https://hop.example',
   totals: { usd: 120.5 },
   balance: { credits: { earned: 10, delivered: 20 } },

@@ -169,7 +169,9 @@ test('the section webhooks has the payload of each event', () => {
 
 test('operations of the console alone are in their own document', () => {
   const isConsole = (path: string) =>
-    /^\/api\/v1\/(first-steps|problems|session|sessions|shared|passkeys|two-factor)(\/|$)/.test(path);
+    /^\/api\/v1\/(first-steps|problems|sample-shop|session|sessions|shared|passkeys|two-factor)(\/|$)/.test(
+      path,
+    );
   expect(Object.keys(document.paths).filter(isConsole)).toEqual([]);
   expect(Object.keys(consoleDocument.paths).filter((path) => !isConsole(path))).toEqual([]);
   expect(Object.keys(document.components.securitySchemes)).toEqual(['secret', 'publishable', 'partner']);

@@ -102,6 +102,7 @@ export function describeSession(
       paid: isPaid(workspace),
       time_zone: workspace.time_zone,
       currency: workspace.currency,
+      sample_of: workspace.sample_of,
     },
     first_steps: member.session.shows_first_steps,
     other_workspaces: others.map(({ workspace_id: id, ...other }) => ({ id, ...other })),

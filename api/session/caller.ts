@@ -70,13 +70,24 @@ async function sessionOf({ pool }: Pick<ApiDeps, 'pool'>, token: string): Promis
   return hash && callerBySession(pool, hash);
 }
 
+/** A GET for operators writes: a payout file. One for owners reads. */
+const isPlainRead = (request: FastifyRequest): boolean =>
+  isRead(request) && request.routeOptions.config.role !== 'operator';
+
 /** Returns the least role that may call the route. */
 export const roleFor = (request: FastifyRequest): Role =>
   request.routeOptions.config.role ?? (isRead(request) ? 'analyst' : 'operator');
 
-/** @throws {AppError} `forbidden` when the route requires a higher role */
+/**
+ * A sample shop is on an unlimited plan and has invented figures: its members look at it, and change their own sign-in only.
+ *
+ * @throws {AppError} `forbidden` when the route requires a higher role, or changes a sample shop
+ */
 export function refuseRole(request: FastifyRequest, { role }: SignedIn): void {
   const needed = roleFor(request);
+  if (request.auth.workspace.sample_of !== null && needed !== 'analyst' && !isPlainRead(request)) {
+    throw new AppError('forbidden', 'the sample shop cannot be changed: go back to your own workspace');
+  }
   if (!mayDo(role, needed)) {
     throw new AppError('forbidden', `this endpoint requires the role ${needed}; your role is ${role}`);
   }

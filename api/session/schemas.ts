@@ -83,6 +83,11 @@ const SESSION = {
       }),
       time_zone: Nullable(Type.String({ description: "Time zone of days in reports. Null: the viewer's." })),
       currency: { ...Currency, description: 'Currency of all revenue: ISO 4217 code in lower case.' },
+      sample_of: Nullable({
+        ...Uuid,
+        description:
+          'The workspace that this sample shop belongs to; members only look at it. Null: no sample.',
+      }),
     },
     { title: 'SessionWorkspace' },
   ),

@@ -21,6 +21,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
   domain: async () => (await import('./domain.ts')).domainCommands,
   export: async () => (await import('./export.ts')).exportCommands,
   import: async () => (await import('./import.ts')).importCommands,
+  demo: async () => (await import('./demo.ts')).demoCommands,
   'dead-letter': async () => (await import('./dead-letter.ts')).deadLetterCommands,
   stream: async () => (await import('./stream.ts')).streamCommands,
   visitor: async () => (await import('./visitor.ts')).visitorCommands,

@@ -7,6 +7,7 @@ type Job =
   | 'retention'
   | 'erasures'
   | 'clockCorrections'
+  | 'sampleShop'
   | `clickImport/${string}`
   | `workspaceImport/${string}`;
 

@@ -48,9 +48,13 @@ CREATE TABLE workspaces (
   -- Suspended by the operator: its links and its API respond with that.
   suspended_at        timestamptz,
   first_steps_ended_at timestamptz, -- the console's first steps are all done, or hidden by an owner
+  sample_of           uuid REFERENCES workspaces (id), -- whose members look at this one, which has sample data only
+  sample_ready_at     timestamptz, -- null: the sample data is not complete
+  removed_at          timestamptz, -- of sample data: the row stays for its ledger, which refuses deletions
   created_at          timestamptz NOT NULL DEFAULT now(),
   UNIQUE (partner_id, partner_external_id)
 );
+CREATE UNIQUE INDEX workspaces_sample ON workspaces (sample_of) WHERE removed_at IS NULL;
 
 -- The key of each workspace's `user_hash` (HMAC). In a table of its own: no query of a workspace selects it.
 CREATE TABLE identity_secrets (

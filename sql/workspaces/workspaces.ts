@@ -45,6 +45,8 @@ export type Workspace = {
   created_at: Date;
   /** By the operator; null: not suspended. */
   suspended_at: Date | null;
+  /** The workspace whose members look at this one, which has sample data only; null: it has data of its own. */
+  sample_of: string | null;
 };
 
 const COLUMN_NAMES = [
@@ -67,6 +69,7 @@ const COLUMN_NAMES = [
   'partner_external_id',
   'created_at',
   'suspended_at',
+  'sample_of',
 ] as const satisfies readonly (keyof Workspace)[];
 
 /** Returns the columns of a {@link Workspace}, for a query that joins `workspaces` under this alias. */
@@ -77,6 +80,8 @@ const COLUMNS = COLUMN_NAMES.join(', ');
 export type NewWorkspace = {
   name: string;
   plan: Plan;
+  /** The workspace whose members look at this one as sample data; left out: none. */
+  sampleOf?: string;
   primaryDomain?: string | null;
   partnerId?: string;
   partnerExternalId?: string;
@@ -90,8 +95,8 @@ export async function createWorkspace(db: Queryable, given: NewWorkspace): Promi
   const base = slugOf(given.name);
   for (let attempt = 1; ; attempt++) {
     const { rows } = await db.query<Workspace>(
-      `INSERT INTO workspaces (id, name, slug, plan, primary_domain, partner_id, partner_external_id)
-       VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (slug) DO NOTHING RETURNING ${COLUMNS}`,
+      `INSERT INTO workspaces (id, name, slug, plan, primary_domain, partner_id, partner_external_id, sample_of)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (slug) DO NOTHING RETURNING ${COLUMNS}`,
       [
         uuidv7(),
         given.name,
@@ -104,6 +109,7 @@ export async function createWorkspace(db: Queryable, given: NewWorkspace): Promi
         given.primaryDomain ?? null,
         given.partnerId ?? null,
         given.partnerExternalId ?? null,
+        given.sampleOf ?? null,
       ],
     );
     if (rows[0]) return rows[0];
@@ -144,7 +150,7 @@ export async function lockWorkspace(tx: Queryable, id: string): Promise<Workspac
 /** Returns the workspace with this id or slug, or null. An id wins over a slug that looks like it. */
 export async function findWorkspace(db: Queryable, idOrSlug: string): Promise<Workspace | null> {
   const { rows } = await db.query<Workspace>(
-    `SELECT ${COLUMNS} FROM workspaces WHERE id::text = lower($1) OR slug = $1
+    `SELECT ${COLUMNS} FROM workspaces WHERE (id::text = lower($1) OR slug = $1) AND removed_at IS NULL
      ORDER BY id::text = lower($1) DESC LIMIT 1`,
     [idOrSlug],
   );
@@ -160,9 +166,11 @@ export async function hasOrders(db: Queryable, id: string): Promise<boolean> {
   return rows[0]?.found === true;
 }
 
-/** Returns every workspace, oldest first. */
+/** Returns every workspace, oldest first, without sample data that was removed. */
 export async function listWorkspaces(db: Queryable): Promise<Workspace[]> {
-  const { rows } = await db.query<Workspace>(`SELECT ${COLUMNS} FROM workspaces ORDER BY created_at, id`);
+  const { rows } = await db.query<Workspace>(
+    `SELECT ${COLUMNS} FROM workspaces WHERE removed_at IS NULL ORDER BY created_at, id`,
+  );
   return rows;
 }
 

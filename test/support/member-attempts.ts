@@ -65,6 +65,10 @@ export const MEMBER_ATTEMPTS: Attempts = {
   'PATCH /api/v1/first-steps': () => [
     { path: '/first-steps', body: { hidden_for: 'none' }, status: 200, as: 'member' },
   ],
+  'POST /api/v1/sample-shop': (victim) => [
+    { path: `/sample-shop?member_id=${victim.member}`, status: 400, as: 'member' },
+  ],
+  'DELETE /api/v1/sample-shop': () => [{ path: '/sample-shop', status: 200, as: 'member' }],
   'GET /api/v1/problems': () => [{ path: '/problems', status: 200, as: 'member' }],
   'GET /api/v1/sessions': () => [{ path: '/sessions', status: 200, as: 'member' }],
   'DELETE /api/v1/sessions': () => [{ path: '/sessions', status: 200, as: 'member' }],

@@ -9,8 +9,12 @@ export const WORKSPACE_TABLES: readonly ArchivedTable[] = [
     without: {
       partner_id: 'the platform that made the workspace is a record of the deployment',
       partner_external_id: 'the platform that made the workspace is a record of the deployment',
+      sample_of: 'only a sample shop belongs to another workspace, and each deployment makes its own',
+      sample_ready_at: 'only a sample shop has it',
+      removed_at: 'a sample shop that was removed is not exported',
     },
     read: { id: `($2::jsonb ->> 'workspace_id')::uuid`, slug: `$2::jsonb ->> 'workspace_slug'` },
+    refersToItself: true,
   },
   { name: 'identity_secrets', order: 'workspace_id' },
   {

@@ -58,6 +58,48 @@ test('the first steps lead to where each is done, follow what happens, and are r
   await page.close();
 });
 
+test('a press shows the sample shop, marked on each page, and another removes it', async () => {
+  const workspace = site.service.demo?.workspace_id ?? '';
+  const made = await site.hoplog<{ created: boolean }>('demo', 'create', '--workspace', workspace);
+  expect(made.created).toBe(true);
+  // The other tests open pages with the session of 127.0.0.1, which a switch would end.
+  const page = await site.open('/', { host: 'localhost' });
+  const heading = (name: string) => page.getByRole('heading', { level: 1, name, exact: true });
+  await page.getByRole('button', { name: 'Look at sample data' }).press('Enter');
+  const mark = page.getByRole('complementary', { name: 'Sample data' });
+  await mark.getByText('Nothing here is real').waitFor();
+  // The history is rolled up and its orders are attributed within a minute.
+  const revenue = page.getByRole('region', { name: 'Totals' }).getByRole('button', { name: /^Revenue/ });
+  await expect
+    .poll(async () => {
+      await page.reload();
+      return revenue.textContent();
+    }, PATIENCE)
+    .toMatch(/[1-9],\d{3}/);
+  await expectGood(page, 'sample-overview');
+  for (const [path, name] of [
+    ['/links', 'Links'],
+    ['/referrals', 'Referrals'],
+    ['/bio-pages', 'Bio pages'],
+    ['/domains', 'Domains'],
+    ['/settings', 'Settings'],
+  ] as const) {
+    await page.goto(new URL(`/console${path}`, page.url()).href);
+    await heading(name).waitFor();
+    expect(await mark.count()).toBe(1);
+  }
+  await mark.getByRole('button', { name: 'Back to' }).press('Enter');
+  await mark.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Look at sample data' }).press('Enter');
+  await mark.getByRole('button', { name: 'Remove sample data' }).press('Enter');
+  await expectNotice(page, 'Sample data removed');
+  await heading('Overview').waitFor();
+  expect(await mark.count()).toBe(0);
+  const again = await site.hoplog<{ removed: boolean }>('demo', 'remove', '--workspace', workspace);
+  expect(again.removed).toBe(false);
+  await page.close();
+});
+
 test('an analyst reads who does a step, and hides them; an owner hides them for everyone, and undoes it', async () => {
   const analyst = await site.open('/', { role: 'analyst', keepsUndo: true });
   const owner = await site.open('/', { keepsUndo: true });

@@ -295,6 +295,10 @@ export interface paths {
   "/api/v1/referrals/summary": {
     get: operations["referrals.getSummary"];
   };
+  "/api/v1/sample-shop": {
+    post: operations["sampleShop.open"];
+    delete: operations["sampleShop.remove"];
+  };
   "/api/v1/saved-views": {
     get: operations["savedViews.list"];
     post: operations["savedViews.create"];
@@ -2902,6 +2906,9 @@ export interface components {
       /** @constant */
       type: "sale.updated";
     };
+    SampleShopRemoved: {
+      session: components["schemas"]["Session"] | null;
+    };
     SavedPayoutMethod: {
       email: string;
       method: components["schemas"]["PayoutMethod"];
@@ -2964,6 +2971,8 @@ export interface components {
       /** @enum {string} */
       plan: "free" | "starter" | "pro" | "business" | "unlimited";
       primary_domain: string;
+      /** Format: uuid */
+      sample_of: string | null;
       slug: string;
       time_zone: string | null;
     };
@@ -6086,6 +6095,30 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["ReferralSummary"];
+        };
+      };
+    };
+  };
+  "sampleShop.open": {
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Session"];
+        };
+      };
+    };
+  };
+  "sampleShop.remove": {
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["SampleShopRemoved"];
         };
       };
     };

@@ -1,6 +1,6 @@
 import { Anchor, Burger, Group, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { type ReactNode, useRef } from 'react';
+import { lazy, type ReactNode, Suspense, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useSession } from '../api/session.ts';
 import { pathPattern } from '../page-paths.ts';
@@ -14,11 +14,14 @@ import { usePasteToBegin } from './paste-to-begin.ts';
 import { ProblemBadge } from './problem-badge.tsx';
 import { WorkspaceSwitch } from './workspace-switch.tsx';
 
+/** Loaded in the sample shop only. */
+const SampleBar = lazy(() => import('./sample-bar.tsx'));
+
 /** Navigation, header and the page between them. */
 export function Shell({ children }: { children: ReactNode }) {
   const [opened, { toggle, close }] = useDisclosure(false);
   const [location] = useLocation();
-  const { urls } = useSession();
+  const { urls, workspace } = useSession();
   const guide = PAGES.find(({ path }) => pathPattern(path).test(location))?.guide;
   const main = useRef<HTMLElement>(null);
   usePageStart(main, location);
@@ -79,6 +82,11 @@ export function Shell({ children }: { children: ReactNode }) {
         <MemberFoot />
       </div>
       <main className="shell-main" id="main" tabIndex={-1} ref={main}>
+        {workspace.sample_of !== null && (
+          <Suspense fallback={<div className="sample-bar" />}>
+            <SampleBar />
+          </Suspense>
+        )}
         <GuideContext value={guide === undefined ? null : `${urls.base_url}/docs/${guide}`}>
           {children}
         </GuideContext>

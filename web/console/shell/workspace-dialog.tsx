@@ -1,5 +1,5 @@
 import { Button, Stack, Text } from '@mantine/core';
-import { IconCheck, IconPlus } from '@tabler/icons-react';
+import { IconChartBar, IconCheck, IconPlus } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useLocation } from 'wouter';
 import { showSession } from '../api/keep-to-session.ts';
@@ -8,12 +8,14 @@ import { type Session, useSession } from '../api/session.ts';
 import { ROLE_NAMES } from '../pages/sign-in/roles.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { giveUpUnsaved, leaveBy } from './leaving.ts';
+import { useSampleShop } from './sample-shop.ts';
 
 /** The workspaces that this browser is signed in to. */
 export default function WorkspaceDialog({ close }: { close: () => void }) {
   const queries = useQueryClient();
   const [, navigate] = useLocation();
-  const { workspace, member, other_workspaces: others } = useSession();
+  const { workspace, member, other_workspaces: others, can } = useSession();
+  const { look, isLooking } = useSampleShop();
   const open = useSend<string, Session>((member_id) => ({ path: '/session/switch', body: { member_id } }));
   const choose = (id: string) =>
     leaveBy(() =>
@@ -53,6 +55,17 @@ export default function WorkspaceDialog({ close }: { close: () => void }) {
         >
           Sign in to another workspace
         </Button>
+        {workspace.sample_of === null && can('operator') && (
+          <Button
+            variant="subtle"
+            justify="flex-start"
+            leftSection={<IconChartBar size={18} stroke={1.6} aria-hidden />}
+            loading={isLooking}
+            onClick={look}
+          >
+            Look at sample data
+          </Button>
+        )}
       </Stack>
     </Dialog>
   );

@@ -5,6 +5,7 @@ import { useApi, useSend } from '../../api/queries.ts';
 import type { ResponseOf } from '../../api/responses.ts';
 import { type Role, useSession } from '../../api/session.ts';
 import { Note } from '../../parts/note.tsx';
+import { useSampleShop } from '../../shell/sample-shop.ts';
 
 type Steps = ResponseOf<'/first-steps'>['steps'];
 type Step = Steps[number]['step'];
@@ -76,7 +77,7 @@ function Hide() {
     },
   );
   return (
-    <Group gap={4} justify="flex-end" mt="xs">
+    <Group gap={4} ml="auto">
       {can('owner') && (
         <Button size="compact-sm" variant="subtle" onClick={() => hide.mutate('workspace')}>
           Hide for everyone
@@ -86,6 +87,18 @@ function Hide() {
         Hide for me
       </Button>
     </Group>
+  );
+}
+
+/** Shows a shop with 60 days of data: it takes seconds to make. */
+function Sample() {
+  const { can } = useSession();
+  const { look, isLooking } = useSampleShop();
+  if (!can('operator')) return null;
+  return (
+    <Button size="compact-sm" variant="default" loading={isLooking} onClick={look}>
+      Look at sample data
+    </Button>
   );
 }
 
@@ -123,7 +136,10 @@ function List() {
           <Row key={step} step={step} done={steps?.find((one) => one.step === step)?.done} />
         ))}
       </ol>
-      <Hide />
+      <Group justify="space-between" gap="xs" mt="sm">
+        <Sample />
+        <Hide />
+      </Group>
     </Paper>
   );
 }

@@ -1,0 +1,156 @@
+import { SAMPLE_LINKS, SAMPLE_REFERRERS, type SampleLink } from './catalog.ts';
+import { numbersOf, pickAt } from './random.ts';
+
+/** Days that the sample shop's history goes back, today included. */
+export const SAMPLE_DAYS = 60;
+const DAY = 86_400_000;
+const HOUR = 3_600_000;
+const SEED = 20_261_129;
+/** Clicks of a mean day. */
+const MEAN = 130;
+
+type Row = readonly [string, string, string, number];
+
+/** Country, region, city. */
+const PLACES: readonly [Row, ...Row[]] = [
+  ['DE', 'DE-BE', 'Berlin', 30],
+  ['US', 'US-CA', 'San Francisco', 17],
+  ['US', 'US-NY', 'New York', 9],
+  ['FR', 'FR-IDF', 'Paris', 9],
+  ['GB', 'GB-ENG', 'London', 9],
+  ['AT', 'AT-9', 'Vienna', 6],
+  ['CH', 'CH-ZH', 'Zurich', 5],
+  ['BR', 'BR-SP', 'São Paulo', 4],
+  ['JP', 'JP-13', 'Tokyo', 4],
+  ['IN', 'IN-MH', 'Mumbai', 3],
+  ['AU', 'AU-NSW', 'Sydney', 2],
+  ['ZA', 'ZA-WC', 'Cape Town', 1],
+];
+/** Device, browser, system. */
+const AGENTS: readonly [Row, ...Row[]] = [
+  ['mobile', 'Mobile Safari', 'iOS', 38],
+  ['mobile', 'Chrome Mobile', 'Android', 27],
+  ['desktop', 'Chrome', 'Windows', 20],
+  ['desktop', 'Safari', 'macOS', 9],
+  ['desktop', 'Firefox', 'Linux', 4],
+  ['tablet', 'Mobile Safari', 'iOS', 2],
+];
+/** Where clicks of a channel come from; a letter, a chat, and a poster send no referer. */
+const REFERERS: Record<string, string> = {
+  instagram: 'https://l.instagram.com/',
+  facebook: 'https://m.facebook.com/',
+  youtube: 'https://www.youtube.com/',
+  pinterest: 'https://www.pinterest.com/',
+  tiktok: 'https://www.tiktok.com/',
+  twitter: 'https://t.co/',
+  linkedin: 'https://www.linkedin.com/',
+};
+/** Prices in the shop, in cents. */
+const PRICES = [1_450, 1_900, 2_400, 3_200, 4_900, 6_800] as const;
+
+/** A click of the history. */
+type Click = { at: number; link: SampleLink; visitor: string; columns: readonly string[] };
+
+/** A purchase by a customer whom a referrer brought. */
+export type ReferredPurchase = { orderId: string; customer: string; at: Date; amount: number };
+export type ReferredCustomer = { id: string; email: string; referrer: string; at: Date };
+
+export type SampleHistory = {
+  /** Bodies of `POST /clicks/import`, and of the same with `content=orders`: CSV. */
+  clicks: string;
+  orders: string;
+  customers: ReferredCustomer[];
+  purchases: ReferredPurchase[];
+};
+
+const csvOf = (names: string, rows: readonly (readonly string[])[]): string =>
+  [names, ...rows.map((values) => values.join(','))].join('\n');
+
+/** Clicks of a day: they grow, weekends are quieter, and the newsletters of two days stand out. */
+function clicksOn(day: number, weekday: number): number {
+  const growth = 0.7 + (0.6 * day) / SAMPLE_DAYS;
+  const weekend = weekday === 0 || weekday === 6 ? 0.72 : 1;
+  const letter = day === 24 || day === 52 ? 1.75 : 1;
+  return MEAN * growth * weekend * letter;
+}
+
+/**
+ * Returns the history of the sample shop: the same for a day, whenever and wherever it is made, with what the day has had
+ * until now.
+ *
+ * @param now milliseconds since the epoch
+ * @param slugOf returns the slug that a link got
+ */
+export function sampleHistory(now: number, slugOf: (link: SampleLink) => string): SampleHistory {
+  const random = numbersOf(SEED);
+  const today = Math.floor(now / DAY) * DAY;
+  const clicks: Click[] = [];
+  const orders: string[][] = [];
+  for (let day = 0; day < SAMPLE_DAYS; day++) {
+    const start = today - (SAMPLE_DAYS - 1 - day) * DAY;
+    const count = Math.round(clicksOn(day, new Date(start).getUTCDay()) * (0.92 + 0.16 * random()));
+    for (let nth = 0; nth < count; nth++) {
+      // Quiet at night, most in the evening.
+      const at = start + Math.floor(24 * HOUR * random() ** 0.7);
+      const link = linkAt(random());
+      const [country, region, city] = pickAt(PLACES, random());
+      const [device, browser, os] = pickAt(AGENTS, random());
+      // A fifth of the clicks are of a visitor who was here before.
+      const former = random() < 0.2 ? clicks[Math.floor(clicks.length * random())] : undefined;
+      const visitor = former?.visitor ?? `v${day}-${nth}`;
+      const columns = former?.columns ?? [country, region, city, device, browser, os];
+      clicks.push({ at, link, visitor, columns });
+      const [buys, wait, price] = [random(), random(), random()];
+      if (buys < link.buyers / 1_000) {
+        const bought = new Date(at + 2 * 60_000 + wait * HOUR);
+        const amount = PRICES[Math.floor(PRICES.length * price)] ?? PRICES[0];
+        orders.push([bought.toISOString(), `S-${1_000 + orders.length}`, (amount / 100).toFixed(2), visitor]);
+      }
+    }
+  }
+  return {
+    clicks: csvOf(
+      'ts,slug,visitor,country,region,city,device,browser,os,referer,trigger',
+      clicks
+        .filter(({ at }) => at < now)
+        .map(({ at, link, visitor, columns }) => [
+          new Date(at).toISOString(),
+          slugOf(link),
+          visitor,
+          ...columns,
+          REFERERS[link.channel] ?? '',
+          link.tags.includes('print') ? 'qr' : 'link',
+        ]),
+    ),
+    orders: csvOf(
+      'ts,order_id,amount,visitor',
+      orders.filter(([ts]) => Date.parse(ts ?? '') < now),
+    ),
+    ...referrals(today),
+  };
+}
+
+function linkAt(at: number): SampleLink {
+  const [first, ...others] = SAMPLE_LINKS;
+  const weighed = (link: SampleLink): readonly [SampleLink, number] => [link, link.weight];
+  return pickAt([weighed(first), ...others.map(weighed)], at)[0];
+}
+
+/** Customers of the referrers with their purchases: each signed up some days ago, and most bought again. */
+function referrals(today: number): Pick<SampleHistory, 'customers' | 'purchases'> {
+  const random = numbersOf(SEED + 1);
+  const customers: ReferredCustomer[] = [];
+  const purchases: ReferredPurchase[] = [];
+  for (const [referrer, , count] of SAMPLE_REFERRERS) {
+    for (let nth = 1; nth <= count; nth++) {
+      const id = `${referrer}-friend-${nth}`;
+      const signedUp = today - Math.floor(3 + 54 * random()) * DAY + 10 * HOUR;
+      customers.push({ id, email: `${id}@mail.example`, referrer, at: new Date(signedUp) });
+      for (let at = signedUp + HOUR; at < today; at += (12 + 10 * random()) * DAY) {
+        const amount = (PRICES[Math.floor(PRICES.length * random())] ?? PRICES[0]) / 100;
+        purchases.push({ orderId: `F-${2_000 + purchases.length}`, customer: id, at: new Date(at), amount });
+      }
+    }
+  }
+  return { customers, purchases };
+}
