@@ -8,7 +8,14 @@ import { qrSvg } from '../../../core/qr/svg.ts';
 import { pixelOf, plainPng, scannedText } from '../../support/scanned-images.ts';
 import { visit, visitNew } from '../../support/visitors.ts';
 import { inChromium } from '../in-chromium.ts';
-import { type ConsolePage, type ConsoleSite, consoleSite, expectClean, expectGood } from './console-site.ts';
+import {
+  type ConsolePage,
+  type ConsoleSite,
+  consoleSite,
+  expectClean,
+  expectGood,
+  expectNoSidewaysScroll,
+} from './console-site.ts';
 import {
   type CreatedLinks,
   field,
@@ -49,11 +56,27 @@ async function chooseValue(page: ConsolePage, condition: string, text: string, o
   await options.getByRole('option', { name: option, exact: true }).click();
 }
 
+/** Expects that a page is whole in the widths between a phone's and a desktop's, where its columns fold. */
+async function expectWholeBetween(page: ConsolePage): Promise<void> {
+  for (const width of [800, 900]) {
+    await page.setViewportSize({ width, height: 900 });
+    await expectNoSidewaysScroll(page);
+  }
+  await page.setViewportSize({ width: 1_280, height: 900 });
+}
+
+/** Expects that the focus is in a list, where a press has added something. */
+async function expectFocusIn(page: ConsolePage, list: string): Promise<void> {
+  const focused = page.getByRole('list', { name: list }).getByRole('listitem').locator(':focus');
+  await expect.poll(() => focused.count(), PATIENCE).toBe(1);
+}
+
 test('rules are built in words, refused at their fields, tried before they are saved, and saved', async () => {
   const link = await makeLink({ name: 'Rules', slug: 'ruled' });
   const page = await site.open(`/links/${link.id}/edit`, { role: 'operator' });
   await openSection(page, 'Rules');
   await press(page, 'Add a rule');
+  await expectFocusIn(page, 'Rules');
   const first = 'Condition 1 of rule 1';
   await chooseValue(page, first, 'Austr', 'Austria');
   await chooseValue(page, first, 'Switz', 'Switzerland');
@@ -92,6 +115,7 @@ test('rules are built in words, refused at their fields, tried before they are s
   await field(page, 'iPhones and iPads').fill('myapp://product/17');
   await result.getByText('No rule holds. The destination for iPhones and iPads decides').waitFor();
   await expectGood(page, 'link-rules');
+  await expectWholeBetween(page);
   await press(page, 'Save');
   await page.getByRole('heading', { name: 'ruled' }).waitFor();
   expect(await recordOf(link)).toMatchObject({
@@ -203,6 +227,7 @@ test('a split shows its shares, is refused at its fields, and its results have i
   const page = await site.open(`/links/${link.id}/edit`, { role: 'operator' });
   await openSection(page, 'Split test');
   await press(page, 'Split the visitors');
+  await expectFocusIn(page, 'Variants');
   const sum = page.getByRole('status', { name: 'Sum of the weights' });
   await expect.poll(() => sum.textContent(), PATIENCE).toBe('The weights sum to 100');
   await field(page, 'Weight of destination 1').fill('150');
@@ -220,6 +245,7 @@ test('a split shows its shares, is refused at its fields, and its results have i
   await page.getByText('is required with `split_ends_at`').waitFor();
   await page.getByLabel('Goal').selectOption('conversions');
   await expectGood(page, 'link-split');
+  await expectWholeBetween(page);
   await openSection(page, 'Rules');
   const result = page.getByRole('status', { name: 'Result' });
   await result.getByText('No rule and no device decides: the split does').waitFor();
@@ -318,6 +344,7 @@ test('a logo is set in the settings, and QR codes are scanned from the page of a
   await code.waitFor();
   const address = `${link.short_url}?qr=1`;
   await expect.poll(async () => scannedText(await code.screenshot()), PATIENCE).toBe(address);
+  await expectWholeBetween(page);
   expectClean(page);
 
   // As `GET /links/:id/qr` draws it.
