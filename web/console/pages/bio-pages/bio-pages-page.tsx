@@ -11,6 +11,12 @@ import { BioPagesTable, bioPagesTable } from './bio-pages-table.tsx';
 import { CreatePage } from './create-page.tsx';
 import { useBioPages, useSearchText } from './use-bio-pages.ts';
 
+/** What the page looks like with data. */
+const EXAMPLE = [
+  ["Ada's links", '/ada', '412 clicks'],
+  ['Autumn sale', '/autumn', '96 clicks'],
+];
+
 /** Bio pages made in the console, newest first, with their button clicks. */
 export default function BioPagesPage() {
   const { can, workspace } = useSession();
@@ -46,7 +52,7 @@ export default function BioPagesPage() {
           show: isSearched ? (
             <EmptyState title="No page matches this title or address" />
           ) : (
-            <EmptyState title="No bio pages yet">
+            <EmptyState title="No bio pages yet" example={EXAMPLE}>
               A bio page is one address for all your links. Clicks on every button are counted. Pages that
               were created through the API are not shown here.
               {!can('operator') && ' Operators of the workspace create bio pages.'}

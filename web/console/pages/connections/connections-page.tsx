@@ -13,6 +13,12 @@ import { ConnectionBadge } from './badges.tsx';
 import { NewConnection } from './new-connection.tsx';
 import type { Connection, Connections } from './responses.ts';
 
+/** What the page looks like with data. */
+const EXAMPLE = [
+  ['Stripe', 'live', 'last event a minute ago'],
+  ['Shopify', 'live', 'last event an hour ago'],
+];
+
 const PAGE_SIZE = 50;
 /** Refresh interval of the list. Milliseconds. */
 const REFRESH = 10_000;
@@ -43,7 +49,11 @@ export default function ConnectionsPage() {
         table={TABLE}
         paged="connections"
         empty={
-          <EmptyState title="No connections yet">
+          <EmptyState
+            title="No connections yet"
+            example={EXAMPLE}
+            action={mayChange && <Button onClick={open}>Connect a provider</Button>}
+          >
             A connected billing provider reports purchases, renewals, refunds and disputes: your server need
             not report them.
             {!mayChange && ' Operators of the workspace connect providers.'}

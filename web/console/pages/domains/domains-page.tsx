@@ -13,6 +13,12 @@ import { AddDomain } from './add-domain.tsx';
 import { DomainCard } from './domain-card.tsx';
 import type { Domains } from './responses.ts';
 
+/** What the page looks like with data. */
+const EXAMPLE = [
+  ['go.example.com', 'Verified', '12 links'],
+  ['link.example.com', 'Waiting for DNS', '0 links'],
+];
+
 const PAGE_SIZE = 50;
 /** Refresh interval while a domain waits for its record: the service looks each minute. Milliseconds. */
 const REFRESH = 15_000;
@@ -50,7 +56,7 @@ export default function DomainsPage() {
         empty={{
           when: (data) => data.domains.length === 0 && data.next_cursor === null,
           show: (
-            <EmptyState title="No domains yet" action={add}>
+            <EmptyState title="No domains yet" action={add} example={EXAMPLE}>
               Short links on your own domain, such as go.example.com/sale, are trusted and clicked more. You
               need access to its DNS records.
               {!can('operator') && ' Operators of the workspace add domains.'}

@@ -17,6 +17,12 @@ import { NO_FILTERS, PAGE_SIZE, type Shown, useLinksView } from './links-view.ts
 import { ShownChips } from './shown-chips.tsx';
 import { useFoundLinks } from './use-found-links.ts';
 
+/** What the page looks like with data. */
+const EXAMPLE = [
+  ['Autumn sale', 'go.example.com/autumn', '1,204 clicks'],
+  ['November newsletter', 'go.example.com/letter', '318 clicks'],
+];
+
 export { firstRead } from './use-found-links.ts';
 
 const NONE_SHOWN: Record<Exclude<Shown, 'own'>, string> = {
@@ -91,6 +97,7 @@ export default function LinksPage() {
             ) : (
               <EmptyState
                 title="No links yet"
+                example={EXAMPLE}
                 action={
                   can('operator') && (
                     <Button component={Link} href="/links/new">

@@ -6,6 +6,13 @@ import { useSession } from '../../api/session.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 
+/** What the page looks like with data. */
+const EXAMPLE = [
+  ['Instagram', '1,204 clicks', '$2,310.00'],
+  ['Newsletter', '318 clicks', '$1,864.00'],
+  ['YouTube', '96 clicks', '$240.00'],
+];
+
 /** Empty state of the overview: create a link, or share existing ones. */
 export function NoClicks() {
   const links = useApi<LinkRecords>('/links', { view: 'records', limit: 1 });
@@ -35,6 +42,7 @@ function FirstLink() {
   return (
     <EmptyState
       title="Create your first link"
+      example={EXAMPLE}
       action={
         <Button component={Link} href="/links/new">
           New link

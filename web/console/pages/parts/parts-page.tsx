@@ -201,6 +201,7 @@ export default function PartsPage() {
           <EmptyState title="No links yet" action={<Button>Create a link</Button>}>
             Create the first link.
           </EmptyState>
+          <EmptyState title="No clicks yet" example={[['Autumn sale', '1,204 clicks']]} />
         </Part>
         <Part name="code-block">
           <CodeBlock label="A request" code={'curl https://hop.example/api/v1/me'} />

@@ -20,6 +20,12 @@ import type { Programs } from './responses.ts';
 import { SignupsTab } from './signups-tab.tsx';
 import { useViewState } from './view-state.ts';
 
+/** What the page looks like with data. */
+const EXAMPLE = [
+  ['Ada Lovelace', '9 signups', '$184.00'],
+  ['Grace Hopper', '6 signups', '$97.50'],
+];
+
 const TABS = [
   { key: 'overview', title: 'Overview', Content: MonthTab },
   { key: 'programs', title: 'Programs', Content: ProgramsTab },
@@ -95,7 +101,7 @@ const WithPrograms = ({ programs, create, skeleton, children }: WithProgramsProp
     empty={{
       when: (data) => data.programs.length === 0,
       show: (
-        <EmptyState title="No programs yet" action={create}>
+        <EmptyState title="No programs yet" action={create} example={EXAMPLE}>
           A program defines what people earn for referring new users.
           {!create && ' Operators of the workspace create programs.'}
         </EmptyState>

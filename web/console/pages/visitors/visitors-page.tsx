@@ -13,6 +13,12 @@ import { PageHeader } from '../../parts/page-header.tsx';
 import { LongTextCell } from '../../parts/scroll-table.tsx';
 import { VisitorLink } from '../../parts/visitor-link.tsx';
 
+/** What the page looks like with data. */
+const EXAMPLE = [
+  ['ada@example.com', '3 clicks', 'Berlin'],
+  ['…7d0c2f6e', '1 click', 'Vienna'],
+];
+
 type Visitors = ResponseOf<'/visitors'>;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -49,7 +55,9 @@ export default function VisitorsPage() {
                 visitor ID is found by its last characters, as lists show them, or by all of it.
               </EmptyState>
             ) : (
-              <EmptyState title="No visitors yet">They appear here when someone follows a link.</EmptyState>
+              <EmptyState title="No visitors yet" example={EXAMPLE}>
+                They appear here when someone follows a link.
+              </EmptyState>
             )
           }
           row={(visitor) => <Row key={visitor.id} visitor={visitor} />}

@@ -14,6 +14,12 @@ import type { ShownWebhook, Webhooks } from './responses.ts';
 import { ResultBadge, StateBadge } from './result-badge.tsx';
 import { WebhookDialog } from './webhook-dialog.tsx';
 
+/** What the page looks like with data. */
+const EXAMPLE = [
+  ['https://shop.example/hooks', 'sale.created', 'responded with 200'],
+  ['https://shop.example/clicks', 'click.created', 'responded with 204'],
+];
+
 const PAGE_SIZE = 50;
 /** Refresh interval of the list. Milliseconds. */
 const REFRESH = 10_000;
@@ -46,7 +52,11 @@ export default function WebhooksPage() {
         table={TABLE}
         paged="webhooks"
         empty={
-          <EmptyState title="No webhooks yet">
+          <EmptyState
+            title="No webhooks yet"
+            example={EXAMPLE}
+            action={mayChange && <Button onClick={open}>New webhook</Button>}
+          >
             A webhook notifies your server of events, such as a click or a sale, within seconds: Hoplog sends
             a signed message for each event.
             {!mayChange && ' Operators of the workspace create webhooks.'}
