@@ -1,5 +1,6 @@
 import { type Static, type TObject, type TProperties, type TSchema, type TUnsafe, Type } from 'typebox';
 import { badRequest } from '../core/errors.ts';
+import { INVISIBLE } from '../core/text/visible.ts';
 import { VISITOR_IDS_LIMIT } from '../core/tracking/track-reports.ts';
 
 /**
@@ -14,12 +15,13 @@ import { VISITOR_IDS_LIMIT } from '../core/tracking/track-reports.ts';
  * clients knows `\\p{Cc}`.
  */
 export const ONE_LINE = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$';
-/** White space, and characters that show nothing: Unicode's Default_Ignorable_Code_Point of the BMP, and U+2800. */
-const INVISIBLE =
+/** {@link INVISIBLE} without properties of Unicode: white space, the ignorable characters of the BMP, and U+2800. */
+const SHOWN_INVISIBLE =
   '\\s\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u2800\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0';
 const CONTROLS = '\\u0000-\\u001f\\u007f-\\u009f';
+const name = (invisible: string) => `^[^${CONTROLS}]*[^${CONTROLS}${invisible}][^${CONTROLS}]*$`;
 /** Pattern of the name of a thing, by which people find it: {@link ONE_LINE}, and not blank. */
-export const NAME = `^[^${CONTROLS}]*[^${CONTROLS}${INVISIBLE}][^${CONTROLS}]*$`;
+export const NAME = name(INVISIBLE);
 /** Pattern of a name that may be left empty. */
 export const NAME_OR_EMPTY = `^$|${NAME}`;
 /** Pattern of a text that may have line breaks. */
@@ -28,11 +30,23 @@ export const LINES = '^[^\\u0000-\\u0009\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u
 /** Pattern of a secret or restricted key of Stripe: https://docs.stripe.com/keys */
 export const STRIPE_KEY = '^(rk|sk)_(live|test)_[A-Za-z0-9_]{1,240}$';
 
-/** Pattern of a text that people read: it is not only white space. */
+/** Pattern of a text that people read, and of an id: a person sees something of it. */
 export const NOT_BLANK = `[^${INVISIBLE}]`;
+/** Pattern of a text on several lines that may be left empty. */
+export const NOT_BLANK_OR_EMPTY = `^$|${NOT_BLANK}`;
 
-/** Pattern of an id in a path: browsers and libraries take `.` and `..` out of it. */
-export const NO_DOTS = '^(?!\\.{1,2}$)';
+const pathId = (invisible: string) => `^(?!\\.{1,2}$)[\\s\\S]*[^${invisible}]`;
+/** Pattern of an id in a path: {@link NOT_BLANK}, and browsers and libraries take `.` and `..` out of a path. */
+export const PATH_ID = pathId(INVISIBLE);
+
+/** Patterns as the document shows them, by pattern: not every generator of clients knows properties of Unicode. */
+export const SHOWN_PATTERNS: Readonly<Record<string, string>> = {
+  [NAME]: name(SHOWN_INVISIBLE),
+  [NAME_OR_EMPTY]: `^$|${name(SHOWN_INVISIBLE)}`,
+  [NOT_BLANK]: `[^${SHOWN_INVISIBLE}]`,
+  [NOT_BLANK_OR_EMPTY]: `^$|[^${SHOWN_INVISIBLE}]`,
+  [PATH_ID]: pathId(SHOWN_INVISIBLE),
+};
 
 /** What is wrong with a text that does not match, by pattern. */
 export const PATTERN_MESSAGES: Readonly<Record<string, string>> = {
@@ -41,7 +55,8 @@ export const PATTERN_MESSAGES: Readonly<Record<string, string>> = {
   [NAME_OR_EMPTY]: 'must not be blank or contain control characters',
   [LINES]: 'must not contain control characters other than line breaks',
   [NOT_BLANK]: 'must not be blank',
-  [NO_DOTS]: 'must not be "." or "..": no path can hold them',
+  [NOT_BLANK_OR_EMPTY]: 'must not be blank',
+  [PATH_ID]: 'must not be blank, and not "." or "..": no path can hold them',
   [STRIPE_KEY]: 'must be a key of Stripe, such as rk_live_… or rk_test_…',
 };
 
@@ -119,12 +134,16 @@ export const Currency = Type.String({
 export const CurrencyInput = Type.String({ format: 'currency', description: 'ISO 4217 code.' });
 
 /** `external_id` of links and bio pages. */
-export const ExternalId = Type.String({ minLength: 1, maxLength: 200 });
+export const ExternalId = Type.String({ minLength: 1, maxLength: 200, pattern: NOT_BLANK });
+
+/** An order of the workspace's own product. */
+export const OrderId = Type.String({ minLength: 1, maxLength: 200, pattern: NOT_BLANK });
 
 /** A user of the workspace's own product. */
 export const ExternalUserId = Type.String({
   minLength: 1,
   maxLength: 200,
+  pattern: NOT_BLANK,
   description: "The user's id in your product.",
 });
 

@@ -21,6 +21,7 @@ import {
   Limit,
   Metadata,
   NextCursor,
+  NOT_BLANK_OR_EMPTY,
   Nullable,
   NullableMetadata,
   OneOf,
@@ -88,7 +89,7 @@ const ButtonBody = Body(
       }),
     ),
     type: Type.Optional(OneOf(BUTTON_TYPES, { title: 'BioButtonType', default: 'link' })),
-    label: Type.Optional(Type.String({ maxLength: 80, default: '' })),
+    label: Type.Optional(Type.String({ maxLength: 80, pattern: NOT_BLANK_OR_EMPTY, default: '' })),
     url: Type.Optional(
       Nullable(
         Type.String({
@@ -122,7 +123,7 @@ const SocialLinkBody = Body(
 const SIDE = { minimum: 1, maximum: PREVIEW_SIDE_LIMIT };
 
 const PAGE_FIELDS = {
-  title: Type.Optional(Type.String({ maxLength: 60 })),
+  title: Type.Optional(Type.String({ maxLength: 60, pattern: NOT_BLANK_OR_EMPTY })),
   bio: Type.Optional(Type.String({ maxLength: 280 })),
   avatar_url: Type.Optional(Nullable(Type.String({ format: 'uri', description: 'An http(s) image URL.' }))),
   avatar_width: Type.Optional(

@@ -6,11 +6,11 @@ import {
   Cursor,
   Instant,
   Limit,
+  NAME,
   NextCursor,
   NextNumberCursor,
   Nullable,
   NumberCursor,
-  ONE_LINE,
   OneOf,
   Uuid,
 } from '../schemas.ts';
@@ -47,7 +47,7 @@ const RestrictedKey = Nullable(
   }),
 );
 
-const Accounts = Type.Array(Type.String({ minLength: 1, maxLength: 100, pattern: ONE_LINE }), {
+const Accounts = Type.Array(Type.String({ minLength: 1, maxLength: 100, pattern: NAME }), {
   maxItems: 100,
   uniqueItems: true,
   description:

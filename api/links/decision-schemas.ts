@@ -12,7 +12,7 @@ import {
   VARIANTS,
   WEIGHTS,
 } from '../../core/links/rules/types.ts';
-import { Body, DESTINATION, Instant, NAME, Nullable, OneOf } from '../schemas.ts';
+import { Body, DESTINATION, Instant, NAME, NOT_BLANK, Nullable, OneOf } from '../schemas.ts';
 
 /**
  * Schemas of what decides a link's destination. Rules and variants allow unknown fields here, which would be dropped
@@ -73,7 +73,12 @@ const RuleCondition = Type.Object(
       }),
     ),
     name: Type.Optional(
-      Type.String({ minLength: 1, maxLength: TEXT_LIMIT, description: '`query`: name of the parameter.' }),
+      Type.String({
+        minLength: 1,
+        maxLength: TEXT_LIMIT,
+        pattern: NOT_BLANK,
+        description: '`query`: name of the parameter.',
+      }),
     ),
     after: Type.Optional({ ...Instant, description: '`time`: from this instant on.' }),
     before: Type.Optional({ ...Instant, description: '`time`: until this instant.' }),

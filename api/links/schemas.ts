@@ -15,6 +15,7 @@ import {
   LinkIds,
   NAME,
   NextCursor,
+  NOT_BLANK,
   Nullable,
   NullableMetadata,
   OneOf,
@@ -54,7 +55,9 @@ const Domain = Nullable(
   }),
 );
 const ShownDomain = Nullable(Type.String({ description: "Domain of the link; null: the deployment's own." }));
-const Tags = Type.Array(Type.String({ minLength: 1, maxLength: TAG_LIMIT }), { maxItems: TAGS_LIMIT });
+const Tags = Type.Array(Type.String({ minLength: 1, maxLength: TAG_LIMIT, pattern: NOT_BLANK }), {
+  maxItems: TAGS_LIMIT,
+});
 const Channel = OneOf([...CREATABLE_CHANNELS, 'x'], {
   title: 'CreatableChannel',
   description: '`x` means `twitter`.',
@@ -78,7 +81,7 @@ const PIXELS = {
 
 /** The settings of a link that a create and a change take alike. Null clears. */
 const SETTING_FIELDS = {
-  utm_campaign: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 255 }))),
+  utm_campaign: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 255, pattern: NOT_BLANK }))),
   ...DECISION_FIELDS,
   ...SWITCH_FIELDS,
   expires_at: Type.Optional(Nullable({ ...Instant, description: 'In the years 1970 to 9999.' })),

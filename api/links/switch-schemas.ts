@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
 import { REDIRECT_STATUSES } from '../../sql/links/link-settings.ts';
-import { Instant, Nullable } from '../schemas.ts';
+import { Instant, NOT_BLANK, Nullable } from '../schemas.ts';
 
 /** Schemas of how a link redirects: status, what is passed on, what is added, and from when. */
 
 const Utm = (description: string) =>
-  Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 255, description })));
+  Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 255, pattern: NOT_BLANK, description })));
 const Switch = (description: string) => Type.Optional(Nullable(Type.Boolean({ description })));
 
 const RedirectStatus = Type.Integer({

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { SHOWN_PATTERNS } from '../schemas.ts';
 
 /** A part of the document, or a JSON Schema. */
 export type Json = Record<string, unknown>;
@@ -93,6 +94,7 @@ function shapeOf(schema: Json, form: (schema: unknown) => unknown): Json {
     else if (NESTED_BY_NAME.has(keyword) && isJson(value)) shape[keyword] = mapValues(value, form);
     else shape[keyword] = value;
   }
+  if (typeof shape.pattern === 'string') shape.pattern = SHOWN_PATTERNS[shape.pattern] ?? shape.pattern;
   // What the handler validates, with a message of its own.
   if (isJson(schema.shown)) Object.assign(shape, schema.shown);
   return withDiscriminator(schema, withPlainRecord(withOptionalDefaults(withKnownFormat(shape))));

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Body, ExternalId, NAME, NO_DOTS, Nullable, SecretShown, Uuid } from '../schemas.ts';
+import { Body, ExternalId, NAME, Nullable, PATH_ID, SecretShown, Uuid } from '../schemas.ts';
 
 const PartnerWorkspace = Type.Object(
   { id: Uuid, name: Type.String(), slug: Type.String(), partner_external_id: Type.String() },
@@ -10,7 +10,7 @@ export const ProvisionBody = Body(
   {
     external_id: Type.String({
       ...ExternalId,
-      pattern: NO_DOTS,
+      pattern: PATH_ID,
       description: 'Your id of the customer, matched exactly. Each id has one workspace.',
     }),
     name: Type.String({

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
-import { NAME, NAME_OR_EMPTY } from '../schemas.ts';
+import { NAME, NAME_OR_EMPTY, SHOWN_PATTERNS } from '../schemas.ts';
 
 let api: TestApi;
 let shop: TestWorkspace;
@@ -23,6 +23,9 @@ test.each([
   '\u200b',
   '\u00a0\ufeff',
   '\u2800\u3164',
+  '\u{e0001}',
+  '\u{1d173}\u{1d159}',
+  '\u0301\u0308',
 ])('%j is refused in every name', async (name) => {
   const url = 'https://shop.example/';
   const user = { email: 'a@mail.example', external_user_id: 'a', tier: 'free' };
@@ -40,6 +43,66 @@ test.each([
       { path: 'name', message: 'must not be blank or contain control characters' },
     ]);
   }
+});
+
+test('an id, a tag or a label of nothing but invisible characters is refused by its name', async () => {
+  const url = 'https://shop.example/';
+  const id = crypto.randomUUID();
+  const user = { email: 'a@mail.example', external_user_id: 'a', tier: 'free' };
+  const link = { destination_url: url, smart: true, name: 'Sale' };
+  const program = { name: 'Friends', code: 'other', destination_url: url };
+  const purchase = { external_user_id: 'a', order_id: '1', amount: 1 };
+  const order = { order_id: '1', amount: 1, external_user_id: 'a' };
+  const button = { label: 'Shop', url };
+  const board = { name: 'Board', scope: { type: 'tag', values: ['sale'] } };
+  for (const text of [' ', '\t', '\u00a0', '\u00ad', '\u200b', '\u2800', '\ufeff', '\u{e0001}', '\u0301']) {
+    for (const [path, body, field] of [
+      ['/referrals/enroll', { ...user, external_user_id: text }, 'external_user_id'],
+      ['/referrals/enroll', { ...user, device_id: text }, 'device_id'],
+      ['/referrals/report-signup', { new_user_external_user_id: text }, 'new_user_external_user_id'],
+      ['/referrals/report-purchase', { ...purchase, order_id: text }, 'order_id'],
+      ['/referrals/report-refund', { refund_id: text, order_id: '1' }, 'refund_id'],
+      ['/referrals/report-refund', { refund_id: '1', order_id: text }, 'order_id'],
+      ['/track/identify', { external_user_id: text }, 'external_user_id'],
+      ['/track/order', { ...order, order_id: text }, 'order_id'],
+      ['/links', { ...link, external_id: text }, 'external_id'],
+      ['/links', { ...link, tags: ['sale', text] }, 'tags.1'],
+      ['/links', { ...link, utm_campaign: text }, 'utm_campaign'],
+      ['/programs', { ...program, credit_kind: text }, 'credit_kind'],
+      ['/bio-pages', { slug: 'me-too', external_id: text }, 'external_id'],
+      ['/bio-pages', { slug: 'me-too', title: text }, 'title'],
+      ['/bio-pages', { slug: 'me-too', links: [{ ...button, label: text }] }, 'links.0.label'],
+      ['/shared-dashboards', { ...board, scope: { type: 'tag', values: [text] } }, 'scope.values.0'],
+      [
+        '/commissions',
+        { external_user_id: text, amount: 1, note: 'Thanks', program_id: id },
+        'external_user_id',
+      ],
+    ] as const) {
+      const { status, body: answer } = await shop.post(path, body);
+      const [detail] = answer.error?.details ?? [];
+      expect([path, text, status, detail]).toEqual([
+        path,
+        text,
+        400,
+        { path: field, message: 'must not be blank' },
+      ]);
+    }
+    const stats = await shop.get(`/referrals/stats?external_user_id=${encodeURIComponent(text)}`);
+    expect([text, stats.status]).toEqual([text, 400]);
+  }
+  const rows = [
+    { destination_url: url, name: 'Sale', slug: 'blank-tag', smart: true, tags: ['\u200b'] },
+    { destination_url: url, name: 'Sale', slug: 'blank-id', smart: true, external_id: '\u200b' },
+  ];
+  const imported = await shop.post<{ created: number; errors: { field: string }[] }>('/links/import', {
+    text: JSON.stringify(rows),
+    dry_run: true,
+  });
+  expect([imported.body.created, imported.body.errors]).toMatchObject([
+    0,
+    [{ field: 'tags.0' }, { field: 'external_id' }],
+  ]);
 });
 
 test('a reason or a note that is only white space is refused', async () => {
@@ -70,6 +133,8 @@ type Document = {
   components: { schemas: Record<string, Schema> };
 };
 
+const NAMES = new Set([SHOWN_PATTERNS[NAME], SHOWN_PATTERNS[NAME_OR_EMPTY]]);
+
 /** Texts of a public page, which are shown in HTML alone, and the name of a query parameter. */
 const OF_PAGES = /^(Create|Update|Preview)BioPage\.title$|^BioButtonInput\.label$|^RuleCondition\.name$/;
 
@@ -89,8 +154,7 @@ test('every name, label and title of a body is one line and not blank, but for t
       const path = `${name}.${field}`;
       const isName =
         /^(name|label|title)$/.test(field) && inner.$ref === undefined && inner.properties === undefined;
-      if (isName && ![NAME, NAME_OR_EMPTY].includes(inner.pattern ?? '') && !OF_PAGES.test(path))
-        wrong.push(path);
+      if (isName && !NAMES.has(inner.pattern) && !OF_PAGES.test(path)) wrong.push(path);
       look(inner, path, { paths: {}, components });
     }
     if (schema.items) look(schema.items, `${name}[]`, { paths: {}, components });

@@ -14,8 +14,10 @@ import {
   ExternalUserId,
   Instant,
   NAME_OR_EMPTY,
+  NOT_BLANK,
   Nullable,
   OneOf,
+  OrderId,
   Url,
   Uuid,
   VisitorIds,
@@ -23,7 +25,12 @@ import {
 import { CommissionStatus } from './commissions/schemas.ts';
 
 const EmailInput = Type.String({ format: 'email', maxLength: 254 });
-const DeviceId = Type.String({ minLength: 1, maxLength: 200, description: 'Used for self-referral checks.' });
+const DeviceId = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  pattern: NOT_BLANK,
+  description: 'Used for self-referral checks.',
+});
 
 /** The proof of the user that a call with a publishable key names. */
 const UserHash = Type.Optional(
@@ -135,7 +142,7 @@ export const CommissionableAmount = Type.Optional(
 export const PurchaseBody = Body(
   {
     external_user_id: ExternalUserId,
-    order_id: Type.String({ minLength: 1, maxLength: 200, description: 'The idempotency key.' }),
+    order_id: Type.String({ ...OrderId, description: 'The idempotency key.' }),
     amount: Type.Number({ minimum: 0, description: 'Major units, at most 10^12 minor units.' }),
     commissionable_amount: CommissionableAmount,
     currency: Type.Optional(Type.String({ ...CurrencyInput, default: 'usd' })),
@@ -168,8 +175,13 @@ export const PurchaseAnswer = Type.Object(
 
 export const RefundBody = Body(
   {
-    refund_id: Type.String({ minLength: 1, maxLength: 200, description: 'The idempotency key.' }),
-    order_id: Type.String({ minLength: 1, maxLength: 200 }),
+    refund_id: Type.String({
+      minLength: 1,
+      maxLength: 200,
+      pattern: NOT_BLANK,
+      description: 'The idempotency key.',
+    }),
+    order_id: OrderId,
     amount: Type.Optional(
       Nullable(
         Type.Number({

@@ -1,5 +1,17 @@
 import { type Static, Type } from 'typebox';
-import { Body, Cursor, Instant, Limit, NAME, NextCursor, Nullable, OneOf, Url, Uuid } from '../schemas.ts';
+import {
+  Body,
+  Cursor,
+  Instant,
+  Limit,
+  NAME,
+  NextCursor,
+  NOT_BLANK,
+  Nullable,
+  OneOf,
+  Url,
+  Uuid,
+} from '../schemas.ts';
 
 /** Values of a scope. */
 const MOST_VALUES = 500;
@@ -11,7 +23,7 @@ export const Scope = Type.Object(
   {
     type: ScopeType,
     values: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
+      Type.Array(Type.String({ minLength: 1, maxLength: 200, pattern: NOT_BLANK }), {
         minItems: 1,
         maxItems: MOST_VALUES,
         uniqueItems: true,

@@ -2,7 +2,16 @@ import { Type } from 'typebox';
 import { EMAIL_LIMIT } from '../../core/tracking/emails.ts';
 import { VISITOR_IDS_LIMIT } from '../../core/tracking/track-reports.ts';
 import { CommissionableAmount } from '../referrals/schemas.ts';
-import { Body, CurrencyInput, Nullable, Uuid, VID_IS_VISITOR_ID, VisitorIds } from '../schemas.ts';
+import {
+  Body,
+  CurrencyInput,
+  ExternalUserId,
+  Nullable,
+  OrderId,
+  Uuid,
+  VID_IS_VISITOR_ID,
+  VisitorIds,
+} from '../schemas.ts';
 
 /** Who did it: at least one of them. */
 const PERSON_FIELDS = {
@@ -24,7 +33,7 @@ const PERSON_FIELDS = {
   email: Type.Optional(
     Nullable(Type.String({ format: 'email', minLength: 1, maxLength: EMAIL_LIMIT + 100 })),
   ),
-  external_user_id: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 200 }))),
+  external_user_id: Type.Optional(Nullable(ExternalUserId)),
 };
 
 export const IdentifyBody = Body(PERSON_FIELDS, {
@@ -35,8 +44,7 @@ export const IdentifyBody = Body(PERSON_FIELDS, {
 export const OrderBody = Body(
   {
     order_id: Type.String({
-      minLength: 1,
-      maxLength: 200,
+      ...OrderId,
       description: 'Your id of the order. Several reports of one order count once.',
     }),
     amount: Type.Number({ minimum: 0, description: 'Major units of `currency`, at most 10^12 minor units.' }),

@@ -54,7 +54,6 @@ export async function workspaceRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>)
     },
     async (request) => {
       const { auth, body } = request;
-      if (body.name?.trim() === '') throw badRequest('name', 'must not be blank');
       const logo = typeof body.logo === 'string' ? readLogo(body.logo) : body.logo;
       const primaryDomain = body.primary_domain && readPrimaryDomain(body.primary_domain);
       const origins = body.allowed_origins?.map((text, n) => readOrigin(`allowed_origins.${n}`, text));

@@ -1,5 +1,6 @@
 // Browsers run this file too.
 import { badRequest } from '../errors.ts';
+import { isVisible } from '../text/visible.ts';
 import { requireWebUrl } from './web-urls.ts';
 
 /** What link-preview bots show of a link: its card. At least one field. */
@@ -35,7 +36,8 @@ export function isShownImage(url: string): boolean {
 export function readPreview(given: LinkPreview): LinkPreview | null {
   const { title, description, image_url, image_width, image_height } = given;
   for (const field of ['title', 'description'] as const) {
-    if (given[field]?.trim() === '') throw badRequest(`preview.${field}`, 'must not be blank');
+    const text = given[field];
+    if (text !== undefined && !isVisible(text)) throw badRequest(`preview.${field}`, 'must not be blank');
   }
   if (image_url !== undefined) {
     requireWebUrl('preview.image_url', image_url, PREVIEW_IMAGE_LIMIT);

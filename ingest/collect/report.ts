@@ -3,6 +3,7 @@ import type { IdentifyEvent, OrderEvent, Unstamped } from '../../core/events/typ
 import { isUuid } from '../../core/ids.ts';
 import { AMOUNT_LIMIT, isCurrency, MoneyError, roundToMinor, toMinor } from '../../core/money/money.ts';
 import { unstorableText } from '../../core/text/storable.ts';
+import { isVisible } from '../../core/text/visible.ts';
 import { isEmail } from '../../core/tracking/emails.ts';
 import {
   exampleOf,
@@ -72,7 +73,7 @@ export function readReport(body: ReportBody, workspaceId: Uint8Array): Report {
       return String(value);
     }
     if (typeof value !== 'string') return undefined;
-    if (value.trim() === '') return correct('text_empty', field, value);
+    if (!isVisible(value)) return correct('text_empty', field, value);
     const isText = [...value].length <= ID_LIMIT && unstorableText(value) === null;
     return isText ? value : undefined;
   }

@@ -1,6 +1,7 @@
 import type { Discount } from '../../../core/connections/promotion-codes.ts';
 import { AppError, badRequest } from '../../../core/errors.ts';
 import { isCurrency } from '../../../core/money/money.ts';
+import { isVisible } from '../../../core/text/visible.ts';
 import { connectionById, connectionWithKey } from '../../../sql/connections/connections.ts';
 import { requestPromotionCode } from '../../../sql/connections/promotion-codes.ts';
 import type { Queryable } from '../../../sql/database/pool.ts';
@@ -25,9 +26,6 @@ export const ANY: Omit<CouponFilter, 'limit'> = {
   programId: null,
   before: null,
 };
-
-/** A letter, digit, mark or symbol: `trim` leaves zero-width characters. */
-const VISIBLE = /[^\p{C}\p{Z}]/u;
 
 /** Of Stripe's promotion codes: https://docs.stripe.com/api/promotion_codes/create#create_promotion_code-code */
 const STRIPE_CODE = /^[A-Za-z0-9-]+$/;
@@ -60,7 +58,7 @@ export async function createCoupon(
   now: Date,
 ): Promise<string> {
   const code = body.code.trim();
-  if (!VISIBLE.test(code)) throw badRequest('code', 'must not be blank');
+  if (!isVisible(code)) throw badRequest('code', 'must not be blank');
   const { id: enrollmentId } = await referrerInProgram(tx, workspaceId, body);
   const id = await insertCoupon(tx, { workspaceId, enrollmentId, code, now });
   if (id === null) throw new AppError('conflict', `a referrer of the workspace has the code ${code}`);

@@ -6,7 +6,18 @@ import {
   REVIEWS,
   SIGNUP_SOURCES,
 } from '../../../core/referrals/terms.ts';
-import { Body, Currency, CurrencyInput, Instant, NAME, Nullable, OneOf, Url, Uuid } from '../../schemas.ts';
+import {
+  Body,
+  Currency,
+  CurrencyInput,
+  Instant,
+  NAME,
+  NOT_BLANK,
+  Nullable,
+  OneOf,
+  Url,
+  Uuid,
+} from '../../schemas.ts';
 import { PayoutMethod } from '../schemas.ts';
 
 const Credits = (description: string) =>
@@ -47,7 +58,12 @@ const FIELDS = {
     }),
   ),
   credit_kind: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 40, description: 'Name of the credits. Default `credits`.' }),
+    Type.String({
+      minLength: 1,
+      maxLength: 40,
+      pattern: NOT_BLANK,
+      description: 'Name of the credits. Default `credits`.',
+    }),
   ),
   signup_credit: Type.Optional(
     Body(
