@@ -1,3 +1,5 @@
+import { connect as openSocket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { QueryConnection } from '../../clickhouse/query-connection.ts';
 import { type TestApi, testApi } from '../../test/support/api.ts';
@@ -25,6 +27,20 @@ test('connections end with the server at once, also idle ones', async () => {
   await Promise.all(live.map(({ ended }) => ended));
   await closed;
   for (const { rest } of live) expect(rest()).toBe('');
+});
+
+test('a client that closes its side behind the request gets the first block, then an orderly end', async () => {
+  api = await testApi();
+  const shop = await api.addWorkspace();
+  const { hostname, port } = new URL(await originOf(api.app));
+  const socket = openSocket({ host: hostname, port: Number(port), allowHalfOpen: true });
+  socket.end(
+    `GET /api/v1/clicks/live HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${shop.secretKey}\r\n\r\n`,
+  );
+  const answer = await text(socket);
+  expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+  expect(answer).toMatch(/\nretry: 1000\nid: \S+\n\n/);
+  expect(answer).toMatch(/\r\n0\r\n\r\n$/);
 });
 
 test('it is 503 while ClickHouse is down, and a connection ends when it stays down', async () => {

@@ -112,7 +112,9 @@ export async function openLiveStream(
   }
 
   function end(): void {
-    if (waiting() > 0) body.destroy();
+    // What waits for a reader that has not begun is sent; one that has fallen behind would keep the connection open.
+    const hasReader = body.readableFlowing !== null;
+    if (hasReader && waiting() > 0) body.destroy();
     else body.end();
   }
 
