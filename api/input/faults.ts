@@ -58,7 +58,7 @@ function detailOf(error: SchemaError, context: string | undefined): ErrorDetail 
   }
   const path = parts.join('.') || where;
   if (error.keyword === 'enum' && Array.isArray(error.params.allowedValues)) {
-    return { path, message: `must be one of ${error.params.allowedValues.join(', ')}` };
+    return { path, message: `must be one of ${error.params.allowedValues.map(String).join(', ')}` };
   }
   const wrong = error.keyword === 'pattern' ? PATTERN_MESSAGES[String(error.params.pattern)] : undefined;
   if (wrong !== undefined) return { path, message: wrong };

@@ -82,6 +82,15 @@ apiTest.for([
   },
 );
 
+apiTest('a field that may be null says so among its values', async ({ shop }) => {
+  const { body } = await patch(shop, (await made(shop, {})).id, { split_goal: '' });
+  expect(body).toMatchObject({
+    error: {
+      details: [{ path: 'split_goal', message: 'must be one of leads, conversions, revenue, null' }],
+    },
+  });
+});
+
 apiTest('a new link of a campaign inherits rules and split, not the winner', async ({ api, shop }) => {
   const settings = {
     rules: [rule({ id: 'x' })],
