@@ -1,3 +1,5 @@
+// Browsers run this file too.
+
 /**
  * Source of a character class: characters that show nothing where nothing else stands. White space, control and format
  * characters, marks without a letter, what Unicode calls ignorable, and two symbols that are drawn blank: the empty
