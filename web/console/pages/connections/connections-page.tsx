@@ -49,11 +49,7 @@ export default function ConnectionsPage() {
         table={TABLE}
         paged="connections"
         empty={
-          <EmptyState
-            title="No connections yet"
-            example={EXAMPLE}
-            action={mayChange && <Button onClick={open}>Connect a provider</Button>}
-          >
+          <EmptyState title="No connections yet" example={EXAMPLE}>
             A connected billing provider reports purchases, renewals, refunds and disputes: your server need
             not report them.
             {!mayChange && ' Operators of the workspace connect providers.'}

@@ -52,11 +52,7 @@ export default function WebhooksPage() {
         table={TABLE}
         paged="webhooks"
         empty={
-          <EmptyState
-            title="No webhooks yet"
-            example={EXAMPLE}
-            action={mayChange && <Button onClick={open}>New webhook</Button>}
-          >
+          <EmptyState title="No webhooks yet" example={EXAMPLE}>
             A webhook notifies your server of events, such as a click or a sale, within seconds: Hoplog sends
             a signed message for each event.
             {!mayChange && ' Operators of the workspace create webhooks.'}
