@@ -24,6 +24,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
   demo: async () => (await import('./demo.ts')).demoCommands,
   'dead-letter': async () => (await import('./dead-letter.ts')).deadLetterCommands,
   stream: async () => (await import('./stream.ts')).streamCommands,
+  partitions: async () => (await import('./partitions.ts')).partitionCommands,
   visitor: async () => (await import('./visitor.ts')).visitorCommands,
   audit: async () => (await import('./audit.ts')).auditCommands,
   member: async () => (await import('./member.ts')).memberCommands,

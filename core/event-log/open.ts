@@ -121,6 +121,29 @@ export async function openDeadLetterTopic(config: ReaderConfig): Promise<DeadTop
   return openDeadTopic(createKafka({ brokers, kafka }, 'hoplog-dead-letters', log), kafka, log);
 }
 
+/** Changes the topic of the event log. */
+export type TopicAdmin = {
+  /** Raises the number of partitions to a total. @returns how many there were @throws {RangeError} when there are more */
+  addPartitions(total: number): Promise<number>;
+  close(): Promise<void>;
+};
+
+/** Opens the topic for changes; null where the journal is the event log. */
+export async function openTopicAdmin(config: ReaderConfig): Promise<TopicAdmin | null> {
+  const { kafkaBrokers: brokers, kafka } = config;
+  if (brokers.length === 0) return null;
+  const [{ createKafka }, { addPartitions }] = await Promise.all([
+    import('./kafka/client.ts'),
+    import('./kafka/topic.ts'),
+  ]);
+  const admin = createKafka({ brokers, kafka }, 'hoplog-cli', createLogger('kafka-admin')).admin();
+  await admin.connect();
+  return {
+    addPartitions: (total) => addPartitions(admin, kafka.topic, total),
+    close: () => admin.disconnect(),
+  };
+}
+
 /**
  * Returns the newest sequence that a stream's journal truncated before workers had stored it; -1 when there is none.
  * Until workers have come that far, the journal does not show all that the stream used (`ownBatches`).

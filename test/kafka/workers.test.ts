@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { freePort } from '../../cli/embedded/free-port.ts';
+import { readShipperState } from '../../core/event-log/kafka/shipper-state.ts';
 import { accountFor } from '../faults/accounting.ts';
 import { exposedFigure } from '../support/exposed-figure.ts';
 import { makeLink } from '../support/first-click.ts';
+import { hoplog } from '../support/hoplog.ts';
 import { type IngestProcess, startIngestProcess } from '../support/ingest-process.ts';
 import { NO_KAFKA, startKafka, type TestKafka } from '../support/kafka.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -17,7 +19,8 @@ import { startMoreWorkers, tierProcess, underLoad, type WorkersProcess } from '.
 
 /**
  * Workers that die, join and leave while they insert. ClickHouse is behind a gate that slows inserts down, so that
- * each event happens during an insert; three ingest processes fill three of the four lanes.
+ * each event happens during an insert; three ingest processes fill three of the four lanes. The topic begins with one
+ * partition, and the first test adds the others.
  */
 /** Inserts of a few hundred rows: these tests depend on timing, not on volume. */
 const LIGHT = { connections: 3, paceMs: 30 };
@@ -46,6 +49,7 @@ beforeAll(async () => {
   env = {
     KAFKA_BROKERS: kafka.brokers,
     KAFKA_REPLICATION: '1',
+    KAFKA_PARTITIONS: '1',
     DATABASE_URL: stores.databaseUrl,
     DATABASE_OWNER_URL: stores.databaseOwnerUrl,
     CLICKHOUSE_URL: gate.url,
@@ -108,6 +112,40 @@ const firstWorkers = () => ({ pid: tierProcess(dataDir, 'workers') });
 function killWorkers(): void {
   process.kill(firstWorkers().pid, 'SIGKILL');
 }
+
+const STREAMS = ['api-0', 'ingest-0', 'ingest-1', 'ingest-2'];
+const partitionsOfStreams = () =>
+  STREAMS.map((name) => readShipperState(join(dataDir, 'journal', name))?.partition ?? -1).toSorted();
+
+test('partitions that are added under load are used within a minute without a restart: nothing is lost or double', {
+  timeout: 300_000,
+}, async () => {
+  await expect.poll(partitionsOfStreams, PATIENT).toEqual([0, 0, 0, 0]);
+  const added = async (total: string) =>
+    JSON.parse((await hoplog(['partitions', 'add', total, '--json'], env)).stdout);
+  const clicked = await underLoad(
+    await links('partitions'),
+    async () => {
+      expect(await added('4')).toMatchObject({ partitions: 4, added: 3 });
+      expect(await added('4')).toMatchObject({ partitions: 4, added: 0 });
+      await expect.poll(partitionsOfStreams, PATIENT).toEqual([0, 1, 2, 3]);
+      const lanes = async () => {
+        const { rows } = await stores.pool.query(
+          `SELECT partition FROM log_lanes WHERE consumer = 'store' AND next_offset > 0 AND held_until > now()`,
+        );
+        return rows.length;
+      };
+      await expect.poll(lanes, PATIENT).toBe(4);
+    },
+    LIGHT,
+  );
+  const fewer = await hoplog(['partitions', 'add', '2'], env);
+  expect(fewer).toMatchObject({ status: 1, stderr: expect.stringContaining('has 4 partitions: must be') });
+  expect(clicked.refused).toEqual(new Map());
+  expect(clicked.unanswered).toEqual([]);
+  await accountFor(service, key, clicked.answered);
+  expect(await exposedFigure(metricsPort + 2, 'hoplog_worker_sequence_gaps_total')).toBe(0);
+});
 
 test('killing a worker whose block is half sent to ClickHouse, or stored without a response, loses and duplicates nothing', {
   timeout: 300_000,

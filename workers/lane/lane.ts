@@ -119,16 +119,30 @@ export async function runLane(
   const idleRead = handingOver.signal;
 
   async function prepareRange(range: Range, streams: Map<string, StreamProgress>): Promise<Ready> {
-    if (range.batches.some((batch) => !streams.has(batch.streamId))) {
-      for (const stream of await retry('read_streams', () => readStreams(pool))) {
-        if (!streams.has(stream.streamId)) streams.set(stream.streamId, stream);
-      }
-    }
+    await readUnseen(range, streams);
     const found = prepare(range, streams);
     const prepared = await retry('read_erasures', () => withoutErased(pool, found));
     const blocks = toBlocks(prepared).map((block) => ({ block, bytes: encodeBlock(block) }));
     await onState?.('prepared', lane);
     return { prepared, blocks };
+  }
+
+  /**
+   * Reads the progress of streams that this lane has not seen for a while: a stream may have been on another partition
+   * meanwhile, whose lane advanced it.
+   */
+  async function readUnseen(range: Range, streams: Map<string, StreamProgress>): Promise<void> {
+    const now = performance.now();
+    const ids = new Set(range.batches.map((batch) => batch.streamId));
+    const unseen = [...ids].filter((id) => (seenAt.get(id) ?? Number.NEGATIVE_INFINITY) < now - UNSEEN_MS);
+    for (const id of ids) seenAt.set(id, now);
+    if (unseen.length === 0) return;
+    for (const stream of await retry('read_streams', () => readStreams(pool))) {
+      const known = streams.get(stream.streamId);
+      if (!known || (unseen.includes(stream.streamId) && stream.highWater > known.highWater)) {
+        streams.set(stream.streamId, stream);
+      }
+    }
   }
 
   /** Stores a range, within a span if it has rows. */
@@ -227,6 +241,7 @@ export async function runLane(
 
   const waitMs = () => (quiet?.isQuiet() ? LANE_DEFAULTS.quietWaitMs : LANE_DEFAULTS.waitMs);
 
+  const seenAt = new Map<string, number>();
   let storing = settledPromise();
   let stored = lane.nextOffset;
   let hasResumed = false;
@@ -294,6 +309,9 @@ export async function runLane(
     metrics.lagOffsets.remove({ partition: lane.partition });
   }
 }
+
+/** A stream that moves to another partition stays there for longer. Milliseconds. */
+const UNSEEN_MS = 5_000;
 
 type Ready = { prepared: Prepared; blocks: EncodedBlock[] };
 

@@ -295,16 +295,11 @@ describe('the topic', () => {
     expect(await configs()).toEqual({ ...before, 'retention.ms': String(48 * 3_600_000) });
   });
 
-  test.each([
-    ['partitions', { partitions: 3 }, 'KAFKA_PARTITIONS'],
-    ['replicas', { replication: 2 }, 'KAFKA_REPLICATION'],
-  ])('is rejected when it has too few %s', async (_, changes, setting) => {
+  test('is rejected when it has too few replicas', async () => {
     await withReader((reader) => reader.partitions());
-    const refused = withReader((reader) => reader.partitions(), changes);
+    const refused = withReader((reader) => reader.partitions(), { replication: 2 });
     await expect(refused).rejects.toThrow(ConfigError);
-    await expect(refused).rejects.toThrow(
-      new RegExp(`^setting ${setting}="${Object.values(changes)[0]}": topic `),
-    );
+    await expect(refused).rejects.toThrow(/^setting KAFKA_REPLICATION="2": topic /);
   });
 
   test('that cannot be created yet is reported with its settings, and retried', async () => {

@@ -6,6 +6,7 @@ import { linkSignals } from '../../tier/linked-signal.ts';
 import type { Logger } from '../../tier/log.ts';
 import type { EventLogReader } from '../port.ts';
 import { PartitionBuffer } from './partition-buffer.ts';
+import { countPartitions, LOOK_FOR_PARTITIONS_MS } from './partitions.ts';
 import { explainError } from './refusals.ts';
 import { ensureTopic } from './topic.ts';
 
@@ -38,6 +39,7 @@ export class KafkaReader implements EventLogReader {
   readonly #queues = new Map<number, Promise<unknown>>();
   readonly #closing = new AbortController();
   #partitions: Promise<string[]> | null = null;
+  #lookedAt = 0;
   #consumer: Consumer | null = null;
   #opening: Promise<void> | null = null;
 
@@ -49,7 +51,7 @@ export class KafkaReader implements EventLogReader {
   }
 
   /**
-   * Returns the topic's partitions.
+   * Returns the topic's partitions. Those that are added later are among them some seconds after that.
    *
    * @throws {ConfigError} when the topic does not match the settings
    * @throws {RefusedByBrokers} when they reject this process, or it them; the client's error when no broker responds
@@ -59,7 +61,35 @@ export class KafkaReader implements EventLogReader {
       this.#partitions = null;
       throw explainError(error, this.#kafka);
     });
+    const now = performance.now();
+    if (this.#buffers.size > 0 && now - this.#lookedAt > LOOK_FOR_PARTITIONS_MS) {
+      this.#lookedAt = now;
+      this.#lookForMore().catch((error: unknown) => {
+        this.#log.debug({ err: error }, 'failed to look for new partitions; will retry');
+      });
+    }
     return this.#partitions;
+  }
+
+  /** Adds new partitions. The client's consumer has those of its start only, so another one takes its place. */
+  async #lookForMore(): Promise<void> {
+    const count = await countPartitions(this.#admin, this.#kafka.topic);
+    if (count <= this.#buffers.size || this.#closing.signal.aborted) return;
+    this.#log.info({ topic: this.#kafka.topic, partitions: count }, 'the topic has new partitions');
+    this.#partitions = Promise.resolve(this.#addBuffers(count));
+    await this.#opening?.catch(() => undefined);
+    const before = this.#consumer;
+    if (!before) return;
+    this.#consumer = null;
+    this.#opening = null;
+    await before.disconnect();
+  }
+
+  #addBuffers(count: number): string[] {
+    for (let number = this.#buffers.size; number < count; number++) {
+      this.#buffers.set(number, new PartitionBuffer());
+    }
+    return Array.from({ length: count }, (_, number) => `${this.#kafka.topic}/${number}`);
   }
 
   async read(partition: string, offset: bigint, options: ReadOptions): Promise<ReadResult> {
@@ -133,9 +163,8 @@ export class KafkaReader implements EventLogReader {
 
   async #open(): Promise<string[]> {
     await this.#admin.connect();
-    const count = await ensureTopic(this.#admin, this.#kafka, this.#log);
-    for (let number = 0; number < count; number++) this.#buffers.set(number, new PartitionBuffer());
-    return Array.from({ length: count }, (_, number) => `${this.#kafka.topic}/${number}`);
+    this.#lookedAt = performance.now();
+    return this.#addBuffers(await ensureTopic(this.#admin, this.#kafka, this.#log));
   }
 
   #numberOf(partition: string): number {

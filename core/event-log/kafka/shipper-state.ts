@@ -3,8 +3,8 @@ import { join } from 'node:path';
 
 /**
  * The state of a stream's shipper: its partition, and the journal offset below which Kafka has everything. The
- * partition never changes, or batches could overtake each other, and the overtaken ones would be dropped as
- * duplicates.
+ * partition changes only once workers have stored all that was sent to it. Otherwise batches could overtake each
+ * other, and the overtaken ones would be dropped as duplicates.
  */
 export type ShipperState = {
   /** Cluster and topic. Another one has nothing yet. */

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Registry } from 'prom-client';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import {
   appendClicks,
   openTestJournal,
@@ -19,10 +19,12 @@ import { type KafkaSettings, readConfig } from '../../settings/config.ts';
 import { silentLogger } from '../../tier/log.ts';
 import type { JournalWriter } from '../journal/writer.ts';
 import { createKafka } from './client.ts';
+import { LOOK_FOR_PARTITIONS_MS } from './partitions.ts';
 import { KafkaReader } from './reader.ts';
 import { shipToKafka } from './ship.ts';
 import { type Shipper, startShipper } from './shipper.ts';
 import { readShipperState } from './shipper-state.ts';
+import { addPartitions } from './topic.ts';
 
 let kafka: TestKafka;
 let settings: KafkaSettings;
@@ -91,9 +93,9 @@ async function shippedUpTo(sequence: bigint): Promise<void> {
 }
 
 /** Returns the clicks of the topic by the numbers of their user agents, duplicates included, up to `last`. */
-async function inKafka(last: bigint): Promise<number[]> {
+async function inKafka(last: bigint, number = TEST_STREAM.ordinal % 2): Promise<number[]> {
   const reader = new KafkaReader(client(), settings, silentLogger());
-  const partition = `${settings.topic}/${TEST_STREAM.ordinal % 2}`;
+  const partition = `${settings.topic}/${number}`;
   const clicks: number[] = [];
   for (let [at, newest] = [0n, -1n]; newest < last; ) {
     const read = await reader.read(partition, at, { maxBytes: 1 << 20, waitMs: 20_000 });
@@ -276,7 +278,36 @@ test('a thread that dies is replaced, and stopping works even while there is non
   await shipping.end();
 });
 
-test('a topic that is too small is reported once, and nothing is sent', async () => {
+test('a stream moves to its partition among more of them, once workers have stored what was sent', async () => {
+  const admin = client().admin();
+  await admin.connect();
+  onTestFinished(() => admin.disconnect());
+  // One partition, while the setting says two: it is used, and the log says how to add the other.
+  await admin.createTopics({ topics: [{ topic: settings.topic, numPartitions: 1 }], waitForLeaders: true });
+  const shipping = ship();
+  const before = await append(0, 40);
+  await shippedUpTo(before);
+  expect(readShipperState(directory())?.partition).toBe(0);
+  expect(await addPartitions(admin, settings.topic, 2)).toBe(1);
+  await shipping.truncate(before - 1n, 0);
+  // Nothing tells that it has looked, but what it sends: it looks after ten seconds.
+  await delay(LOOK_FOR_PARTITIONS_MS + 2_000);
+  // As workers do, also for the heartbeats behind them.
+  await vi.waitFor(
+    async () => {
+      await shipping.truncate(1n << 63n, 0);
+      expect(readShipperState(directory())?.partition).toBe(1);
+    },
+    { timeout: 40_000, interval: 200 },
+  );
+  const last = await append(40, 40);
+  await shippedUpTo(last);
+  const numbers = (from: number) => Array.from({ length: 40 }, (_, at) => from + at);
+  expect(await inKafka(before, 0)).toEqual(numbers(0));
+  expect(await inKafka(last, 1)).toEqual(numbers(40));
+});
+
+test('a topic with too few replicas is reported once, and nothing is sent', async () => {
   const made = new KafkaReader(client(), settings, silentLogger());
   await made.partitions();
   await made.close();
@@ -284,7 +315,7 @@ test('a topic that is too small is reported once, and nothing is sent', async ()
   const log = { ...silentLogger(), error: (message: unknown) => said.push(message) } as never;
   shipper = startShipper({
     client: client(),
-    kafka: { ...settings, partitions: 5 },
+    kafka: { ...settings, replication: 2 },
     dataDir,
     streamName: TEST_STREAM_NAME,
     stream: TEST_STREAM,
@@ -294,7 +325,7 @@ test('a topic that is too small is reported once, and nothing is sent', async ()
   });
   await vi.waitFor(() => expect(said).toHaveLength(1), 40_000);
   expect(said[0]).toMatch(
-    /^setting KAFKA_PARTITIONS="5": topic .* has 2 partitions: events wait in the journal/,
+    /^setting KAFKA_REPLICATION="2": topic .* has 1 replicas: events wait in the journal/,
   );
   expect(readShipperState(directory())).toBeNull();
 });

@@ -8,6 +8,7 @@ import { JournalReader } from '../journal/reader.ts';
 import { streamDirectory } from '../journal/segments.ts';
 import type { LogBatch, LogDamage, StreamIdentity } from '../port.ts';
 import { COMPRESSION, RecordTooLarge } from './compression.ts';
+import { countPartitions, LOOK_FOR_PARTITIONS_MS, partitionOf } from './partitions.ts';
 import { mergeBatches, toDamageMessage, toMessage } from './record.ts';
 import { explainError, RefusedByBrokers } from './refusals.ts';
 import { readShipperState, type ShipperState, writeShipperState } from './shipper-state.ts';
@@ -35,6 +36,9 @@ const WRONG_SETTING_MS = 30_000;
 /** Retry interval for brokers that reject this process; their settings may change. */
 const REFUSED_MS = 3_000;
 const SAVE_STATE_MS = 500;
+/** Longest wait, before a stream moves, until workers have stored what it has sent. Then it continues, and tries again later. */
+const MOVE_WAIT_MS = 10_000;
+const MOVE_POLL_MS = 50;
 /** Share of the journal's budget above which the journal is truncated before workers have stored its events. */
 const PRESSURE = 0.5;
 
@@ -82,6 +86,8 @@ export function startShipper(options: ShipperOptions): Shipper {
   let state: ShipperState | null = readShipperState(directory);
   let savedAt = 0;
   let isRefused = false;
+  /** The newest sequence of the stream that workers have stored, as last told. */
+  let storedUpTo = -1n;
 
   /**
    * Saves the offset, or continues without: a full disk has no block for it, and shipping is what frees the disk.
@@ -104,23 +110,66 @@ export function startShipper(options: ShipperOptions): Shipper {
       await admin.connect();
       const partitions = await ensureTopic(admin, kafka, log);
       const logName = `${(await admin.describeCluster()).clusterId}/${kafka.topic}`;
-      if (state?.log !== logName) {
+      // A topic that was created again, with fewer partitions, has nothing yet either.
+      if (state?.log !== logName || state.partition >= partitions) {
         const { truncatedAhead = -1n } = state ?? {};
-        const partition = options.stream.ordinal % partitions;
+        const partition = partitionOf(options.stream.ordinal, partitions);
         state = { log: logName, partition, offset: 0n, acknowledged: -1n, truncatedAhead };
       }
       save(state);
     } finally {
       await admin.disconnect().catch(() => undefined);
     }
+    const producer = await connect();
+    onOutage(false);
+    return producer;
+  }
+
+  async function connect(): Promise<Producer> {
     const producer = client.producer({
       allowAutoTopicCreation: false,
       idempotent: false,
       maxInFlightRequests: 1,
     });
     await producer.connect();
-    onOutage(false);
     return producer;
+  }
+
+  /**
+   * Moves the stream to its partition where the topic has more of them now. Another lane reads that, so nothing is sent there
+   * before workers have stored all that was sent: else what comes behind in the former partition would count as a duplicate.
+   *
+   * @returns the producer to send with
+   */
+  async function moveIfDue(producer: Producer, at: ShipperState): Promise<Producer> {
+    const admin = client.admin();
+    let partition: number;
+    try {
+      await admin.connect();
+      partition = partitionOf(options.stream.ordinal, await countPartitions(admin, kafka.topic));
+    } finally {
+      await admin.disconnect().catch(() => undefined);
+    }
+    if (partition === at.partition || !(await isStored(at.acknowledged))) return producer;
+    // Without a saved move, a restart would send to the former partition again.
+    writeShipperState(directory, { ...at, partition });
+    log.info({ from: at.partition, to: partition }, 'the topic has new partitions; the stream has moved');
+    at.partition = partition;
+    return reconnected(producer);
+  }
+
+  async function isStored(sequence: bigint): Promise<boolean> {
+    const deadline = performance.now() + MOVE_WAIT_MS;
+    while (storedUpTo < sequence && performance.now() < deadline && !stopping.signal.aborted) {
+      await delay(MOVE_POLL_MS);
+    }
+    return storedUpTo >= sequence;
+  }
+
+  /** The client asks for the partitions of a topic when it connects, and then each five minutes. */
+  async function reconnected(producer: Producer): Promise<Producer> {
+    await producer.disconnect().catch(() => undefined);
+    return untilDone('connect', connect);
   }
 
   /** Repeats a step until it succeeds. A cause is logged once. */
@@ -136,7 +185,7 @@ export function startShipper(options: ShipperOptions): Shipper {
         return result;
       } catch (thrown) {
         ending.signal.throwIfAborted();
-        if (thrown instanceof RecordTooLarge) throw thrown;
+        if (thrown instanceof RecordTooLarge || thrown instanceof UnknownPartition) throw thrown;
         const error = explainError(thrown, kafka);
         const wrongSetting = error instanceof ConfigError || error instanceof RefusedByBrokers;
         const cause = wrongSetting ? error.message : 'unreachable';
@@ -152,15 +201,18 @@ export function startShipper(options: ShipperOptions): Shipper {
   }
 
   async function send(producer: Producer, message: Message): Promise<void> {
-    await untilDone('send', () =>
-      producer.send({
+    await untilDone('send', async () => {
+      const sent = await producer.send({
         topic: kafka.topic,
         acks: -1,
         timeout: 5_000,
         compression: COMPRESSION,
         messages: [message],
-      }),
-    );
+      });
+      // The client drops messages for a partition that it does not know, without an error (kafkajs 2.2.4,
+      // `src/cluster/index.js`, `findLeaderForPartitions`).
+      if (sent.length === 0) throw new UnknownPartition(message.partition);
+    });
   }
 
   async function ship(
@@ -200,11 +252,19 @@ export function startShipper(options: ShipperOptions): Shipper {
   }
 
   async function run(): Promise<void> {
-    const producer = await untilDone('connect', open);
+    let producer = await untilDone('connect', open);
+    let lookedAt = performance.now();
     try {
       for (;;) {
         const at = state;
         if (!at) throw new Error('the shipper has no offset');
+        if (performance.now() - lookedAt > LOOK_FOR_PARTITIONS_MS && !stopping.signal.aborted) {
+          producer = await moveIfDue(producer, at).catch((error: unknown) => {
+            log.debug({ err: error }, 'failed to look for new partitions; will retry');
+            return producer;
+          });
+          lookedAt = performance.now();
+        }
         const draining = stopping.signal.aborted;
         const began = performance.now();
         const read = await reader.read(streamName, at.offset, {
@@ -235,6 +295,7 @@ export function startShipper(options: ShipperOptions): Shipper {
   return {
     ended,
     async truncate(stored, fill) {
+      if (stored !== null) storedUpTo = stored;
       const at = state;
       if (!at) return;
       const settled = stored === null ? null : await offsetHolding(dataDir, streamName, stored);
@@ -253,6 +314,13 @@ export function startShipper(options: ShipperOptions): Shipper {
       if (error) throw error;
     },
   };
+}
+
+/** The thread restarts, and its client asks which partitions there are. */
+class UnknownPartition extends Error {
+  constructor(partition: number | undefined) {
+    super(`the client knows no partition ${partition} of the topic`);
+  }
 }
 
 function pauseAfter(error: unknown): number {

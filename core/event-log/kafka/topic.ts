@@ -11,8 +11,7 @@ const TOPIC_MAX_BYTES = RECORD_MAX_BYTES + 64 * 1024;
  * to read it; a retention that may not be changed is logged.
  *
  * @returns how many partitions it has
- * @throws {ConfigError} when the topic has fewer partitions or replicas, or smaller records, than the settings
- *   require
+ * @throws {ConfigError} when the topic has fewer replicas, or smaller records, than the settings require
  * @throws Error when it can't be created now, such as while brokers start
  */
 export async function ensureTopic(admin: Admin, kafka: KafkaSettings, log: Logger): Promise<number> {
@@ -21,10 +20,9 @@ export async function ensureTopic(admin: Admin, kafka: KafkaSettings, log: Logge
   const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
   const found = topics[0]?.partitions ?? [];
   if (found.length < partitions) {
-    throw new ConfigError(
-      'KAFKA_PARTITIONS',
-      String(partitions),
-      `topic ${topic} has ${found.length} partitions`,
+    log.warn(
+      { topic, partitions: found.length, KAFKA_PARTITIONS: partitions },
+      `the topic has fewer partitions than KAFKA_PARTITIONS; to add them, run: hoplog partitions add ${partitions}`,
     );
   }
   const replicas = Math.min(...found.map((partition) => partition.replicas.length));
@@ -93,6 +91,28 @@ async function verifyConfigs(admin: Admin, topic: string, replication: number): 
   if (value('cleanup.policy').includes('compact')) {
     throw new ConfigError('KAFKA_TOPIC', topic, 'must not have the cleanup.policy compact');
   }
+}
+
+/**
+ * Raises the number of partitions. Running processes find the new ones, and streams move to theirs.
+ *
+ * @param count the new total
+ * @returns how many there were
+ * @throws {RangeError} when the topic does not exist or has more
+ */
+export async function addPartitions(admin: Admin, topic: string, count: number): Promise<number> {
+  if (!(await admin.listTopics()).includes(topic)) {
+    throw new RangeError(`topic ${topic} does not exist: the first start creates it with KAFKA_PARTITIONS`);
+  }
+  const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
+  const before = topics[0]?.partitions.length ?? 0;
+  if (count < before) {
+    throw new RangeError(
+      `topic ${topic} has ${before} partitions: must be that number or more, the new total`,
+    );
+  }
+  if (count > before) await admin.createPartitions({ topicPartitions: [{ topic, count }] });
+  return before;
 }
 
 const HOUR_MS = 3_600_000;
