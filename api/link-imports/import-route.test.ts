@@ -107,6 +107,31 @@ test('characters beyond 16 bits stay whole wherever the text is cut', async () =
   for (const { name } of await links()) expect(name.replaceAll('🐇', '')).toMatch(/^[01]$/);
 });
 
+test.each(['👨‍👩‍👧‍👦', 'e\u0301'])('a title is never cut inside of %j', async (character) => {
+  const name = `x${character.repeat(200)}`;
+  const row = { domain: 'short.test', key: 'cut', url: 'https://shop.example/cut', title: name };
+  const { created } = await importText(JSON.stringify([row]), { unproven: 'move' });
+  expect(created).toBe(1);
+  const cut = (await links()).find((link) => link.name.startsWith(`x${character}`))?.name ?? '';
+  expect(cut.slice(1).replaceAll(character, '')).toBe('');
+  expect(cut.length).toBeGreaterThan(180);
+});
+
+test('a card keeps its texts where its image is none that networks show, and the image is named', async () => {
+  for (const image of [
+    'http://img.example/a.png',
+    'https://img.example/a.svg',
+    'data:image/png;base64,AA==',
+  ]) {
+    const [domain, key] = ['short.test', `card-${image.length}`];
+    const row = { domain, key, url: 'https://shop.example/card', proxy: true, title: 'Card', image };
+    const { created, errors, unknown_columns } = await importText(JSON.stringify([row]), {
+      unproven: 'move',
+    });
+    expect([image, created, errors, unknown_columns]).toEqual([image, 1, [], ['image']]);
+  }
+});
+
 test('JSON that nests too deep refuses its row only', async () => {
   const deep = `{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
   const cell = `"${deep.replaceAll('"', '""')}"`;

@@ -11,14 +11,16 @@ export type ColumnWatch = {
 export function createColumnWatch(): ColumnWatch {
   const names = new Map<string, string>();
   const read = new Set<string>();
+  const left = new Set<string>();
   return {
     see({ columns, from }) {
       for (const key of columns.read) read.add(key);
+      for (const key of columns.left) left.add(key);
       for (const [key, { name, value }] of columns) {
         if (!names.has(key) && (from === 'csv' || hasValue(value))) names.set(key, name);
       }
     },
-    unknown: () => [...names].flatMap(([key, name]) => (read.has(key) ? [] : [name])),
+    unknown: () => [...names].flatMap(([key, name]) => (read.has(key) && !left.has(key) ? [] : [name])),
   };
 }
 

@@ -27,6 +27,8 @@ type Column = { name: string; value: unknown };
 /** The columns of a row. What `get` asked for is in `read`: the others are not taken over. */
 class ReadColumns extends Map<string, Column> {
   readonly read = new Set<string>();
+  /** Columns that were read, and whose value has no counterpart here. */
+  readonly left = new Set<string>();
 
   override get(key: string): Column | undefined {
     this.read.add(key);

@@ -1,3 +1,4 @@
+import { cutText } from '../text/cut.ts';
 import { NAME_LIMIT } from './create-row.ts';
 import { parsedJson } from './parsed-json.ts';
 
@@ -17,7 +18,7 @@ export function listOf(value: unknown): string[] {
 
 /** Returns the tags of another system, shortened to the limit of a tag instead of losing the link. */
 export function tagsOf(value: unknown): string[] {
-  return [...new Set(listOf(value).map((tag) => cut(tag, TAG_LIMIT)))].slice(0, TAG_LIMIT);
+  return [...new Set(listOf(value).map((tag) => cutText(tag, TAG_LIMIT)))].slice(0, TAG_LIMIT);
 }
 
 function parted(text: string): unknown[] {
@@ -41,13 +42,6 @@ function itemText(item: unknown): string {
 /** Returns the fields that are not null. */
 export function defined(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
-}
-
-/** Cuts the text to `limit` UTF-16 units, never inside a character. */
-function cut(text: string, limit: number): string {
-  if (text.length <= limit) return text;
-  const end = /[\uD800-\uDBFF]/.test(text.charAt(limit - 1)) ? limit - 1 : limit;
-  return text.slice(0, end).trimEnd();
 }
 
 /** Converts a database's time (UTC without an offset) to the form of a create; other text is unchanged. */
@@ -79,5 +73,5 @@ function nameOfDestination(destination: string): string {
 
 /** Returns the name of a link: its title or, without one, what it leads to. */
 export function linkName(title: string | null, destination: string | null, slug: string): string {
-  return cut(title ?? nameOfDestination(destination ?? slug), NAME_LIMIT);
+  return cutText(title ?? nameOfDestination(destination ?? slug), NAME_LIMIT);
 }

@@ -1,4 +1,5 @@
 import { isShownImage, type LinkPreview } from '../../core/links/preview.ts';
+import { cutText } from '../../core/text/cut.ts';
 import { escapeHtml } from '../../core/text/html.ts';
 import { LAYOUT, NOT_INDEXED, type Page, STYLE_SOURCE } from './layout.ts';
 
@@ -63,13 +64,7 @@ function named(name: string, content: string): string {
   return `<meta name="${name}" content="${escapeHtml(content)}">`;
 }
 
-/** Returns a text of at most `limit` UTF-16 code units, with an ellipsis where it is cut; nothing that reads as one character is split. */
+/** Returns a text of at most `limit` UTF-16 code units, with an ellipsis where it is cut. */
 function shortened(text: string, limit: number): string {
-  if (text.length <= limit) return text;
-  let kept = '';
-  for (const { segment } of new Intl.Segmenter().segment(text)) {
-    if (kept.length + segment.length >= limit) break;
-    kept += segment;
-  }
-  return `${kept.trimEnd()}…`;
+  return text.length <= limit ? text : `${cutText(text, limit - 1)}…`;
 }

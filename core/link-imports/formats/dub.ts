@@ -1,5 +1,6 @@
 import { creatableChannel } from '../../enrich/channels.ts';
 import { NANOS_PER_MILLI, parseInstant } from '../../time/timestamps.ts';
+import { cardImage } from '../meaning/card-image.ts';
 import { parsedJson } from '../parsed-json.ts';
 import { isYes, nameOf, type SourceRow, textOf } from '../source-row.ts';
 import { defined, instantText, linkName, slugOfUrl, tagsOf } from '../values.ts';
@@ -84,7 +85,7 @@ function rulesOf(row: SourceRow, systems: Record<string, string | null>): unknow
   ];
 }
 
-/** Dub's custom cards. An image that Dub stores in the row itself can't be a link's. */
+/** Dub's custom cards. */
 function previewOf(row: SourceRow): Record<string, unknown> | null {
   const [title, description, image] = [
     fieldOf(row, 'title'),
@@ -92,7 +93,7 @@ function previewOf(row: SourceRow): Record<string, unknown> | null {
     fieldOf(row, 'image'),
   ];
   if (!isYes(row.columns.get('proxy')?.value)) return null;
-  const preview = defined({ title, description, image_url: image?.startsWith('https://') ? image : null });
+  const preview = defined({ title, description, image_url: cardImage(row, image) });
   return Object.keys(preview).length === 0 ? null : preview;
 }
 

@@ -1,3 +1,4 @@
+import { cardImage } from '../meaning/card-image.ts';
 import { nameOf, type SourceRow, textOf } from '../source-row.ts';
 import { defined, linkName } from '../values.ts';
 import type { Format } from './format.ts';
@@ -42,13 +43,11 @@ export const sink: Format = {
   },
 };
 
-/** An image may be a path on the Sink server, which no messenger can load from here. */
 function previewOf(row: SourceRow): Record<string, unknown> | null {
-  const image = textOf(row, 'image') ?? '';
   const preview = defined({
     title: textOf(row, 'title'),
     description: textOf(row, 'description'),
-    image_url: /^https:\/\//i.test(image) ? image : null,
+    image_url: cardImage(row, textOf(row, 'image')),
   });
   return Object.keys(preview).length === 0 ? null : preview;
 }

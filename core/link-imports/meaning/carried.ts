@@ -1,3 +1,4 @@
+import { cutText } from '../../text/cut.ts';
 import { type SourceRow, textOf } from '../source-row.ts';
 import { tagsOf } from '../values.ts';
 import { timeIn } from './times.ts';
@@ -48,7 +49,7 @@ export function folderOf(row: SourceRow): string | null {
   const value = row.columns.get('folder')?.value;
   const named = typeof value === 'object' && value !== null && 'name' in value ? value.name : value;
   const text = typeof named === 'string' ? onOneLine(named) : onOneLine(textOf(row, 'foldername') ?? '');
-  return text === '' || text === 'null' ? null : text.slice(0, FOLDER_LIMIT);
+  return text === '' || text === 'null' ? null : cutText(text, FOLDER_LIMIT);
 }
 
 const onOneLine = (text: string) => text.trim().replaceAll(/\s+/g, ' ');
