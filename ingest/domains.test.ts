@@ -268,6 +268,21 @@ test('visits of the root and of unknown slugs are clicks without a link, and lea
     '/wp-admin/setup.php',
     '/vendor/phpunit/phpunit/src/Util/PHP/eval-stdin.php',
     '/cgi-bin/luci',
+    '/sw.js',
+    '/apple-app-site-association',
+    '/blog/wp-includes/wlwmanifest.xml',
+    '/server-status',
+    '/login.action',
+    '/solr/admin/info/system',
+    '/boaform/admin/formLogin',
+    '/backup.zip',
+    '/docker-compose.yml',
+    '/package.json',
+    '/composer.json',
+    '/credentials.json',
+    '/id_rsa',
+    '/autodiscover/autodiscover.xml',
+    '/config.json',
   ]) {
     expect([path, (await shown('orphan.brand.example', path)).status]).toEqual([path, 404]);
   }
