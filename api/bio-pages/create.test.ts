@@ -357,8 +357,16 @@ describe('limits', () => {
       'mailto:ada@example.com,bob@example.com?subject=Hi',
       'tel:+49 30 123456',
       'mailto:ada@example.com, bob@example.com',
+      'sms:+49 30 123?body=Hi there',
+      'mailto:ada@example.com?subject=Hi there',
     ];
-    const stored = [...urls.slice(0, 5), 'tel:+4930123456', 'mailto:ada@example.com,bob@example.com'];
+    const stored = [
+      ...urls.slice(0, 5),
+      'tel:+4930123456',
+      'mailto:ada@example.com,bob@example.com',
+      'sms:+4930123?body=Hi%20there',
+      'mailto:ada@example.com?subject=Hi%20there',
+    ];
     const page = await makeBioPage(shop, 'contacts', {
       links: urls.map((link) => ({ label: 'Contact', url: link })),
     });
@@ -391,7 +399,7 @@ describe('limits', () => {
     ]);
   });
 
-  test.each(['ada@', 'mailto:ada@example.com?subject=Hi'])(
+  test.each(['ada@', 'mailto:ada@example.com?subject=Hi', 'mailto:ada@example.com,bob@example.com'])(
     'who sends %j as an email hears that it is none',
     async (sent) => {
       const body = { slug: 'no-email', social_links: [{ platform: 'email', url: sent }] };
@@ -399,7 +407,7 @@ describe('limits', () => {
       expect(status).toBe(400);
       expect(answer).toMatchObject({
         error: {
-          details: [{ path: 'social_links.0.url', message: expect.stringMatching(/an email address/) }],
+          details: [{ path: 'social_links.0.url', message: expect.stringMatching(/one email address/) }],
         },
       });
     },

@@ -129,10 +129,18 @@ const CONTACTS: Readonly<Record<string, RegExp>> = {
   sms: /^sms:\+?[\d().-]*\d[\d().-]*([?;&,]\S*)?$/i,
 };
 
-/** Returns an address as it is stored: people write numbers and lists of addresses with blanks. */
+/**
+ * Returns an address as it is stored. People write numbers and lists of addresses with blanks, and subjects and texts of
+ * messages, which come behind the address, as they read.
+ */
 function storedUrl(url: string): string {
-  if (/^(tel|sms):[^?;&]*$/i.test(url)) return url.replaceAll(/[ \u00a0]/g, '');
-  return /^mailto:[^?]*$/i.test(url) ? url.replaceAll(/, +/g, ',') : url;
+  const [, scheme] = /^(mailto|tel|sms):/i.exec(url) ?? [];
+  if (scheme === undefined) return url;
+  const isMail = scheme.toLowerCase() === 'mailto';
+  const end = url.search(isMail ? /\?|$/ : /[?;&]|$/);
+  const [address, rest] = [url.slice(0, end), url.slice(end)];
+  const kept = isMail ? address.replaceAll(/, +/g, ',') : address.replaceAll(/[ \u00a0]/g, '');
+  return kept + rest.replaceAll(' ', '%20').replaceAll('\u00a0', '%C2%A0');
 }
 
 /** @throws {AppError} `bad_request` when it is neither a web URL nor an address of mail, telephone or message */
@@ -162,7 +170,7 @@ function readSocialUrl(path: string, platform: SocialLink['platform'], text: str
     return `mailto:${address}`;
   }
   if (platform === 'email' && !/^https?:/i.test(text)) {
-    throw badRequest(path, 'must be an email address without a subject, or a full URL');
+    throw badRequest(path, 'must be one email address and nothing behind it, or a full URL');
   }
   requireWebUrl(path, text, BUTTON_URL_LIMIT);
   return text;

@@ -18,6 +18,11 @@ sharedShopTest(
     expect(
       await ignoredBy(shop, '/bio-pages', { slug: 'ignored', links: [button], theme: { any: 1 } }),
     ).toEqual([201, 'links.0.tracked, theme.any']);
+    const link = { destination_url: 'https://shop.example/', name: 'A', smart: true, external: true };
+    const card = { title: 'A', bar: 1 };
+    expect(
+      await ignoredBy(shop, '/links/bulk', { links: [{ ...link, foo: 1, preview: card }, link] }),
+    ).toEqual([200, 'links.0.foo, links.0.preview.bar']);
     // A slip of a known one is refused.
     const slip = await shop.post('/bio-pages', { slug: 'slip', theme: { buttonColour: '#ff0000' } });
     expect([slip.status, slip.body.error.details?.[0]?.path]).toEqual([400, 'theme.buttonColour']);

@@ -1,8 +1,10 @@
 import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
+import { UnstorableRow } from '../input/body.ts';
+import { type FieldSchema, ignoredNames, readFields, type UnknownField } from '../input/body-fields.ts';
 import { bodyCheck } from '../input/validation.ts';
 import { withIdempotency } from '../plugins/idempotency.ts';
-import { createInBulk, readBulkRows } from './bulk.ts';
+import { createInBulk, readBulkRows, readRow } from './bulk.ts';
 import { createLinks } from './create.ts';
 import { checkRest, readCreateRequest, withoutIgnored } from './create-request.ts';
 import { toRecord } from './record.ts';
@@ -91,7 +93,20 @@ export async function linkCreateRoutes(app: Api, { config, pool, blockedDomains 
       },
     },
     async (request, reply) => {
-      const rows = await readBulkRows(request.body.links, checkRow, rules, app.beginSlices());
+      const unknown: UnknownField[] = [];
+      let row = 0;
+      const readNamed: typeof readRow = (given, ...how) => {
+        const at = ['links', String(row++)];
+        if (!(given instanceof UnstorableRow)) {
+          const found = readFields(CreateBody as FieldSchema, given);
+          unknown.push(...found.map((field) => ({ ...field, path: [...at, ...field.path] })));
+        }
+        return readRow(given, ...how);
+      };
+      const slices = app.beginSlices();
+      const rows = await readBulkRows(request.body.links, checkRow, rules, slices, readNamed);
+      const ignored = ignoredNames(unknown);
+      if (ignored !== null) reply.header('x-ignored-fields', ignored);
       return withIdempotency(pool, request, reply, async (tx) => ({
         status: 200,
         body: { results: await createInBulk(tx, request, rows, shortUrl) },

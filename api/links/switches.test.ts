@@ -83,6 +83,10 @@ apiTest.for([
   [{ forward_query: 'no' }, 'forward_query'],
   [{ preview: { title: ' ' } }, 'preview.title'],
   [{ preview: { image_url: 'https://img.example/a.svg' } }, 'preview.image_url'],
+  [{ preview: { image_url: 'https://img.example/a%2Esvg' } }, 'preview.image_url'],
+  [{ preview: { image_url: 'https://img.example/a.%73vg' } }, 'preview.image_url'],
+  [{ preview: { image_url: 'https://img.example/a.svg/' } }, 'preview.image_url'],
+  [{ preview: { image_url: 'https://img.example/a.svg;x=1' } }, 'preview.image_url'],
   [{ preview: { ...IMAGE, image_width: 1_200 } }, 'preview.image_height'],
   [{ preview: { image_width: 1_200, image_height: 630 } }, 'preview.image_width'],
   [{ preview: { ...IMAGE, image_width: 0, image_height: 630 } }, 'preview.image_width'],
@@ -94,6 +98,16 @@ apiTest.for([
   [{ archived: 1 }, 'archived'],
 ] as const)('%j is refused at the field %s', async ([fields, path], { shop }) => {
   await refusedLink(shop, campaign(fields), 400, path);
+});
+
+apiTest('an image without https is refused in words that name https alone', async ({ shop }) => {
+  for (const image_url of ['', 'data:image/png;base64,AA==', 'http://img.example/a.png']) {
+    const { body } = await shop.post('/links', campaign({ preview: { image_url } }));
+    expect([image_url, body.error.details]).toEqual([
+      image_url,
+      [{ path: 'preview.image_url', message: 'must be a full URL that begins with https://' }],
+    ]);
+  }
 });
 
 apiTest(

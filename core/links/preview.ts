@@ -23,7 +23,14 @@ export const PREVIEW_SIDE_LIMIT = 32_767;
 /** Returns whether networks show an image: over https, and no SVG. */
 export function isShownImage(url: string): boolean {
   const { protocol, pathname } = new URL(url);
-  return protocol === 'https:' && !/\.svgz?$/i.test(pathname);
+  return protocol === 'https:' && !/\.svgz?(?:;[^/]*)?\/*$/i.test(decoded(pathname));
+}
+
+/** Servers decode a path before they look for a file: `a%2Esvg` is `a.svg`. */
+function decoded(path: string): string {
+  return path.replaceAll(/%([2-7][0-9a-f])/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
 }
 
 /**
@@ -40,9 +47,11 @@ export function readPreview(given: LinkPreview): LinkPreview | null {
     if (text !== undefined && !isVisible(text)) throw badRequest(`preview.${field}`, 'must not be blank');
   }
   if (image_url !== undefined) {
-    requireWebUrl('preview.image_url', image_url, PREVIEW_IMAGE_LIMIT);
     // Messengers load no image over http.
-    if (!/^https:/i.test(image_url)) throw badRequest('preview.image_url', 'must begin with https://');
+    if (!/^\s*https:\/\//i.test(image_url)) {
+      throw badRequest('preview.image_url', 'must be a full URL that begins with https://');
+    }
+    requireWebUrl('preview.image_url', image_url, PREVIEW_IMAGE_LIMIT);
     if (!isShownImage(image_url)) {
       throw badRequest('preview.image_url', 'must be a PNG, JPEG, WebP, or GIF: no network shows an SVG');
     }
