@@ -18,6 +18,8 @@ export const ONE_LINE = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$';
 /** {@link INVISIBLE} without properties of Unicode: white space, the ignorable characters of the BMP, and U+2800. */
 const SHOWN_INVISIBLE =
   '\\s\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u2800\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0';
+/** What clients send by mistake where a text is missing, for the many places that are no names. */
+const SHOWN_BLANK = '\\s\\u0000-\\u001f\\u007f-\\u009f\\u00ad';
 const CONTROLS = '\\u0000-\\u001f\\u007f-\\u009f';
 const name = (invisible: string) => `^[^${CONTROLS}]*[^${CONTROLS}${invisible}][^${CONTROLS}]*$`;
 /** Pattern of the name of a thing, by which people find it: {@link ONE_LINE}, and not blank. */
@@ -43,9 +45,9 @@ export const PATH_ID = pathId(INVISIBLE);
 export const SHOWN_PATTERNS: Readonly<Record<string, string>> = {
   [NAME]: name(SHOWN_INVISIBLE),
   [NAME_OR_EMPTY]: `^$|${name(SHOWN_INVISIBLE)}`,
-  [NOT_BLANK]: `[^${SHOWN_INVISIBLE}]`,
-  [NOT_BLANK_OR_EMPTY]: `^$|[^${SHOWN_INVISIBLE}]`,
-  [PATH_ID]: pathId(SHOWN_INVISIBLE),
+  [NOT_BLANK]: `[^${SHOWN_BLANK}]`,
+  [NOT_BLANK_OR_EMPTY]: `^$|[^${SHOWN_BLANK}]`,
+  [PATH_ID]: pathId(SHOWN_BLANK),
 };
 
 /** What is wrong with a text that does not match, by pattern. */
