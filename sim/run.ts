@@ -99,7 +99,7 @@ async function report<Step>(
 
 function chosen(only: string | undefined) {
   if (only === undefined) return Object.values(SCENARIOS);
-  const scenario = SCENARIOS[only as keyof typeof SCENARIOS];
+  const scenario = SCENARIOS[only];
   if (!scenario) throw new Error(`--only must be one of: ${Object.keys(SCENARIOS).join(', ')}`);
   return [scenario];
 }

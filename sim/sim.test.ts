@@ -22,12 +22,19 @@ test('the same seed gives the same histories', () => {
   expect(hashIn(sim('--seed', '12', '--histories', '25').output)).not.toBe(hashIn(first.output));
 });
 
-test('new random histories of the journal hold for sixty seconds of CPU', ({ annotate }) => {
-  const { output, status } = sim('--seconds', '60');
-  annotate(output);
-  expect(status, output).toBe(0);
-  expect(output).toMatch(/^journal: [1-9]\d{2,} histories held/m);
-}, 600_000);
+test.for([
+  { scenario: 'journal', seconds: 60 },
+  { scenario: 'permits', seconds: 30 },
+])(
+  'new random histories of $scenario hold for $seconds seconds of CPU',
+  ({ scenario, seconds }, { annotate }) => {
+    const { output, status } = sim('--only', scenario, '--seconds', String(seconds));
+    annotate(output);
+    expect(status, output).toBe(0);
+    expect(output).toMatch(new RegExp(`^${scenario}: [1-9]\\d{2,} histories held`, 'm'));
+  },
+  600_000,
+);
 
 describe('a wrong version of the product', () => {
   test.each(MUTATIONS.map(({ name, file, from }) => ({ name, file, from })))(
@@ -39,7 +46,7 @@ describe('a wrong version of the product', () => {
   );
 
   test('is found, and the history that shows it is short and readable', () => {
-    const { output, status } = sim('--mutation', 'epoch-kept', '--seed', '1');
+    const { output, status } = sim('--only', 'journal', '--mutation', 'epoch-kept', '--seed', '1');
     expect(status).toBe(1);
     expect(output).toContain('BROKEN, seed 1: a sequence names one event');
     expect(output).toMatch(/The history, shortened from \d+ steps to \d+:/);
@@ -47,13 +54,21 @@ describe('a wrong version of the product', () => {
     expect(output).toContain('Play it again: npm run sim -- --only journal --seed 1');
   });
 
-  test.each(MUTATIONS.filter(({ isRare }) => !isRare).map(({ name, wrong }) => ({ name, wrong })))(
-    'is found: $wrong',
-    { tags: 'nightly' },
-    ({ name }) => {
-      const { output, status } = sim('--mutation', name, '--seed', '1', '--seconds', '20', '--brief');
-      expect(status, output).toBe(1);
-      expect(output).toMatch(/^BROKEN/m);
-    },
-  );
+  test.each(
+    MUTATIONS.filter(({ isRare }) => !isRare).map(({ name, scenario, wrong }) => ({ name, scenario, wrong })),
+  )('is found: $wrong', { tags: 'nightly' }, ({ name, scenario }) => {
+    const { output, status } = sim(
+      '--only',
+      scenario,
+      '--mutation',
+      name,
+      '--seed',
+      '1',
+      '--seconds',
+      '20',
+      '--brief',
+    );
+    expect(status, output).toBe(1);
+    expect(output).toMatch(/^BROKEN/m);
+  });
 });

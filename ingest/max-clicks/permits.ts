@@ -2,7 +2,7 @@
 import { performance } from 'node:perf_hooks';
 import type { Logger } from '../../core/tier/log.ts';
 import type { Pool } from '../../sql/database/pool.ts';
-import { claimLease, leasePermits, returnPermits } from '../../sql/links/leases.ts';
+import { claimLease, leasePermits, leasesOfStream, returnPermits } from '../../sql/links/leases.ts';
 import { createLease, type Lease, type Take } from './lease.ts';
 import type { Outstanding } from './outstanding.ts';
 
@@ -44,6 +44,11 @@ const IDLE_MS = 500;
 const SWEEP_MS = 250;
 /** Returns that run at once: a lease locked in PostgreSQL must not use up the connections. */
 const RETURNS_AT_ONCE = 4;
+/**
+ * How often a process looks for permits that it holds and does not know of: a request of an earlier life, or one whose
+ * answer was lost, may have been granted after the lease was read. Visitors elsewhere would wait for them for ever.
+ */
+const LOOK_MS = 30_000;
 const WAIT_MS = 1_000;
 const MOST_WAITERS = 2_000;
 /** Pause after an error or an empty grant. After an error visitors get their response at once meanwhile. */
@@ -69,6 +74,8 @@ export function createPermits(given: {
   let closing = false;
   const sweep = setInterval(returnIdle, SWEEP_MS);
   sweep.unref();
+  const look = setInterval(() => void findUnknown(), LOOK_MS);
+  look.unref();
 
   function leaseOf(linkId: string, maxClicks: number): Lease {
     let lease = leases.get(linkId);
@@ -179,6 +186,17 @@ export function createPermits(given: {
     while (returning < RETURNS_AT_ONCE && due.size > 0) void returnDue();
   }
 
+  /** Lets the sweep claim each lease of which PostgreSQL has more permits than were stored, and this process has none. */
+  async function findUnknown(): Promise<void> {
+    if (!started || closing) return;
+    const found = await leasesOfStream(pool, streamId).catch(() => null);
+    for (const { link_id } of found?.leases ?? []) {
+      const lease = leases.get(link_id) ?? createLease(link_id, null);
+      leases.set(link_id, lease);
+      if (!lease.busy && lease.permits === 0) lease.generation = null;
+    }
+  }
+
   async function returnDue(): Promise<void> {
     returning += 1;
     for (const lease of due) {
@@ -259,6 +277,7 @@ export function createPermits(given: {
     async close() {
       closing = true;
       clearInterval(sweep);
+      clearInterval(look);
       const returns = [...leases.values()]
         .filter((lease) => lease.permits > 0 && !lease.busy)
         .map((lease) => {

@@ -12,7 +12,13 @@ const REPLACED: Readonly<Record<string, string>> = {
   'node:timers/promises': 'timers-promises.ts',
 };
 
+/** Files of the product whose SQL is played on tables in memory. */
+const IN_MEMORY: Readonly<Record<string, string>> = {
+  '/sql/links/leases.ts': '../permits/leases.ts',
+};
+
 const PRODUCT = /^file:.*\/(core|ingest|workers|api|sql|clickhouse)\/[^?]*\.ts$/;
+const SQL = /\/sql\/.*\.ts$/;
 const NOT_PRODUCT = /\/node_modules\//;
 
 /** A change of one place in a file of the product: a wrong version. */
@@ -36,6 +42,10 @@ export function simulateModules(edit: Edit | null): void {
       const { parentURL = '' } = context;
       if (replacement && PRODUCT.test(parentURL) && !NOT_PRODUCT.test(parentURL)) {
         return { url: new URL(replacement, import.meta.url).href, shortCircuit: true };
+      }
+      const inMemory = IN_MEMORY[SQL.exec(specifier)?.[0] ?? ''];
+      if (inMemory && PRODUCT.test(parentURL)) {
+        return { url: new URL(inMemory, import.meta.url).href, shortCircuit: true };
       }
       return next(specifier, context);
     },

@@ -1,9 +1,9 @@
-import type { Mutation } from './list.ts';
+import type { WrongVersion } from './list.ts';
 
 const at = (file: string) => `core/event-log/journal/${file}`;
 
 /** Wrong versions of the journal, one line each. */
-export const JOURNAL_MUTATIONS: readonly Mutation[] = [
+export const JOURNAL_MUTATIONS: readonly WrongVersion[] = [
   {
     name: 'no-sync',
     wrong: 'a sync of a segment does nothing',

@@ -1,8 +1,9 @@
 import type { Edit } from '../modules/load.ts';
 import { JOURNAL_MUTATIONS } from './journal.ts';
+import { PERMIT_MUTATIONS } from './permits.ts';
 
-/** A wrong version of the product, which the simulator has to find. */
-export type Mutation = Edit & {
+/** A wrong version of the product. */
+export type WrongVersion = Edit & {
   name: string;
   /** What is wrong, in words. */
   wrong: string;
@@ -10,4 +11,13 @@ export type Mutation = Edit & {
   isRare?: true;
 };
 
-export const MUTATIONS: readonly Mutation[] = JOURNAL_MUTATIONS;
+/** A wrong version that the simulator has to find in a part of the product. */
+export type Mutation = WrongVersion & { scenario: string };
+
+const of = (scenario: string, versions: readonly WrongVersion[]): Mutation[] =>
+  versions.map((version) => ({ ...version, scenario }));
+
+export const MUTATIONS: readonly Mutation[] = [
+  ...of('journal', JOURNAL_MUTATIONS),
+  ...of('permits', PERMIT_MUTATIONS),
+];

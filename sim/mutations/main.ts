@@ -28,8 +28,8 @@ for (const mutation of chosen) {
 console.log(`${chosen.length - missed} of ${chosen.length} wrong versions found`);
 process.exitCode = unexpected === 0 ? 0 : 1;
 
-function play({ name }: Mutation): Promise<Result> {
-  const flags = ['--disable-warning=ExperimentalWarning', MAIN, '--mutation', name];
+function play({ name, scenario }: Mutation): Promise<Result> {
+  const flags = ['--disable-warning=ExperimentalWarning', MAIN, '--only', scenario, '--mutation', name];
   const child = spawn(process.execPath, [
     ...flags,
     '--seed',

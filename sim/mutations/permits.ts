@@ -1,0 +1,145 @@
+import type { WrongVersion } from './list.ts';
+
+const PERMITS = 'ingest/max-clicks/permits.ts';
+const LEASE = 'ingest/max-clicks/lease.ts';
+const OUTSTANDING = 'ingest/max-clicks/outstanding.ts';
+
+/** Wrong versions of the permits of `max_clicks`, one line each. */
+export const PERMIT_MUTATIONS: readonly WrongVersion[] = [
+  {
+    name: 'unseen-not-spent',
+    wrong: 'a start forgets clicks in the journal that no worker has stored',
+    file: OUTSTANDING,
+    from: 'spent: used + unseen',
+    to: 'spent: used + 0 * unseen',
+  },
+  {
+    name: 'unseen-counted-twice',
+    wrong: 'a start counts clicks that a worker stored while it read the journal',
+    file: OUTSTANDING,
+    from: 'sequence > now.highWater',
+    to: 'sequence > before.highWater',
+  },
+  {
+    name: 'use-read-first',
+    wrong: 'a start reads what workers counted before it reads the journal, and not again',
+    file: OUTSTANDING,
+    from: 'const now = await leasesOfStream(pool, streamId);',
+    to: 'const now = before;',
+  },
+  {
+    name: 'other-links-counted',
+    wrong: 'a start counts clicks that used no permit',
+    file: OUTSTANDING,
+    from: '(event.flags & CLICK_FLAGS.counted) === 0',
+    to: '(event.flags & CLICK_FLAGS.counted) < 0',
+    isRare: true,
+  },
+  {
+    name: 'start-before-journal',
+    wrong: 'visitors get permits before what the last life spent is known',
+    file: PERMITS,
+    from: 'let started = false;',
+    to: 'let started = true;',
+  },
+  {
+    name: 'grant-trusted-after-loss',
+    wrong: 'after the answer to a request for permits is lost, the lease is used as if nothing was granted',
+    file: PERMITS,
+    from: 'if (needed > 0) lease.generation = null;',
+    to: '',
+  },
+  {
+    name: 'return-trusted-after-loss',
+    wrong: 'after the answer to a return of permits is lost, the lease is used as if they were returned',
+    file: PERMITS,
+    from: 'lease.granted = granted - count;\n      lease.generation = null;',
+    to: 'lease.granted = granted - count;',
+  },
+  {
+    name: 'kept-until-answer',
+    wrong: 'permits are given to visitors while their return is under way',
+    file: PERMITS,
+    from: 'lease.permits = 0;\n      lease.granted = granted - count;',
+    to: '',
+  },
+  {
+    name: 'void-return-dropped',
+    wrong: 'a return that a late claim made void is not tried again',
+    file: PERMITS,
+    from: 'if (total === null) continue;',
+    to: 'if (total === null) return;',
+    isRare: true,
+  },
+  {
+    name: 'refused-visitor-keeps-permit',
+    wrong: 'the permit of a visitor who left while waiting is lost',
+    file: 'ingest/redirect/link-policy.ts',
+    from: "if (result === 'taken') permits.release(link.idText);",
+    to: '',
+  },
+  {
+    name: 'released-twice',
+    wrong: 'a permit that is put back counts twice',
+    file: PERMITS,
+    from: 'lease.permits += 1;',
+    to: 'lease.permits += 2;',
+  },
+  {
+    name: 'claimed-as-spent',
+    wrong: 'a lease that was unknown at the start counts as unused up to what workers counted later',
+    file: PERMITS,
+    from: 'lease.granted ??= found.used;',
+    to: 'lease.granted ??= 0;',
+  },
+  {
+    name: 'claim-skipped',
+    wrong: 'a start trusts the lease without waiting for requests of its last life',
+    file: PERMITS,
+    from: 'if (lease.generation === null) await claim(lease);\n    if (lease.mustReturn)',
+    to: 'lease.generation ??= 1;\n    if (lease.mustReturn)',
+  },
+  {
+    name: 'spent-too-early',
+    wrong: 'a link counts as spent while others hold permits that they have not used',
+    file: PERMITS,
+    from: 'lease.spent = response.spent && lease.permits === 0;',
+    to: 'lease.spent = lease.permits === 0;',
+  },
+  {
+    name: 'spent-for-good',
+    wrong: 'a link that was spent stays so after its limit is raised',
+    file: PERMITS,
+    from: 'lease.spent = false;\n      lease.pausedUntil',
+    to: 'lease.pausedUntil',
+  },
+  {
+    name: 'idle-kept',
+    wrong: 'permits without use are not returned',
+    file: PERMITS,
+    from: '(lease.permits > 0 || lease.generation === null);',
+    to: 'lease.permits < 0;',
+  },
+  {
+    name: 'spent-not-kept',
+    wrong: 'what was spent is forgotten when the total is set',
+    file: LEASE,
+    from: 'lease.granted = spent + lease.permits;',
+    to: 'lease.granted = granted;',
+    isRare: true,
+  },
+  {
+    name: 'waiters-share-a-permit',
+    wrong: 'visitors who wait are served without taking a permit',
+    file: LEASE,
+    from: '        lease.permits -= 1;\n        waiter.settle',
+    to: '        waiter.settle',
+  },
+  {
+    name: 'never-looks',
+    wrong: 'a process never looks for permits that it does not know of',
+    file: PERMITS,
+    from: 'void findUnknown()',
+    to: 'void pool',
+  },
+];

@@ -1,0 +1,179 @@
+import type { History } from '../history.ts';
+import { Random } from '../world/random.ts';
+
+/** What may happen to ingest processes that share links with `max_clicks`. Processes and links are numbered from 0. */
+export type Step =
+  | { do: 'visit'; ingest: number; link: number; visitors: number; leavesAfterMs: number | null }
+  | { do: 'wait'; ms: number }
+  | { do: 'kill ingest'; ingest: number; afterOperations: number | null }
+  | { do: 'stop ingest'; ingest: number }
+  | { do: 'kill worker'; ingest: number }
+  | { do: 'cut power' }
+  | { do: 'fill disk'; freeBytes: number }
+  | { do: 'mend disk' }
+  | { do: 'stop PostgreSQL' }
+  | { do: 'start PostgreSQL' }
+  | { do: 'break network'; lostRequests: number; lostAnswers: number; heldUp: number; heldUpMs: number }
+  | { do: 'mend network' }
+  | { do: 'set limit'; link: number; maxClicks: number }
+  | { do: 'delete link'; link: number }
+  | { do: 'restore link'; link: number };
+
+export type PermitOptions = {
+  /** JOURNAL_SYNC in milliseconds; 0 is `always`. */
+  syncMs: number;
+  ingests: number;
+  links: number;
+  /** Of each link at first. */
+  maxClicks: number;
+  /** Longest time between a worker's reading clicks and its storing them. Milliseconds. */
+  workerLagMs: number;
+  /** By which process visitors come in the end; -1: by all. */
+  endsAt: number;
+  kills: boolean;
+  powerCuts: boolean;
+  diskFaults: boolean;
+  postgresFaults: boolean;
+  networkFaults: boolean;
+  changes: boolean;
+};
+
+export type PermitHistory = History<Step> & { options: PermitOptions };
+
+/** Decides a history. Each switches whole kinds of faults off, so that rare ones meet in some. */
+export function decide(seed: number): PermitHistory {
+  const random = new Random(seed);
+  const ingests = random.integer(1, 4);
+  const options: PermitOptions = {
+    syncMs: random.pick([0, 5]),
+    ingests,
+    endsAt: random.integer(-1, ingests - 1),
+    links: random.integer(1, 2),
+    maxClicks: random.pick([1, 3, 10, 40]),
+    workerLagMs: random.pick([20, 300, 3_000]),
+    kills: random.chance(0.6),
+    powerCuts: random.chance(0.25),
+    diskFaults: random.chance(0.2),
+    postgresFaults: random.chance(0.35),
+    networkFaults: random.chance(0.6),
+    changes: random.chance(0.35),
+  };
+  const steps: Step[] = [];
+  const length = random.integer(4, 30);
+  while (steps.length < length) steps.push(...decideSteps(random, options));
+  return { seed, options, steps };
+}
+
+function decideSteps(random: Random, options: PermitOptions): Step[] {
+  const ingest = () => random.integer(0, options.ingests - 1);
+  const link = () => random.integer(0, options.links - 1);
+  const visit = (): Step => ({
+    do: 'visit',
+    ingest: ingest(),
+    link: link(),
+    visitors: random.integer(1, random.pick([2, 12])),
+    leavesAfterMs: random.chance(0.15) ? random.between(0, 12) : null,
+  });
+  const wait = (): Step => ({ do: 'wait', ms: random.between(0, random.pick([4, 30, 400, 3_000])) });
+  const kinds: (() => Step[])[] = [
+    () => [visit()],
+    () => [visit(), wait()],
+    () => [visit(), visit(), wait()],
+  ];
+  if (options.kills) {
+    kinds.push(() => [
+      visit(),
+      {
+        do: 'kill ingest',
+        ingest: ingest(),
+        afterOperations: random.chance(0.4) ? random.integer(0, 20) : null,
+      },
+      visit(),
+    ]);
+    kinds.push(() => [
+      random.pick<Step>([
+        { do: 'stop ingest', ingest: ingest() },
+        { do: 'kill worker', ingest: ingest() },
+      ]),
+    ]);
+  }
+  if (options.powerCuts) kinds.push(() => [visit(), { do: 'cut power' }, visit()]);
+  if (options.diskFaults) {
+    kinds.push(() => [{ do: 'fill disk', freeBytes: random.integer(0, 8_000) }, visit(), wait()]);
+    kinds.push(() => [{ do: 'mend disk' }]);
+  }
+  if (options.postgresFaults) {
+    kinds.push(() => [{ do: 'stop PostgreSQL' }, visit(), wait(), { do: 'start PostgreSQL' }]);
+  }
+  if (options.networkFaults) {
+    kinds.push(() => [
+      {
+        do: 'break network',
+        lostRequests: random.pick([0, 0.3]),
+        lostAnswers: random.pick([0, 0.3, 0.6]),
+        heldUp: random.pick([0, 0.3, 0.6]),
+        heldUpMs: random.pick([30, 1_500, 6_000]),
+      },
+      visit(),
+      wait(),
+    ]);
+    kinds.push(() => [{ do: 'mend network' }]);
+  }
+  if (options.changes) {
+    kinds.push(() => [
+      { do: 'set limit', link: link(), maxClicks: random.integer(1, 2 * options.maxClicks) },
+      visit(),
+    ]);
+    const changed = link();
+    kinds.push(() => [{ do: 'delete link', link: changed }, visit(), { do: 'restore link', link: changed }]);
+  }
+  return random.pick(kinds)();
+}
+
+export function words(step: Step): string {
+  switch (step.do) {
+    case 'visit': {
+      const leaves =
+        step.leavesAfterMs === null ? '' : `, who leave after ${step.leavesAfterMs.toFixed(1)} ms`;
+      const visitors = step.visitors === 1 ? '1 visitor comes' : `${step.visitors} visitors come`;
+      return `${visitors} to link ${step.link} by ingest-${step.ingest}${leaves}`;
+    }
+    case 'wait':
+      return `${(step.ms / 1_000).toFixed(3)} s pass`;
+    case 'kill ingest':
+      return step.afterOperations === null
+        ? `ingest-${step.ingest} is killed`
+        : `ingest-${step.ingest} is killed before its ${step.afterOperations + 1}th call to the disk from here`;
+    case 'stop ingest':
+      return `ingest-${step.ingest} is stopped`;
+    case 'kill worker':
+      return `the worker of ingest-${step.ingest} is killed, and starts again`;
+    case 'cut power':
+      return 'the power of all is cut';
+    case 'fill disk':
+      return `the disk is full: ${step.freeBytes} bytes are free`;
+    case 'mend disk':
+      return 'the disk has room again';
+    case 'stop PostgreSQL':
+      return 'PostgreSQL is down';
+    case 'start PostgreSQL':
+      return 'PostgreSQL is up';
+    case 'break network':
+      return (
+        `the network loses ${percent(step.lostRequests)} of requests and ${percent(step.lostAnswers)} of answers, ` +
+        `and holds ${percent(step.heldUp)} up for up to ${(step.heldUpMs / 1_000).toFixed(3)} s`
+      );
+    case 'mend network':
+      return 'the network is whole again';
+    case 'set limit':
+      return `max_clicks of link ${step.link} is set to ${step.maxClicks}`;
+    case 'delete link':
+      return `link ${step.link} is deleted`;
+    case 'restore link':
+      return `link ${step.link} is restored`;
+  }
+}
+
+function percent(probability: number): string {
+  return `${Math.round(probability * 100)} %`;
+}
