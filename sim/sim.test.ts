@@ -27,13 +27,13 @@ test.for([
   { scenario: 'permits', seconds: 30 },
 ])(
   'new random histories of $scenario hold for $seconds seconds of CPU',
+  { timeout: 600_000 },
   ({ scenario, seconds }, { annotate }) => {
     const { output, status } = sim('--only', scenario, '--seconds', String(seconds));
     annotate(output);
     expect(status, output).toBe(0);
     expect(output).toMatch(new RegExp(`^${scenario}: [1-9]\\d{2,} histories held`, 'm'));
   },
-  600_000,
 );
 
 describe('a wrong version of the product', () => {
