@@ -15,6 +15,7 @@ export const PERMIT_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'unseen-counted-twice',
+    isRare: true,
     wrong: 'a start counts clicks that a worker stored while it read the journal',
     file: OUTSTANDING,
     from: 'sequence > now.highWater',
@@ -22,6 +23,7 @@ export const PERMIT_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'use-read-first',
+    isRare: true,
     wrong: 'a start reads what workers counted before it reads the journal, and not again',
     file: OUTSTANDING,
     from: 'const now = await leasesOfStream(pool, streamId);',
@@ -44,6 +46,7 @@ export const PERMIT_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'grant-trusted-after-loss',
+    isRare: true,
     wrong: 'after the answer to a request for permits is lost, the lease is used as if nothing was granted',
     file: PERMITS,
     from: 'if (needed > 0) lease.generation = null;',
@@ -58,6 +61,7 @@ export const PERMIT_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'kept-until-answer',
+    isRare: true,
     wrong: 'permits are given to visitors while their return is under way',
     file: PERMITS,
     from: 'lease.permits = 0;\n      lease.granted = granted - count;',
@@ -137,6 +141,7 @@ export const PERMIT_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'never-looks',
+    isRare: true,
     wrong: 'a process never looks for permits that it does not know of',
     file: PERMITS,
     from: 'void findUnknown()',

@@ -67,7 +67,7 @@ export function decide(seed: number): PermitHistory {
 function decideSteps(random: Random, options: PermitOptions): Step[] {
   const ingest = () => random.integer(0, options.ingests - 1);
   const link = () => random.integer(0, options.links - 1);
-  const visit = (): Step => ({
+  const visit = (): Step & { do: 'visit' } => ({
     do: 'visit',
     ingest: ingest(),
     link: link(),
@@ -118,6 +118,7 @@ function decideSteps(random: Random, options: PermitOptions): Step[] {
       wait(),
     ]);
     kinds.push(() => [{ do: 'mend network' }]);
+    kinds.push(() => decideUnknownGrant(random, visit));
   }
   if (options.changes) {
     kinds.push(() => [
@@ -128,6 +129,28 @@ function decideSteps(random: Random, options: PermitOptions): Step[] {
     kinds.push(() => [{ do: 'delete link', link: changed }, visit(), { do: 'restore link', link: changed }]);
   }
   return random.pick(kinds)();
+}
+
+/** Requests whose sender has given up, or was killed, before PostgreSQL does them; then nobody comes for a while. */
+function decideUnknownGrant(random: Random, visit: () => Step & { do: 'visit' }): Step[] {
+  const first = visit();
+  return [
+    first,
+    { do: 'wait', ms: random.between(600, 3_000) },
+    {
+      do: 'break network',
+      lostRequests: 0,
+      lostAnswers: 0.3,
+      heldUp: 0.5,
+      heldUpMs: random.pick([300, 6_000]),
+    },
+    { ...first, visitors: random.integer(1, 3) },
+    { do: 'wait', ms: random.between(0, 1_500) },
+    ...(random.chance(0.4)
+      ? [{ do: 'kill ingest', ingest: first.ingest, afterOperations: null } as const, visit()]
+      : []),
+    { do: 'mend network' },
+  ];
 }
 
 export function words(step: Step): string {
