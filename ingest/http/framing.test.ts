@@ -49,15 +49,35 @@ test.each(['GET', 'POST', 'HEAD', 'PUT', 'OPTIONS'])(
   },
 );
 
-test.each(['xchunked', 'gzip, chunked', 'chunked, identity', 'chunked, chunked'])(
-  'a request with the Transfer-Encoding %s is 400, and what came with it is not read',
+test.each([
+  ...['xchunked', 'x', 'gzip', 'identity', 'gzip, chunked', 'chunked, identity', 'chunked, chunked'],
+  'chunked\r\nTransfer-Encoding: chunked',
+])(
+  'a request with the Transfer-Encoding %j gets one 400, and what came with it is not read',
   async (encoding) => {
     const lines = ['POST /collect HTTP/1.1', `Transfer-Encoding: ${encoding}`];
-    const behind = 'GET /smuggled HTTP/1.1\r\nHost: short.test\r\n\r\n';
-    const text = await send(lines, `2\r\n{}\r\n0\r\n\r\n${behind}${behind}`, true);
-    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 400']);
+    const behind = `GET /${slug} HTTP/1.1\r\nHost: short.test\r\n\r\n`;
+    for (const body of ['', '2\r\n{}\r\n0\r\n\r\n', 'zz\r\n']) {
+      for (const next of [behind, behind + behind]) {
+        const text = await send(lines, body + next, true);
+        expect([body, text.match(/HTTP\/1\.1 \d+/g)]).toEqual([body, ['HTTP/1.1 400']]);
+      }
+    }
+    expect(await ingest.events()).toEqual([]);
   },
 );
+
+test('a response before a refused request is sent', async () => {
+  const lines = [
+    'GET /robots.txt HTTP/1.1',
+    'Host: short.test',
+    '',
+    'POST /collect HTTP/1.1',
+    'Transfer-Encoding: x',
+  ];
+  const text = await send(lines, 'GET /robots.txt HTTP/1.1\r\nHost: short.test\r\n\r\n', true);
+  expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
+});
 
 test('chunks are read, in any case', async () => {
   for (const encoding of ['chunked', 'Chunked']) {

@@ -21,7 +21,7 @@ const REASONS: Record<Fault, string> = {
 
 /**
  * The whole response, which the server takes as a status. It collects up to 16 KiB of responses until it has read all
- * requests that came at once, and would send none when the connection closes before: a longer one is sent at once.
+ * requests that came at once, and sends none when the connection closes before: a longer one is sent at once.
  */
 function refusal(reason: string): string {
   const body = `${reason}\n${' '.repeat(16_384)}`;
@@ -85,14 +85,8 @@ function faultOfHeaders(req: HttpRequest): Fault | null {
   return hasClearLength && hasClearChunks ? null : 'length';
 }
 
-/** The response does not end for the server: it closes the connection itself when another request came with this one. */
+/** Closes before the handler returns: the server then parses neither the body nor what came behind it. */
 function refuse(res: HttpResponse, fault: Fault): void {
-  let isOver = false;
-  res.onAborted(() => {
-    isOver = true;
-  });
   res.writeStatus(refusal(REASONS[fault]));
-  setImmediate(() => {
-    if (!isOver) res.close();
-  });
+  res.close();
 }
