@@ -2,7 +2,7 @@ import { type Dimension, isTextDimension, TEXT_COLUMNS } from '../../core/analyt
 import { clickField } from '../../core/clicks/field-names.ts';
 import { agentPartName } from '../../core/enrich/agent-names.ts';
 import { CHANNELS, filterChannel } from '../../core/enrich/channels.ts';
-import { continentOf } from '../../core/enrich/continents.ts';
+import { requireCountry } from '../../core/enrich/countries.ts';
 import { DEVICES } from '../../core/enrich/devices.ts';
 import { codesOfLanguage } from '../../core/enrich/languages.ts';
 import { hostName } from '../../core/enrich/referer.ts';
@@ -100,12 +100,7 @@ const READERS: Partial<Record<Dimension, Reader>> = {
     if (channel === null) throw badRequest(path, `must be one of ${CHANNELS.join(', ')}`);
     return channel;
   },
-  country: (path, value) => {
-    const country = value.toUpperCase();
-    if (continentOf(country) === '')
-      throw badRequest(path, 'must be an ISO 3166 two-letter code, such as DE');
-    return country;
-  },
+  country: requireCountry,
   continent: oneOf(CONTINENT_CODES),
   region: requireRegion,
   device: oneOf(DEVICES),

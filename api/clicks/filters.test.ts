@@ -173,6 +173,11 @@ test.each([
   expect([status, body.error?.details?.[0]?.path]).toEqual([400, path]);
 });
 
+test('a code that is no country names what is meant', async () => {
+  const { body } = await shop.get('/clicks?country=DE,UK');
+  expect(body.error?.message).toBe('`country` must be a code of ISO 3166-1, such as DE; did you mean GB?');
+});
+
 test('a browser that no click can have is refused with the list', async () => {
   const { body } = await shop.get('/clicks?browser=Foo');
   expect(body.error?.message).toMatch(/^`browser` must be one of .*Chrome, .*Firefox, .*, Other$/);

@@ -1,5 +1,5 @@
 import { CHANNELS, filterChannel } from '../enrich/channels.ts';
-import { countriesIn } from '../enrich/continents.ts';
+import { countryNamed } from '../enrich/countries.ts';
 import { DEVICES } from '../enrich/devices.ts';
 import { isUuid } from '../ids.ts';
 import { hostOfUrl } from '../link-imports/meaning/address.ts';
@@ -63,26 +63,12 @@ export function countOf(row: ImportRow, ...keys: string[]): number | null {
   return count;
 }
 
-let codes: ReadonlyMap<string, string> | undefined;
-
-/** Codes of countries by code and by English name, in lower case. */
-function countryCodes(): ReadonlyMap<string, string> {
-  const names = new Intl.DisplayNames('en', { type: 'region' });
-  return new Map(
-    countriesIn().flatMap((code) => [
-      [code.toLowerCase(), code],
-      [(names.of(code) ?? code).toLowerCase(), code],
-    ]),
-  );
-}
-
 const UNKNOWN = /^(?:|-|\?\?|null|\\n|unknown|n\/a|zz|xx|direct|\(none\)|none)$/i;
 
 /** Returns the code of a country by its code or English name; empty: unknown, or no country. */
 export function countryOf(text: string): string {
   if (UNKNOWN.test(text)) return '';
-  codes ??= countryCodes();
-  return codes.get(text.toLowerCase()) ?? '';
+  return countryNamed(text);
 }
 
 /** @throws {RowProblem} for a text that is no country */

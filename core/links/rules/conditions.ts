@@ -3,6 +3,7 @@ import { memoize } from '../../caching/memoize.ts';
 import { agentPartName, BROWSER_NAMES } from '../../enrich/agent-names.ts';
 import { CHANNELS, filterChannel } from '../../enrich/channels.ts';
 import { continentOf, countriesIn } from '../../enrich/continents.ts';
+import { requireCountry } from '../../enrich/countries.ts';
 import { languageTag, languageTest } from '../../enrich/languages.ts';
 import { badRequest } from '../../errors.ts';
 import { QUERY } from './query-condition.ts';
@@ -53,10 +54,7 @@ const VALUE_KINDS = {
     label: 'Country',
     about: "ISO 3166-1 code of the visitor's address, such as `DE`",
     find: ({ place }) => place.country,
-    read(path, text) {
-      if (continentOf(text.toUpperCase()) !== '') return text.toUpperCase();
-      throw badRequest(path, 'must be an ISO 3166-1 country code of two letters, such as DE');
-    },
+    read: requireCountry,
     known: countriesIn(),
     names: 'region',
   },
