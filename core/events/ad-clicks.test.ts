@@ -14,6 +14,13 @@ test.each([
   ['one of 512 characters', `gclid=${'x'.repeat(512)}`, { param: 'gclid', id: 'x'.repeat(512) }],
   ['only the network of a longer one', `gclid=${'x'.repeat(513)}`, { param: 'gclid', id: '' }],
   ['only the network of one with a control character', 'gclid=a%00b', { param: 'gclid', id: '' }],
+  ['only the network of one that is not UTF-8', 'gclid=a%E9b', { param: 'gclid', id: '' }],
+  [
+    'only the network of one with the character of what is not UTF-8',
+    'gclid=%EF%BF%BD',
+    { param: 'gclid', id: '' },
+  ],
+  ['an id beyond ASCII', 'gclid=%C3%A9', { param: 'gclid', id: 'é' }],
 ])('a query gives %s', (_, query, expected) => {
   expect(adClickIn(query)).toEqual(expected);
 });

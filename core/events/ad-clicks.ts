@@ -16,13 +16,14 @@ export const NO_AD: NetworkClick = Object.freeze({ network: '', param: '', id: '
 
 /** Longest id, in UTF-16 code units. */
 const ID_LIMIT = 512;
-const CONTROL = /\p{Cc}/u;
+/** Also U+FFFD, which stands for bytes that are no UTF-8: what was sent is lost, and no network has such ids. */
+const NO_ID = /[\p{Cc}\p{Cs}\uFFFD]/u;
 /** Matches every query that may have a parameter of a network. The parameter's name may be escaped. */
 const MAY_NAME_AD = new RegExp(`%|${Object.keys(AD_PARAMETERS).join('|')}`);
 
 /**
  * Returns the first id of a network in a raw query without `?`. A parameter without a value does not count. A value
- * that is too long or has control characters is dropped, but the click stays the network's.
+ * that is too long, has control characters, or is not UTF-8 is dropped, but the click stays the network's.
  *
  * @returns null when there is none
  */
@@ -30,7 +31,7 @@ export function adClickIn(query: string): AdClick | null {
   if (query === '' || !MAY_NAME_AD.test(query)) return null;
   for (const [param, value] of new URLSearchParams(query)) {
     if (value === '' || adNetworkOf(param) === '') continue;
-    const isId = value.length <= ID_LIMIT && !CONTROL.test(value) && value.isWellFormed();
+    const isId = value.length <= ID_LIMIT && !NO_ID.test(value);
     return { param, id: isId ? value : '' };
   }
   return null;
