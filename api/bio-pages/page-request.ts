@@ -2,6 +2,7 @@ import type { SocialLink } from '../../core/bio/public-page.ts';
 import { IMAGE_URL_LIMIT } from '../../core/bio/theme.ts';
 import { badRequest } from '../../core/errors.ts';
 import { readAll, readEach } from '../../core/faults.ts';
+import { contactUrl } from '../../core/links/contact-url.ts';
 import type { DestinationRules } from '../../core/links/destinations.ts';
 import { bioSlugProblem, generateSlug, normalizeBioSlug } from '../../core/links/slugs.ts';
 import { requireWebUrl } from '../../core/links/web-urls.ts';
@@ -108,14 +109,14 @@ function readButtons(
         refuseBlocked(`${path}.url`, link.url);
         if (type !== 'link') return;
         if (link.url === undefined || link.url === null) throw badRequest(`${path}.url`, 'is required');
-        requireButtonUrl(`${path}.url`, storedUrl(link.url));
+        requireButtonUrl(`${path}.url`, contactUrl(link.url));
       },
     });
     return {
       id: link.id ?? freshId(sent),
       type,
       label,
-      url: type === 'link' && link.url ? storedUrl(link.url) : null,
+      url: type === 'link' && link.url ? contactUrl(link.url) : null,
       emoji: link.emoji || null,
       image_url: link.image_url ?? null,
     };
@@ -128,20 +129,6 @@ const CONTACTS: Readonly<Record<string, RegExp>> = {
   tel: /^tel:\+?[\d().\-*#]*\d[\d().\-*#]*([;,]\S*)?$/i,
   sms: /^sms:\+?[\d().-]*\d[\d().-]*([?;&,]\S*)?$/i,
 };
-
-/**
- * Returns an address as it is stored. People write numbers and lists of addresses with blanks, and subjects and texts of
- * messages, which come behind the address, as they read.
- */
-function storedUrl(url: string): string {
-  const [, scheme] = /^(mailto|tel|sms):/i.exec(url) ?? [];
-  if (scheme === undefined) return url;
-  const isMail = scheme.toLowerCase() === 'mailto';
-  const end = url.search(isMail ? /\?|$/ : /[?;&]|$/);
-  const [address, rest] = [url.slice(0, end), url.slice(end)];
-  const kept = isMail ? address.replaceAll(/, +/g, ',') : address.replaceAll(/[ \u00a0]/g, '');
-  return kept + rest.replaceAll(' ', '%20').replaceAll('\u00a0', '%C2%A0');
-}
 
 /** @throws {AppError} `bad_request` when it is neither a web URL nor an address of mail, telephone or message */
 function requireButtonUrl(path: string, url: string): void {

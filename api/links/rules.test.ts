@@ -150,3 +150,14 @@ apiTest('targeting takes apps of a system', async ({ shop }) => {
   const targeting = { ios: 'myapp://product/17', android: 'intent://product/17#Intent;scheme=myapp;end' };
   expect((await made(shop, { targeting })).targeting).toEqual(targeting);
 });
+
+apiTest('a number that an app calls may have blanks, as that of a button', async ({ shop }) => {
+  const targeting = { ios: 'tel:+49 30 12', android: 'sms:+49 30 12?body=Hi there' };
+  const onIos = {
+    conditions: [{ type: 'os', operator: 'is', values: ['ios'] }],
+    destination_url: 'tel:+49\u00a030 12',
+  };
+  const link = await made(shop, { targeting, rules: [onIos] });
+  expect(link.targeting).toEqual({ ios: 'tel:+493012', android: 'sms:+493012?body=Hi%20there' });
+  expect(link.rules?.[0]?.destination_url).toBe('tel:+493012');
+});

@@ -1,6 +1,7 @@
 import { hashPassword, LINK_COST } from '../../core/access/passwords.ts';
 import { badRequest } from '../../core/errors.ts';
 import { readAll, readEach } from '../../core/faults.ts';
+import { contactUrl } from '../../core/links/contact-url.ts';
 import {
   type DestinationRules,
   requireAppDestination,
@@ -113,8 +114,9 @@ function readStorable(field: string, text: string): string {
 function readTargeting(given: Targeting, rules: DestinationRules): Targeting | null {
   const targeting: Targeting = {};
   readEach(TARGETS, ([name, requireUrl]) => {
-    const url = given[name];
-    if (url === undefined) return;
+    const sent = given[name];
+    if (sent === undefined) return;
+    const url = contactUrl(sent);
     requireUrl(`targeting.${name}`, url, rules);
     targeting[name] = url;
   });

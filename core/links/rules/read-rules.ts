@@ -1,5 +1,6 @@
 import { requireRegion } from '../../enrich/region-codes.ts';
 import { badRequest } from '../../errors.ts';
+import { contactUrl } from '../contact-url.ts';
 import { type DestinationRules, requireAppDestination, requireDestination } from '../destinations.ts';
 import { generateSlug } from '../slugs.ts';
 import { readCondition } from './conditions.ts';
@@ -57,8 +58,9 @@ function readDecision(path: string, rule: RuleInput, destinations: DestinationRu
   const requireUrl = conditions.some(({ type }) => type === 'os')
     ? requireAppDestination
     : requireDestination;
-  requireUrl(`${path}.destination_url`, rule.destination_url, destinations);
-  return { conditions, destination_url: rule.destination_url };
+  const url = contactUrl(rule.destination_url);
+  requireUrl(`${path}.destination_url`, url, destinations);
+  return { conditions, destination_url: url };
 }
 
 /** Checks regions by the table of all regions, which browsers do not load. */
