@@ -45,7 +45,7 @@ export function linksOfRow(
   attempt(nameOfRow(row), () => {
     refuseBrokenText(row);
     const password = passwordOf(row);
-    const state = stateOf(row, format.name !== 'Hoplog');
+    const state = stateOf(row);
     const read = withoutSpare(row, format.read(row), defaults.domains);
     for (const one of read) {
       const link = one.printed ?? nameOfRow(row) ?? slugOf(one);

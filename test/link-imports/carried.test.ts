@@ -60,6 +60,22 @@ test('what was switched off elsewhere is an error that names the column, and doe
     ['off6', 'enabled', [{ slug: 'off6', url: to('off6'), enabled: false }]],
     ['off7', 'maxVisits', [{ shortCode: 'off7', longUrl: to('off7'), maxVisits: 5, visits: 9 }]],
     ['off8', 'hasRedirectRules', [{ shortCode: 'off8', longUrl: to('off8'), hasRedirectRules: true }]],
+    ...['disabled', 'inactive', 'paused', 'blocked', 'Deleted', 'switched_off'].flatMap(
+      (value, nth): [string, string, string | object][] => [
+        [
+          `own${nth}`,
+          'Status',
+          `destination_url,name,slug,Status\n${to(`own${nth}`)},Own,own${nth},${value}\n`,
+        ],
+        [
+          `json${nth}`,
+          'state',
+          [{ destination_url: to(`json${nth}`), name: 'Own', slug: `json${nth}`, state: value }],
+        ],
+      ],
+    ),
+    ['over1', 'status', `slug,url,status\nover1,${to('over1')},expired\n`],
+    ['over2', 'status', [{ slug: 'over2', url: to('over2'), status: 'expired', expires_at: '2999-01-01' }]],
   ];
   for (const [slug, field, file] of off) {
     const { created, errors } = await imported(file);
@@ -70,6 +86,22 @@ test('what was switched off elsewhere is an error that names the column, and doe
     ]);
     expect(await status(slug)).toBe(404);
   }
+});
+
+test("the console's export brings no link back that was used up, and each that has expired stays so", async () => {
+  for (const [nth, clicks] of ['0', ''].entries()) {
+    const used = `used${nth}`;
+    const text = `destination_url,name,slug,max_clicks,status,clicks\n${to(used)},Used,${used},10,used_up,${clicks}\n`;
+    expect(await imported(text)).toMatchObject({
+      created: 0,
+      errors: [{ link: used, field: 'status', message: expect.stringMatching(/used up there/) }],
+    });
+    expect(await status(used)).toBe(404);
+  }
+  const text = `destination_url,name,slug,expires_at,status\n${to('past')},Past,past,2020-01-01T12:00:00Z,expired\n${to('live')},Live,live,,active\n`;
+  expect(await imported(text)).toMatchObject({ created: 2, errors: [], unknown_columns: [] });
+  await expect.poll(() => status('past')).toBe(410);
+  expect((await visitNew(`${ingest.url}/live`)).location?.pathname).toBe('/live');
 });
 
 test('an end is taken over, whatever its column is called and however its time is written', async () => {

@@ -28,14 +28,16 @@ const OFF = [
   'ispaused',
   'deactivated',
   'deactivatedat',
-  'isexpired',
-  'expired',
 ];
+const EXPIRED = ['isexpired', 'expired'];
 /** Names that mean off where they have a no. */
 const ON = ['enabled', 'isenabled', 'active', 'isactive'];
 const STATUS = ['status', 'state', 'linkstatus'];
+/** Letters of a status. */
 const STATUS_OFF =
-  /^(?:disabled|inactive|deleted|banned|blocked|suspended|paused|deactivated|expired|off|draft|removed|trashed)$/i;
+  /^(?:disabled?|inactive|notactive|deleted|banned|blocked|suspended|paused|deactivated|(?:switched|turned)?off|draft|removed|trashed|false|no)$/;
+const STATUS_EXPIRED = /^(?:expired|ended|over)$/;
+const STATUS_USED_UP = /^(?:usedup|exhausted|limitreached|maxclicksreached)$/;
 const ARCHIVED = ['archived', 'isarchived', 'archivedat'];
 
 const EXPIRES = [
@@ -93,11 +95,10 @@ const NOTHING = /^(?:|null|\\n|none|never|undefined|-|0000-00-00(?: 00:00:00)?)$
 /**
  * Returns what a row says on whether its link redirects, in any format. Fields of the row's own format come first.
  *
- * @param usesStatus false: a column `status` only repeats other columns
  * @throws {RowProblem} for a link that was off, used up, or whose rules the file does not hold: here it would redirect
  */
-export function stateOf(row: SourceRow, usesStatus: boolean): RowState {
-  refuseOff(row, usesStatus);
+export function stateOf(row: SourceRow): RowState {
+  refuseOff(row);
   refuseMentioned(row);
   const state: RowState = { body: {}, left: {}, columnOf: {} };
   const take = (field: string, found: Found | null, value: unknown) => {
@@ -150,22 +151,32 @@ function isNo(value: unknown): boolean {
   return isNothing(value) || value === 0 || /^(?:false|f|no|n|0)$/i.test(String(value).trim());
 }
 
-function refuseOff(row: SourceRow, usesStatus: boolean): void {
+const OFF_THERE =
+  'the link is switched off there, and would redirect here: leave its row out, or clear this field';
+const USED_UP_THERE = 'the link is used up there, and would redirect here: leave its row out';
+
+function refuseOff(row: SourceRow): void {
+  const columns = (keys: readonly string[]) => keys.flatMap((key) => columnAt(row, key) ?? []);
+  const statuses = columns(STATUS);
   const off =
-    OFF.map((key) => columnAt(row, key)).find((one) => one !== null && !isNo(one.value)) ??
-    ON.map((key) => columnAt(row, key)).find(
-      (one) => one !== null && !isNothing(one.value) && isNo(one.value),
-    ) ??
-    ON.map((key) => columnAt(row, key)).find((one) => one !== null && one.value === false) ??
-    (usesStatus
-      ? STATUS.map((key) => columnAt(row, key)).find((one) => one !== null && STATUS_OFF.test(textOf(one)))
-      : undefined);
-  if (off) {
-    throw new RowProblem(
-      off.name,
-      'the link is switched off there, and would redirect here: leave its row out, or clear this field',
-    );
-  }
+    columns(OFF).find(({ value }) => !isNo(value)) ??
+    columns(ON).find(({ value }) => value === false || (!isNothing(value) && isNo(value))) ??
+    statuses.find((one) => STATUS_OFF.test(lettersOf(one)));
+  if (off) throw new RowProblem(off.name, OFF_THERE);
+  const usedUp = statuses.find((one) => STATUS_USED_UP.test(lettersOf(one)));
+  if (usedUp) throw new RowProblem(usedUp.name, USED_UP_THERE);
+  const expired =
+    columns(EXPIRED).find(({ value }) => !isNo(value)) ??
+    statuses.find((one) => STATUS_EXPIRED.test(lettersOf(one)));
+  if (expired && !hasEnded(row)) throw new RowProblem(expired.name, OFF_THERE);
+}
+
+const lettersOf = (found: Found) => textOf(found).toLowerCase().replaceAll(/[^a-z]/g, '');
+
+/** Returns whether the row has an end that is past: such a link is imported, and does not redirect. */
+function hasEnded(row: SourceRow): boolean {
+  const end = find(row, EXPIRES, isNo);
+  return end !== null && Date.parse(timeIn(textOf(end))) <= Date.now();
 }
 
 function refuseMentioned(row: SourceRow): void {
@@ -192,7 +203,7 @@ function leftOf(row: SourceRow, most: Found): number | null {
   if (visits === null || !WHOLE_NUMBER.test(textOf(visits)) || !WHOLE_NUMBER.test(textOf(most))) return null;
   const [used, all] = [Number(textOf(visits)), Number(textOf(most))];
   if (used >= all) {
-    throw new RowProblem(most.name, 'the link is used up there, and would redirect here: leave its row out');
+    throw new RowProblem(most.name, USED_UP_THERE);
   }
   return all - used;
 }
