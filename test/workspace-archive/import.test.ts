@@ -1,12 +1,14 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { verifyLedger } from '../../cli/verify-ledger.ts';
 import { rollUp } from '../../clickhouse/rollups/roll-up.ts';
 import { silentLogger } from '../../core/tier/log.ts';
 import { registerStream } from '../../sql/event-log/streams.ts';
 import { rollUpImports } from '../../workers/rollups/keep-rolled-up.ts';
+import { ROOT } from '../docs/markdown.ts';
 import { merchant, PAID_AT_ONCE } from '../referrals/support.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
-import { archives, importFrom, PROOFS, plantWorkspace } from './support.ts';
+import { archives, clicksBefore, importFrom, PROOFS, plantWorkspace } from './support.ts';
 
 let old: TestApi;
 let other: TestApi;
@@ -146,6 +148,45 @@ describe('into a deployment that is in use', () => {
     const bought = await merchant(moved).purchase('n', 'o-new', 100);
     expect(bought.body).toMatchObject({ matched: true, rewarded: true });
     expect((await verifyLedger(other.stores.pool, [shop.workspace.id])).ok).toBe(true);
+  });
+
+  test('clicks that the old deployment got meanwhile follow, as the guide says', async () => {
+    const guide = await readFile(`${ROOT}/docs/moving-workspaces.md`, 'utf8');
+    const [, route = ''] = /`GET (\/clicks\/export\?[^`]+)`/.exec(guide) ?? [];
+    expect(route).toContain('<clicks_before>');
+    const { rows } = await old.stores.pool.query<{ id: string }>(
+      "SELECT id FROM links WHERE workspace_id = $1 AND slug = 'victims-slug'",
+      [shop.workspace.id],
+    );
+    const clicks_before = await clicksBefore(path);
+    const later = Date.parse(clicks_before) + 1;
+    const values = [false, true].map((is_bot, nth) => ({
+      workspace_id: shop.workspace.id,
+      ts: `${new Date(later + nth).toISOString().slice(0, -1).replace('T', ' ')}000000`,
+      link_id: rows[0]?.id,
+      visitor_id: crypto.randomUUID(),
+      channel: 'reddit',
+      is_bot,
+      rule_id: 'r1',
+    }));
+    await old.stores.clickhouse.insert({ table: 'clicks', values, format: 'JSONEachRow' });
+    await expect.poll(() => Date.now()).toBeGreaterThan(later + 1);
+
+    const file = await shop.get(route.replace('<clicks_before>', clicks_before));
+    expect([file.status, file.text.trim().split('\n').length], file.text).toEqual([200, 2]);
+    const answer = await other.app.inject({
+      method: 'POST',
+      url: '/api/v1/clicks/import?from=csv',
+      headers: { authorization: `Bearer ${shop.secretKey}`, 'content-type': 'application/x-ndjson' },
+      payload: file.text,
+    });
+    const made = answer.json<{ created: number; errors: unknown[]; unknown_columns: string[] }>();
+    expect(made, answer.body).toMatchObject({ created: 2, errors: [] });
+    // Given anew, or found again from the link and other columns.
+    const derived = ['id', 'imported', 'referer_host', 'source', 'source_kind', 'continent', 'domain'];
+    const left = made.unknown_columns.filter((name) => !derived.includes(name));
+    const [, named = ''] = /Their ([^.]+) do not come along/.exec(guide) ?? [];
+    expect(left.toSorted()).toEqual([...named.matchAll(/`(\w+)`/g)].map(([, name]) => name).toSorted());
   });
 
   test('another archive of the workspace, and one of a workspace that was made here, are refused', async () => {

@@ -66,6 +66,11 @@ export async function importFrom(
   }
 }
 
+/** Returns the time before which an archive has clicks. */
+export async function clicksBefore(path: string): Promise<string> {
+  return withArchive(path, async ({ manifest }) => manifest.clicks_before);
+}
+
 /** Returns what an archive has: for each table its columns, rows, and each file with its hash. */
 export async function contentOf(path: string): Promise<Record<string, unknown>> {
   return withArchive(path, async ({ manifest }) =>
