@@ -171,7 +171,10 @@ function refuseOff(row: SourceRow): void {
   if (expired && !hasEnded(row)) throw new RowProblem(expired.name, OFF_THERE);
 }
 
-const lettersOf = (found: Found) => textOf(found).toLowerCase().replaceAll(/[^a-z]/g, '');
+const lettersOf = (found: Found) =>
+  textOf(found)
+    .toLowerCase()
+    .replaceAll(/[^a-z]/g, '');
 
 /** Returns whether the row has an end that is past: such a link is imported, and does not redirect. */
 function hasEnded(row: SourceRow): boolean {
