@@ -47,6 +47,9 @@ CREATE INDEX connection_payments_account ON connection_payments (workspace_id, p
 CREATE INDEX connection_payments_subscription ON connection_payments (workspace_id, provider, subscription_id)
   WHERE subscription_id IS NOT NULL;
 CREATE INDEX connection_payments_due ON connection_payments (due_at) WHERE due_at IS NOT NULL;
+-- What a later signup, report, or identify may name the buyer of.
+CREATE INDEX connection_payments_unmatched ON connection_payments (created_at)
+  WHERE status = 'unmatched' AND order_internal_id IS NOT NULL;
 CREATE INDEX connection_payments_order ON connection_payments (order_internal_id) WHERE order_internal_id IS NOT NULL;
 
 -- Events as the provider sent them, kept 30 days.

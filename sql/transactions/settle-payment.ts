@@ -95,8 +95,10 @@ async function outcomeOf(
     const hasCoupon = (purchase?.coupon_id ?? null) !== null;
     const { unknown } = await textsOfCodes(tx, payment, hasCoupon ? [] : state.codes);
     const reason = unknown.length > 0 ? `unknown_code: ${unknown.join(', ')}` : null;
+    // A report by hand may have named a buyer that nothing else names.
+    const isReferred = hasCoupon || (purchase?.enrollment_id ?? null) !== null;
     outcome =
-      buyer.by === null && !hasCoupon
+      buyer.by === null && !isReferred
         ? unmatched(reason ?? (buyer.user === null ? 'no_buyer' : 'unknown_buyer'))
         : { status: 'recorded', reason };
   }
@@ -158,7 +160,13 @@ async function writeOrder(
   if (recorded === null || isSame(recorded, { ...facts, user }))
     return written ?? lockOrderByNumber(tx, number);
   // A report by hand, or a signup with the order's email, may have named the buyer since.
-  const buyerNow = user ?? (await purchaseOfOrder(tx, number))?.external_user_id ?? null;
+  const known = await purchaseOfOrder(tx, number);
+  const buyerNow = user ?? known?.external_user_id ?? null;
+  const isNamedSince = recorded.user === null && (known?.enrollment_id ?? null) !== null;
+  if (isNamedSince && isSame({ ...recorded, user: known?.external_user_id ?? null }, { ...facts, user })) {
+    await recordPaymentOrder(tx, payment.id, number, { ...facts, user });
+    return written ?? lockOrderByNumber(tx, number);
+  }
   await correctPurchase(tx, workspace, number, { ...report, externalUserId: buyerNow, used }, now);
   await auditProvider(tx, context, 'purchase.correct', { order_id: orderId });
   await recordPaymentOrder(tx, payment.id, number, { ...facts, user: buyerNow });

@@ -6,7 +6,7 @@ import type { Provider } from '../../core/connections/providers.ts';
 import type { SentEvent } from '../../core/connections/sent-event.ts';
 import { signShopify } from '../../core/connections/shopify/fixtures/events.ts';
 import { processEvents } from '../../workers/connections/process-events.ts';
-import { settleDuePayments } from '../../workers/connections/settle-payments.ts';
+import { findNamedPayments, settleDuePayments } from '../../workers/connections/settle-payments.ts';
 import { merchant } from '../referrals/support.ts';
 import type { TestApi } from '../support/api.ts';
 import { ledgerOf, type ShownEvent, workerDependencies } from './rig.ts';
@@ -72,7 +72,10 @@ export async function providerShop(api: TestApi, provider: OtherProvider, settin
         while (await processEvents(dependencies)) {}
       }
     },
-    settleDue: () => settleDuePayments(dependencies),
+    async settleDue() {
+      await findNamedPayments(dependencies);
+      return settleDuePayments(dependencies);
+    },
     /** Order, buyer, amount, base, renewal, refunded, and what was earned for `r`, by order. */
     async purchases() {
       const { purchases } = await ledgerOf(api, shop);

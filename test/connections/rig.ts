@@ -4,7 +4,7 @@ import type { ConnectionRecord } from '../../api/connections/schemas.ts';
 import type { StripeEvent } from '../../core/connections/stripe/fixtures/events.ts';
 import { createConnectionSealer } from '../../sql/connections/sealer.ts';
 import { type ConnectionDependencies, processEvents } from '../../workers/connections/process-events.ts';
-import { settleDuePayments } from '../../workers/connections/settle-payments.ts';
+import { findNamedPayments, settleDuePayments } from '../../workers/connections/settle-payments.ts';
 import { createWorkerMetrics } from '../../workers/metrics.ts';
 import { merchant } from '../referrals/support.ts';
 import type { Answer, TestApi, TestWorkspace } from '../support/api.ts';
@@ -67,7 +67,10 @@ export async function stripeShop(api: TestApi, fields: object = {}, stripeApiBas
     async work() {
       while (await processEvents(dependencies)) {}
     },
-    settleDue: () => settleDuePayments(dependencies),
+    async settleDue() {
+      await findNamedPayments(dependencies);
+      return settleDuePayments(dependencies);
+    },
     async events(query = ''): Promise<ShownEvent[]> {
       const answer = await shop.get<{ events: ShownEvent[] }>(`/connections/${id}/events${query}`);
       if (answer.status !== 200) throw new Error(answer.text);

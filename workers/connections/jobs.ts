@@ -5,7 +5,7 @@ import type { Waiting } from '../jobs/waiting.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { makePromotionCodes } from './make-promotion-codes.ts';
 import { type ConnectionDependencies, processEvents } from './process-events.ts';
-import { settleDuePayments } from './settle-payments.ts';
+import { findNamedPayments, settleDuePayments } from './settle-payments.ts';
 
 const PROCESS_EVERY_MS = 500;
 const PROMOTE_EVERY_MS = 500;
@@ -28,7 +28,10 @@ export function startConnectionJobs(
       name: 'connection-payments',
       everyMs: SETTLE_EVERY_MS,
       isShared: true,
-      work: async () => (await waits('connectionPayments')) && settleDuePayments(shared),
+      work: async () => {
+        await findNamedPayments(shared);
+        return (await waits('connectionPayments')) && settleDuePayments(shared);
+      },
     }),
     startJob({
       ...shared,

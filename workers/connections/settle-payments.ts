@@ -7,6 +7,7 @@ import {
   lockConnection,
   newestConnection,
 } from '../../sql/connections/connections.ts';
+import { settleNamed } from '../../sql/connections/named-payments.ts';
 import {
   type DuePayment,
   nextDuePayment,
@@ -23,8 +24,14 @@ const CHUNK = 50;
 /** Wait before a payment that failed is tried again. Milliseconds. */
 const AGAIN_AFTER = 300_000;
 
+/** Finds payments whose buyer was named after them, which are then due. Several workers may run it. */
+export async function findNamedPayments({ pool }: ConnectionDependencies): Promise<void> {
+  await settleNamed(pool, new Date(Date.now() - OPEN_MS));
+}
+
 /**
- * Settles payments that have waited long enough for an event that never came, or whose provider can be asked. Several workers may run it.
+ * Settles payments that have waited long enough for an event that never came, whose provider can be asked, or whose buyer
+ * was named after them. Several workers may run it.
  *
  * @returns whether more may be due
  */
