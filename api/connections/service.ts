@@ -123,8 +123,8 @@ function readSigningSecret(given: string | null, provider: Provider): string | n
   if (given === null) return null;
   const secret = requireText('signing_secret', given.trim(), [NOT_BLANK, ONE_LINE]);
   const { secretPrefix: prefix = '' } = providerWords(provider);
-  if (!secret.startsWith(prefix)) {
-    const message = `must be the signing secret of the webhook: it begins with \`${prefix}\``;
+  if (!secret.startsWith(prefix) || secret === prefix) {
+    const message = `must be the signing secret of the webhook: \`${prefix}\` and the letters and digits after it`;
     throw badRequest('signing_secret', message);
   }
   return secret;

@@ -551,11 +551,14 @@ test('events of a connected account of Stripe count where the connection lists i
   expect(await balance()).toBe(20);
 });
 
-test.each(['sk_live_abc', 'we_1Pgaf', 'rk_live_abc'])('%s is no signing secret of Stripe', async (secret) => {
-  const refused = await shop.shop.post<{ error: { message: string } }>('/connections', {
-    provider: 'stripe',
-    signing_secret: secret,
-  });
-  expect(refused.status).toBe(400);
-  expect(refused.body.error.message).toContain('whsec_');
-});
+test.each(['sk_live_abc', 'we_1Pgaf', 'rk_live_abc', 'whsec_', ' whsec_ '])(
+  '%s is no signing secret of Stripe',
+  async (secret) => {
+    const refused = await shop.shop.post<{ error: { message: string } }>('/connections', {
+      provider: 'stripe',
+      signing_secret: secret,
+    });
+    expect(refused.status).toBe(400);
+    expect(refused.body.error.message).toContain('whsec_');
+  },
+);
