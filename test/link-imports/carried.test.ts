@@ -111,6 +111,14 @@ test('an end is taken over, whatever its column is called and however its time i
     ['validUntil', '2020-01-01T14:00:00+02:00'],
     ['expiredAt', 1_577_880_000_000],
     ['expiration', 1_577_880_000],
+    ['ttl', 1_577_880_000_000],
+    ['expiration_at', '2020-01-01 12:00:00'],
+    ['EXPIRE_DATE', '2020-01-01T12:00:00Z'],
+    ['expires on', '2020-01-01T12:00:00Z'],
+    ['validTill', '2020-01-01T12:00:00Z'],
+    ['valid_thru', '2020-01-01T12:00:00Z'],
+    ['active_until', '2020-01-01T12:00:00Z'],
+    ['Gültig bis', '2020-01-01T12:00:00Z'],
   ];
   for (const [nth, [name, value]] of ends.entries()) {
     const slug = `end${nth}`;
@@ -122,6 +130,10 @@ test('an end is taken over, whatever its column is called and however its time i
     expect(await link(slug)).toMatchObject({ expires_at: '2020-01-01T12:00:00.000Z' });
     await expect.poll(() => status(slug)).toBe(410);
   }
+  expect(await imported([{ path: 'span', originalURL: to('span'), ttl: 604_800_000 }])).toMatchObject({
+    created: 0,
+    errors: [{ link: 'span', field: 'ttl' }],
+  });
   await imported(`slug,url,max_clicks,clicks\nlast,${to('last')},3,2\n`);
   expect(await link('last')).toMatchObject({ max_clicks: 1 });
   expect((await visitNew(`${ingest.url}/last`)).location?.pathname).toBe('/last');

@@ -179,6 +179,12 @@ test('a password that the file only mentions is an error that names the link, an
       file('password', '$2a$31$4KRyv9EeBqiwypKZAYQFme1VajLBHmTweCPa0b.8qTFa1N0vAUfuO', 'm9'),
     ],
     ['m10', 'password', file('password', 'enabled', 'm10')],
+    ['m12', 'protected.enabled', json('m12', { protected: { enabled: true } })],
+    ['m13', 'isProtected.value', json('m13', { isProtected: { value: true } })],
+    ['m14', 'protected.enabled', json('m14', { protected: { enabled: true, by: 'password' } })],
+    ['m15', 'protection.enabled', json('m15', { protection: { enabled: true } })],
+    ['m16', 'security', json('m16', { security: 'password' })],
+    ['m17', 'access.type', json('m17', { access: { type: 'password_protected' } })],
     ['m11', 'has_pwd_パスワード', file('has_pwd_パスワード', 'true', 'm11')],
   ];
   for (const [slug, field, text] of mentions) {

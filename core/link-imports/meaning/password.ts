@@ -45,7 +45,11 @@ const WHOLE = [
   'şifre',
   'protected',
   'isprotected',
+  'protection',
 ].map(keyOf);
+/** Names whose value may say that the link has a password: `security: password`. */
+const SAYS_HOW =
+  /^(?:security|access|visibility|privacy|restriction|auth|authentication|lock)?(?:type|mode|method|level|control)?$/;
 const HASH = /hash|digest|bcrypt|scrypt|argon|crypted|encrypted/;
 /** What may stand beside the word in the name of a column that holds the password itself. */
 const BESIDE =
@@ -108,16 +112,29 @@ type Entry = { column: string; kind: Kind; value: unknown };
 /** `value`: the password itself. `hash`. `mention`: whether there is one, or something about it. */
 type Kind = 'value' | 'hash' | 'mention';
 
-function* entriesOf(values: object, path = '', around = '', depth = 0): Generator<Entry> {
+/** `outer`: what the name of the object means that holds these values. */
+function* entriesOf(
+  values: object,
+  path = '',
+  around = '',
+  outer: Kind | null = null,
+  depth = 0,
+): Generator<Entry> {
   for (const [name, value] of Object.entries(values)) {
     const key = keyOf(name);
     const column = path === '' ? name : `${path}.${name}`;
-    const kind = kindOf(around + key);
+    const own = kindOf(key);
+    const inside = outer === 'value' && BESIDE.test(key) ? 'value' : outer && 'mention';
+    const kind = outer === 'mention' && own === 'value' ? own : (kindOf(around + key) ?? inside);
     if (typeof value === 'object' && value !== null) {
       if (depth === DEPTH || NOT_OF_LINK.test(key)) continue;
       // `password: { enabled: true, value: "…" }`
-      yield* entriesOf(value, column, kind === null || Array.isArray(values) ? '' : around + key, depth + 1);
+      const isNamed = kind !== null && !Array.isArray(values);
+      yield* entriesOf(value, column, isNamed ? around + key : '', isNamed ? kind : null, depth + 1);
     } else if (kind !== null) yield { column, kind, value };
+    else if (SAYS_HOW.test(key) && typeof value === 'string' && kindOf(keyOf(value)) !== null) {
+      yield { column, kind: 'mention', value: true };
+    }
   }
 }
 
@@ -146,7 +163,7 @@ function readEntry({ column, kind, value }: Entry): RowPassword | RowProblem | n
   if (value === null || value === undefined || value === false || value === 0) return null;
   const text = String(value);
   const word = text.trim();
-  if (NO_PASSWORD.test(word)) return null;
+  if (NO_PASSWORD.test(word) || (kind === 'mention' && /^(?:none|off|open|public)$/i.test(word))) return null;
   if (kind === 'mention' || value === true || SOME_PASSWORD.test(word))
     return new RowProblem(column, NOT_HELD);
   const use = hashUseOf(word);

@@ -58,6 +58,21 @@ const EXPIRES = [
   'validthrough',
   'enddate',
   'endsat',
+  'endat',
+  'ttl',
+  'expirationat',
+  'expiredate',
+  'expireson',
+  'expiretime',
+  'expirydatetime',
+  'validtill',
+  'validthru',
+  'activeuntil',
+  'activetill',
+  'availableuntil',
+  'gültigbis',
+  'gultigbis',
+  'ablaufdatum',
   'meta.validuntil',
 ];
 const STARTS = [
@@ -107,6 +122,7 @@ export function stateOf(row: SourceRow): RowState {
     state.columnOf[field] = found.name;
   };
   const expires = find(row, EXPIRES, isNo);
+  refuseSpan(expires);
   take('expires_at', expires, expires && timeIn(textOf(expires)));
   const starts = find(row, STARTS, isNo);
   take('starts_at', starts, starts && timeIn(textOf(starts)));
@@ -180,6 +196,15 @@ const lettersOf = (found: Found) =>
 function hasEnded(row: SourceRow): boolean {
   const end = find(row, EXPIRES, isNo);
   return end !== null && Date.parse(timeIn(textOf(end))) <= Date.now();
+}
+
+/** A time to live is an instant, or how long the link lives. Nothing says which a small number is. */
+function refuseSpan(found: Found | null): void {
+  if (found === null || !/ttl$/i.test(found.name) || !/^\d{1,11}$/.test(textOf(found))) return;
+  throw new RowProblem(
+    found.name,
+    'may be a time or a span of time: give the end as ISO 8601, or in milliseconds since 1970',
+  );
 }
 
 function refuseMentioned(row: SourceRow): void {
