@@ -290,12 +290,12 @@ test('with PostgreSQL down pages are served, after a restart too; an unpublished
   // Every field at the limit of the API, in characters that take the most bytes as JSON.
   const address = (length: number) => `https://a.example/${'\\'.repeat(length - 18)}`;
   const largest = {
-    title: '\u0001'.repeat(60),
+    title: `a${'\u0001'.repeat(59)}`,
     bio: '😀'.repeat(280),
     avatar_url: address(1_024),
     links: Array.from({ length: 50 }, (_, n) => ({
       id: `${n}`,
-      label: '\u0001'.repeat(80),
+      label: `a${'\u0001'.repeat(79)}`,
       url: address(2_048),
       emoji: '\u0001'.repeat(16),
       image_url: address(1_024),

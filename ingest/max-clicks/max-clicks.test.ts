@@ -291,7 +291,14 @@ test('among twenty processes every permit finds a visitor, and no visitor before
   const all = await Promise.all(
     Array.from({ length: 20 }, async (_, number) => {
       const { streamId } = await registerStream(stores.pool, `ingest-of-twenty-${number}`);
-      const permits = createPermits({ pool: stores.pool, streamId, log: silentLogger() });
+      const permits = createPermits({
+        pool: stores.pool,
+        streamId,
+        log: silentLogger(),
+        // As long as a loaded machine takes for what a service does within a second.
+        waitMs: 60_000,
+        emptyMs: 60_000,
+      });
       permits.start([]);
       onTestFinished(() => permits.close());
       return permits;
@@ -311,7 +318,7 @@ test('among twenty processes every permit finds a visitor, and no visitor before
   };
   await Promise.all(Array.from({ length: 40 }, (_, number) => visitor(number)));
   expect([taken, refused]).toEqual([limit, 0]);
-});
+}, 180_000);
 
 test('a wall clock that steps back withholds no permit', async () => {
   const [holder, other] = await Promise.all(

@@ -59,14 +59,18 @@ const PAUSE_MS = 100;
  */
 const EMPTY_MS = 3_000;
 
-/** @param given.waitMs longest wait for a permit, milliseconds */
+/**
+ * @param given.waitMs longest wait for a permit, milliseconds
+ * @param given.emptyMs how long visitors wait at most while other processes have all permits, milliseconds
+ */
 export function createPermits(given: {
   pool: Pool;
   streamId: string;
   log: Logger;
   waitMs?: number | undefined;
+  emptyMs?: number;
 }): Permits {
-  const { pool, streamId, log, waitMs = WAIT_MS } = given;
+  const { pool, streamId, log, waitMs = WAIT_MS, emptyMs = EMPTY_MS } = given;
   const leases = new Map<string, Lease>();
   const due = new Set<Lease>();
   let returning = 0;
@@ -139,7 +143,7 @@ export function createPermits(given: {
     if (needed === 0) return;
     const now = performance.now();
     lease.emptySince ??= now;
-    if (now - lease.emptySince < EMPTY_MS && !closing) {
+    if (now - lease.emptySince < emptyMs && !closing) {
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS).unref());
       return;
     }

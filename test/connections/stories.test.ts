@@ -246,4 +246,4 @@ test(`${RUNS} stories of a customer come to what the model says, in any order`, 
   } finally {
     await api.close();
   }
-}, 900_000);
+}, 1_800_000);
