@@ -71,9 +71,10 @@ const OPERATIONS: Record<string, string> = {
     'session.getProvider session.signIn session.signInWithPasskey shared.get shared.query',
     'shared.unlock',
   ].join(' '),
+  'operator owner': 'sampleShop.open',
   'analyst operator owner': [
     'firstSteps.hide firstSteps.list passkeys.create passkeys.delete passkeys.getOptions',
-    'passkeys.list problems.list session.confirm session.get session.getConfirmMethods',
+    'passkeys.list problems.list sampleShop.remove session.confirm session.get session.getConfirmMethods',
     'session.setPassword session.signOut session.switch sessions.end sessions.endOthers sessions.list',
     'twoFactor.disable twoFactor.enable twoFactor.get twoFactor.replaceRecoveryCodes twoFactor.setUp',
   ].join(' '),

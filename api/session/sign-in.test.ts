@@ -48,6 +48,7 @@ describe('an invitation', () => {
         plan: 'unlimited',
         paid: true,
         currency: 'eur',
+        sample_of: null,
       },
       first_steps: true,
       other_workspaces: [],

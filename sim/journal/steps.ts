@@ -58,6 +58,8 @@ export function decide(seed: number): JournalHistory {
     postgresFaults: random.chance(0.4),
     restores: random.chance(0.12),
   };
+  // A copy knows the starts that it misses by the minutes since: README.md, "What it does not know".
+  options.restores &&= !options.clockFaults;
   const steps: Step[] = [];
   const length = random.integer(4, 30);
   while (steps.length < length) steps.push(...decideSteps(random, options));

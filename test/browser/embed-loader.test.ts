@@ -158,13 +158,13 @@ test('the script waits ten seconds for a mount that comes later, and then says t
     })`);
   await run('#late');
   await run('#never');
-  await page.clock.runFor(9_000);
+  await page.clock.runFor(5_000);
   expect([await page.locator('iframe').count(), told]).toEqual([0, []]);
   // As applications do: an element that is there gets its id.
   await page.evaluate(`document.querySelector('p').id = 'late'`);
   await dashboardIn(page);
   expect(await page.locator('#late > iframe').count()).toBe(1);
-  await page.clock.runFor(1_100);
+  await page.clock.runFor(5_100);
   await expect.poll(() => told).toEqual([expect.stringContaining('"#never" within 10 seconds')]);
   await page.close();
 });
