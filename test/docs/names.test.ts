@@ -115,6 +115,9 @@ test.each(['docs/guarantees.md', 'docs/operations/failures.md'])(
 /** Counts the tests of a file that are neither commented out nor permanently skipped. */
 function runningTests(path: string): number {
   const code = readDocument(path).replace(/^\s*(\/\/|\/?\*).*$/gm, '');
-  return [...code.matchAll(/^\s*(?:test|it|[a-z]\w*Test)(?:\.(?:each|for|concurrent|sequential|skipIf|runIf))*[(`<]/gm)]
-    .length;
+  return [
+    ...code.matchAll(
+      /^\s*(?:test|it|[a-z]\w*Test)(?:\.(?:each|for|concurrent|sequential|skipIf|runIf))*[(`<]/gm,
+    ),
+  ].length;
 }
