@@ -9,8 +9,8 @@ import { NO_LABELS, SharedLabels } from '../core/events/click-labels.ts';
 import { createEventEncoder } from '../core/events/codec.ts';
 import type { ClickEvent } from '../core/events/types.ts';
 import { uuidToBytes, uuidv7 } from '../core/ids.ts';
+import { seededRandom } from '../core/seeded-random.ts';
 import { linkIdOf, slugOf } from './data/links.ts';
-import { randomFrom } from './data/random.ts';
 import { mapped, type Visitor, visitorsFrom } from './data/visitors.ts';
 import { readOptions } from './harness/options.ts';
 import { number, report } from './harness/report.ts';
@@ -42,7 +42,7 @@ const TRAFFIC: Traffic[] = [
 ];
 
 adaptKafkajs();
-const random = randomFrom(11);
+const random = seededRandom(11);
 const sealer = createAddressSealer(Buffer.alloc(32, 7));
 const workspaceId = uuidToBytes(uuidv7());
 const links = Array.from({ length: options.links }, (_, n) => ({

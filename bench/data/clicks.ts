@@ -3,7 +3,7 @@ import { preferredLanguage } from '../../core/enrich/languages.ts';
 import { NO_LABELS, SharedLabels } from '../../core/events/click-labels.ts';
 import type { ClickEvent, Unstamped } from '../../core/events/types.ts';
 import { uuidToBytes, uuidv7 } from '../../core/ids.ts';
-import { randomFrom } from './random.ts';
+import { seededRandom } from '../../core/seeded-random.ts';
 import { mapped, visitorsFrom } from './visitors.ts';
 
 const WORKSPACES = 20;
@@ -15,7 +15,7 @@ const LINKS = 10_000;
  * @param seed determines the visitors; ids are always new
  */
 export function clicksFrom(seed: number, count: number): Unstamped<ClickEvent>[] {
-  const random = randomFrom(seed + 1);
+  const random = seededRandom(seed + 1);
   const visitor = visitorsFrom(seed);
   const ids = (n: number) => Array.from({ length: n }, () => uuidToBytes(uuidv7()));
   const [workspaces, links] = [ids(WORKSPACES), ids(LINKS)];

@@ -1,5 +1,6 @@
+import { seededRandom } from '../../core/seeded-random.ts';
 import { loadUserAgents } from '../../test/corpora/user-agents.ts';
-import { randomFrom, weighted } from './random.ts';
+import { weighted } from './weighted.ts';
 
 /** Request fields of a visitor. */
 export type Visitor = {
@@ -42,7 +43,7 @@ const LANGUAGES = [
  * crawlers, and IPv4 addresses of networks with skewed use.
  */
 export function visitorsFrom(seed: number): () => Visitor {
-  const random = randomFrom(seed);
+  const random = seededRandom(seed);
   const known = loadUserAgents();
   const browsers = known.flatMap(({ userAgent, source, weight }) =>
     source === 'user-agents' ? [{ userAgent, weight: weight ?? 0 }] : [],

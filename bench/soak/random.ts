@@ -1,3 +1,5 @@
+import { seededRandom } from '../../core/seeded-random.ts';
+
 /** Seeded random choices: the same seed gives the same sequence. */
 export type Random = {
   /** Returns a number from `least` to below `most`. */
@@ -7,15 +9,8 @@ export type Random = {
   happens(probability: number): boolean;
 };
 
-/** Mulberry32, with 32 bits of state. */
 export function createRandom(seed: number): Random {
-  let state = seed >>> 0;
-  const next = () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
+  const next = seededRandom(seed);
   return {
     between: (least, most) => least + next() * (most - least),
     pick(from) {

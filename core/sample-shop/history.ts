@@ -1,5 +1,6 @@
+import { seededRandom } from '../seeded-random.ts';
 import { SAMPLE_LINKS, SAMPLE_REFERRERS, type SampleLink } from './catalog.ts';
-import { numbersOf, pickAt } from './random.ts';
+import { pickAt } from './weighted.ts';
 
 /** Days that the sample shop's history goes back, today included. */
 export const SAMPLE_DAYS = 60;
@@ -82,7 +83,7 @@ function clicksOn(day: number, weekday: number): number {
  * @param slugOf returns the slug that a link got
  */
 export function sampleHistory(now: number, slugOf: (link: SampleLink) => string): SampleHistory {
-  const random = numbersOf(SEED);
+  const random = seededRandom(SEED);
   const today = Math.floor(now / DAY) * DAY;
   const clicks: Click[] = [];
   const orders: string[][] = [];
@@ -138,7 +139,7 @@ function linkAt(at: number): SampleLink {
 
 /** Customers of the referrers with their purchases: each signed up some days ago, and most bought again. */
 function referrals(today: number): Pick<SampleHistory, 'customers' | 'purchases'> {
-  const random = numbersOf(SEED + 1);
+  const random = seededRandom(SEED + 1);
   const customers: ReferredCustomer[] = [];
   const purchases: ReferredPurchase[] = [];
   for (const [referrer, , count] of SAMPLE_REFERRERS) {

@@ -1,21 +1,13 @@
-/**
- * Random choices from a seed: the same seed makes the same choices on every machine. Mulberry32, which is quick and
- * passes PractRand far beyond the length of a history.
- */
+import { seededRandom } from '../../core/seeded-random.ts';
+
+/** Random choices from a seed: the same seed makes the same choices on every machine. */
 export class Random {
-  #state: number;
+  /** Returns a number from 0 to below 1. */
+  readonly next: () => number;
 
   constructor(seed: number) {
     // Neighboring seeds would begin alike.
-    this.#state = Math.imul(seed ^ 0x5bd1e995, 0x9e3779b1) ^ (seed >>> 15);
-  }
-
-  /** Returns a number from 0 to below 1. */
-  next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+    this.next = seededRandom(Math.imul(seed ^ 0x5bd1e995, 0x9e3779b1) ^ (seed >>> 15));
   }
 
   chance(probability: number): boolean {

@@ -1,4 +1,6 @@
-/** Random choices from a seed (mulberry32): the same seed gives the same ones. */
+import { seededRandom } from '../../core/seeded-random.ts';
+
+/** Random choices from a seed: the same seed gives the same ones. */
 export type Random = {
   /** From 0 to `end` - 1. */
   below(end: number): number;
@@ -9,13 +11,7 @@ export type Random = {
 };
 
 export function randomFrom(seed: number): Random {
-  let state = seed >>> 0;
-  const next = () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
+  const next = seededRandom(seed);
   const below = (end: number) => Math.floor(next() * end);
   const pick = <T>(from: readonly T[]): T => {
     const found = from[below(from.length)];

@@ -1,5 +1,7 @@
 import { createClickHouse } from '../../../clickhouse/client.ts';
 import { storedReferer } from '../../../core/enrich/stored-referer.ts';
+import { pickAt } from '../../../core/sample-shop/weighted.ts';
+import { seededRandom } from '../../../core/seeded-random.ts';
 import { storesOf } from '../../kafka/deployment.ts';
 import { storeClicks, storeShares } from '../../support/stored-events.ts';
 import type { ConsoleSite } from './console-site.ts';
@@ -60,29 +62,6 @@ const ADS: Record<string, string> = {
   'lamp-video': 'google',
 };
 
-/** Pseudorandom numbers from 0 to 1, the same in every run (mulberry32). */
-function numbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
-type Weighted = readonly [...unknown[], number];
-
-function pick<const T extends Weighted>(from: readonly T[], at: number): T {
-  const weights = from.map((one) => Number(one.at(-1)));
-  let left = at * weights.reduce((sum, weight) => sum + weight, 0);
-  const found = from.find((_, n) => {
-    left -= weights[n] ?? 0;
-    return left < 0;
-  });
-  return found ?? (from[0] as T);
-}
-
 /** Windows of the tests that end now, and how long a test may take. Milliseconds. */
 const WINDOW = 30 * DAY;
 const TEST_TIME = 3_600_000;
@@ -117,7 +96,7 @@ export async function fillShop(
     });
     links.push(...made.links);
   }
-  const random = numbers(7);
+  const random = seededRandom(7);
   const now = Date.now();
   const clickhouse = createClickHouse({ url: storesOf(site.dataDir).clickhouseUrl, database: 'hoplog' });
   try {
@@ -130,9 +109,9 @@ export async function fillShop(
       const at = beforeWindows(past, now);
       const nth = Math.floor(LINKS.length * random() ** 1.7);
       const [slug, name, channel] = LINKS[nth] ?? LINKS[0];
-      const [country, continent, region, city, language] = pick(PLACES, random());
-      const [device, browser, os] = pick(AGENTS, random());
-      const [host] = pick(REFERRERS, random());
+      const [country, continent, region, city, language] = pickAt(PLACES, random());
+      const [device, browser, os] = pickAt(AGENTS, random());
+      const [host] = pickAt(REFERRERS, random());
       const from = storedReferer(host === '' ? '' : `https://${host}/`);
       const medium = channel === 'newsletter' ? 'email' : 'social';
       return {

@@ -1,14 +1,3 @@
-/** Returns a seeded generator of numbers from 0 to below 1 (mulberry32). */
-export function randomFrom(seed: number): () => number {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** Returns a function that draws a value by weight. */
 export function weighted<T extends { weight: number }>(values: readonly T[], random: () => number): () => T {
   const sums: number[] = [];

@@ -1,0 +1,13 @@
+/** A value with how often it is picked. */
+export type Weighted = readonly [...unknown[], number];
+
+/** Returns the value at a place from 0 to 1, each with its weight. */
+export function pickAt<const T extends readonly [Weighted, ...Weighted[]]>(from: T, at: number): T[number] {
+  const weightOf = (one: Weighted) => Number(one.at(-1));
+  let left = at * from.reduce((sum, one) => sum + weightOf(one), 0);
+  for (const one of from) {
+    left -= weightOf(one);
+    if (left < 0) return one;
+  }
+  return from[0];
+}
