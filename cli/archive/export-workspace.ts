@@ -83,13 +83,14 @@ async function write(writer: ArchiveWriter, options: ExportOptions): Promise<Man
   });
   const limits = { workspaceId: workspace.id, before: read.before, ...read.limits };
   for (const table of ARCHIVED_EVENTS) {
-    const columns = (await eventColumns(clickhouse, table)).map(({ name }) => name);
+    const columns = await eventColumns(clickhouse, table);
     const files: ArchiveFile[] = [];
-    for await (const { content, ...about } of readEvents(clickhouse, table, limits)) {
+    for await (const { content, ...about } of readEvents(clickhouse, table, columns, limits)) {
       files.push(await writer.add(`clickhouse/${table.name}/${numbered(files)}.parquet`, content, about));
       options.onRows?.(table.name, about.rows);
     }
-    parts.push({ table: table.name, store: 'clickhouse', columns, rows: sum(files), files });
+    const names = columns.map(({ name }) => name);
+    parts.push({ table: table.name, store: 'clickhouse', columns: names, rows: sum(files), files });
   }
   const manifest: Manifest = {
     id: uuidv7(),

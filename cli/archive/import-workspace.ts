@@ -24,6 +24,7 @@ import {
   writeTable,
 } from '../../sql/archive/write-table.ts';
 import { inTransaction, type Pool, type Queryable } from '../../sql/database/pool.ts';
+import { rolledBack } from '../../sql/database/rolled-back.ts';
 import { workspaceById } from '../../sql/workspaces/workspaces.ts';
 import { CommandFailed } from '../output.ts';
 import { recordOperator } from '../record-operator.ts';
@@ -161,9 +162,11 @@ async function writeFiles(
   const { id, workspace } = archive.manifest;
   for (const table of ARCHIVED_EVENTS) {
     const { files, columns } = archive.part(table.name);
+    const known = await eventColumns(clickhouse, table);
     for (const file of files) {
       await writeEvents(clickhouse, table, {
         workspaceId: workspace.id,
+        known,
         columns,
         content: await archive.read(file),
         token: `${id}/${file.name}`,
@@ -175,64 +178,49 @@ async function writeFiles(
   }
 }
 
-/** Ends the transaction of a dry run. */
-class RolledBack extends Error {
-  readonly tables: Record<string, number>;
-
-  constructor(tables: Record<string, number>) {
-    super('rolled back');
-    this.tables = tables;
-  }
-}
-
-async function writeRows(
-  options: ArchiveImportOptions,
+function writeRows(
+  { pool, archive, dryRun, onBytes }: ArchiveImportOptions,
   context: ImportContext,
   names: NamesHere,
 ): Promise<Record<string, number>> {
-  const { pool, archive, dryRun, onBytes } = options;
   const { workspace } = archive.manifest;
-  try {
-    return await inTransaction(pool, async (tx) => {
-      await beginImport(tx);
-      const tables: Record<string, number> = {};
-      for (const table of ARCHIVED_TABLES) {
-        const part = archive.part(table.name);
-        const name = table.name === 'ledger_chain' ? await chainTable(tx, context.offsets) : table.name;
-        tables[table.name] = await writeTable(
-          tx,
-          { ...table, name },
-          part.columns,
-          linesOf(archive, part, onBytes),
-          context,
-        );
-      }
-      const strangers = await rowsOfOthers(tx, workspace.id, tables);
-      if (strangers !== null)
-        throw new CommandFailed(`the archive has rows of ${strangers} that belong to another workspace`);
-      await rechain(tx, workspace.id, context.offsets);
-      await queueOrders(tx, workspace.id);
-      await announceWorkspace(tx, workspace.id);
-      const former = names.renamed.filter(({ kind }) => kind === 'link');
-      await keepFormerCodes(
+  const run = dryRun ? rolledBack : inTransaction;
+  return run(pool, async (tx) => {
+    await beginImport(tx);
+    const tables: Record<string, number> = {};
+    for (const table of ARCHIVED_TABLES) {
+      const part = archive.part(table.name);
+      const name = table.name === 'ledger_chain' ? await chainTable(tx, context.offsets) : table.name;
+      tables[table.name] = await writeTable(
         tx,
-        workspace.id,
-        former.map(({ id, from }) => ({ id, slug: from })),
+        { ...table, name },
+        part.columns,
+        linesOf(archive, part, onBytes),
+        context,
       );
-      if (dryRun) throw new RolledBack(tables);
-      await finishWorkspaceImport(tx, workspace.id);
-      await recordOperator(tx, {
-        workspaceId: workspace.id,
-        action: 'workspace.import',
-        target: { type: 'workspace', id: workspace.id },
-        details: { archive: archive.manifest.id, made_at: archive.manifest.made_at },
-      });
-      return tables;
+    }
+    const strangers = await rowsOfOthers(tx, workspace.id, tables);
+    if (strangers !== null)
+      throw new CommandFailed(`the archive has rows of ${strangers} that belong to another workspace`);
+    await rechain(tx, workspace.id, context.offsets);
+    await queueOrders(tx, workspace.id);
+    await announceWorkspace(tx, workspace.id);
+    const former = names.renamed.filter(({ kind }) => kind === 'link');
+    await keepFormerCodes(
+      tx,
+      workspace.id,
+      former.map(({ id, from }) => ({ id, slug: from })),
+    );
+    if (dryRun) return tables;
+    await finishWorkspaceImport(tx, workspace.id);
+    await recordOperator(tx, {
+      workspaceId: workspace.id,
+      action: 'workspace.import',
+      target: { type: 'workspace', id: workspace.id },
+      details: { archive: archive.manifest.id, made_at: archive.manifest.made_at },
     });
-  } catch (error) {
-    if (error instanceof RolledBack) return error.tables;
-    throw error;
-  }
+    return tables;
+  });
 }
 
 async function* linesOf(

@@ -93,13 +93,17 @@ export type EventFile = { rows: number; content: Buffer; span: { after: string; 
 /** Before every time that ClickHouse can hold. */
 const FIRST = -(2n ** 62n);
 
-/** Yields the rows of a table as Parquet, one file after the other, sorted by the table's key. */
+/**
+ * Yields the rows of a table as Parquet, one file after the other, sorted by the table's key.
+ *
+ * @param columns of {@link eventColumns}
+ */
 export async function* readEvents(
   client: ClickHouseClient,
   table: ArchivedEvents,
+  columns: readonly EventColumn[],
   limits: EventLimits,
 ): AsyncGenerator<EventFile> {
-  const columns = await eventColumns(client, table);
   if (!table.hasTimes) {
     const [counted] = await runQuery<{ rows: string }>(client, {
       sql: `SELECT count() AS rows FROM ${table.name} FINAL WHERE ${conditions(table)}`,

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { ClickHouseClient } from '../client.ts';
 import { ARCHIVED_EVENTS, type ArchivedEvents } from './archived-tables.ts';
-import { type EventColumn, type EventFile, eventColumns } from './read-events.ts';
+import type { EventColumn, EventFile } from './read-events.ts';
 
 const SECONDS = 3_600;
 
@@ -9,6 +9,7 @@ const SECONDS = 3_600;
  * Stores the rows of one file of an archive that are not there yet, all of them or none. Safe to repeat, also after a process was
  * killed.
  *
+ * @param given.known columns of the table here
  * @param given.columns those of the archive
  * @param given.token names the file and its archive
  * @param given.leads what is added to the numbers of leads
@@ -18,6 +19,7 @@ export async function writeEvents(
   table: ArchivedEvents,
   given: {
     workspaceId: string;
+    known: readonly EventColumn[];
     columns: readonly string[];
     content: Buffer;
     token: string;
@@ -25,9 +27,8 @@ export async function writeEvents(
     leads: number;
   },
 ): Promise<void> {
-  const known = await eventColumns(client, table);
   const columns = given.columns.map((name) => {
-    const column = known.find((one) => one.name === name);
+    const column = given.known.find((one) => one.name === name);
     if (column === undefined) throw new Error(`${table.name} has no column ${name}`);
     return column;
   });
