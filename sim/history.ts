@@ -9,6 +9,13 @@ export class Violation extends Error {
   }
 }
 
+/** Returns what an error says of a history: a process that fails breaks an invariant too. */
+export function asViolation(error: unknown): Violation {
+  if (error instanceof Violation) return error;
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return new Violation('no process fails', text);
+}
+
 /** A history as its seed decides it. */
 export type History<Step> = {
   seed: number;
@@ -17,11 +24,11 @@ export type History<Step> = {
   steps: readonly Step[];
 };
 
-/** How a history ended: every invariant held, or one broke. */
-export type Outcome = { hash: number; virtualMs: number; counts: Counts } & (
-  | { verdict: 'held' }
-  | { verdict: 'broken'; violation: Violation }
-);
+/** Every invariant held, or one broke. */
+export type Verdict = { verdict: 'held' } | { verdict: 'broken'; violation: Violation };
+
+/** How a history ended. */
+export type Outcome = { hash: number; virtualMs: number; counts: Counts } & Verdict;
 
 /** What happened in a history, for the summary. */
 export type Counts = Readonly<Record<string, number>>;

@@ -2,12 +2,13 @@ import { Registry } from 'prom-client';
 import { openJournal } from '../../core/event-log/journal/open-journal.ts';
 import type { JournalWriter } from '../../core/event-log/journal/writer.ts';
 import { TEST_STREAM_NAME, testClick, testSealer } from '../../test/support/journal.ts';
-import { type Outcome, Violation } from '../history.ts';
+import { type Counts, type Outcome, Violation } from '../history.ts';
+import { type Player as HistoryPlayer, playHistory } from '../play-history.ts';
 import { NO_FAULTS } from '../world/disk.ts';
-import { enter, Killed, type Process, World } from '../world/world.ts';
+import { collectingLogger } from '../world/log.ts';
+import { RegisteredStream } from '../world/registered-stream.ts';
+import { Killed, type Process, type World } from '../world/world.ts';
 import { ClickLedger } from './ledger.ts';
-import { collectingLogger } from './log.ts';
-import { RegisteredStream } from './registered-stream.ts';
 import { type JournalHistory, type JournalOptions, type Step, words } from './steps.ts';
 import { DATA_DIR, Worker } from './worker.ts';
 
@@ -30,32 +31,18 @@ const EPOCH_MS = 60_000;
 type Running = { process: Process; writer: JournalWriter; hasSyncErrors: boolean };
 
 /** Plays a history of the journal. */
-export async function play(history: JournalHistory, log?: (line: string) => void): Promise<Outcome> {
-  const world = new World(history.seed ^ 0x51_7e_a1);
-  enter(world);
-  const player = new Player(world, history.options, log);
-  const ended = await player.play(history.steps);
-  return {
-    ...ended,
-    hash: world.hash,
-    virtualMs: world.sinceBoot(),
-    counts: {
-      ...world.disk.counts,
-      clicks: player.ledger.clicks,
-      starts: player.starts,
-      kills: player.kills,
-    },
-  };
+export function play(history: JournalHistory, log?: (line: string) => void): Promise<Outcome> {
+  const create = (world: World) => new Player(world, history.options);
+  return playHistory(history, { salt: 0x51_7e_a1, words, create }, log);
 }
 
-class Player {
-  readonly ledger = new ClickLedger();
-  starts = 0;
-  kills = 0;
+class Player implements HistoryPlayer<Step> {
+  readonly #ledger = new ClickLedger();
+  #starts = 0;
+  #kills = 0;
   readonly #world: World;
   readonly #options: JournalOptions;
   readonly #stream: RegisteredStream;
-  readonly #log: ((line: string) => void) | undefined;
   #worker: Worker;
   #running: Running | null = null;
   #clickNumber = 0;
@@ -66,31 +53,25 @@ class Player {
   /** When an ingest process ended whose journal no start has synced since. Of the monotonic clock; milliseconds. */
   #endedAt: number | null = null;
 
-  constructor(world: World, options: JournalOptions, log: ((line: string) => void) | undefined) {
+  constructor(world: World, options: JournalOptions) {
     this.#world = world;
     this.#options = options;
-    this.#log = log;
-    if (log) world.onLog = (process, line) => log(`    ${stamp(world)} ${process} ${line}`);
     this.#stream = new RegisteredStream(world);
     this.#worker = this.#startWorker();
   }
 
-  async play(
-    steps: readonly Step[],
-  ): Promise<{ verdict: 'held' } | { verdict: 'broken'; violation: Violation }> {
-    try {
-      for (const step of steps) {
-        this.#log?.(`${stamp(this.#world)} ${words(step)}`);
-        await this.#do(step);
-        this.#assertWhole();
-      }
-      await this.#end();
-      return { verdict: 'held' };
-    } catch (error) {
-      if (error instanceof Violation) return { verdict: 'broken', violation: error };
-      const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      return { verdict: 'broken', violation: new Violation('no process fails', text) };
-    }
+  async step(step: Step): Promise<void> {
+    await this.#do(step);
+    this.#assertWhole();
+  }
+
+  counts(): Counts {
+    return {
+      ...this.#world.disk.counts,
+      clicks: this.#ledger.clicks,
+      starts: this.#starts,
+      kills: this.#kills,
+    };
   }
 
   async #do(step: Step): Promise<void> {
@@ -174,14 +155,14 @@ class Player {
         for (let click = 0; click < clicks; click++) {
           if (!process.isAlive) return;
           const name = `c${this.#clickNumber++}`;
-          this.ledger.asked(name);
+          this.#ledger.asked(name);
           writer.append(
             testClick(`${name} ${'x'.repeat(this.#options.clickBytes)}`, { referer: '' }),
             (outcome) => {
               // The answer of a process that was killed meanwhile reaches nobody.
               if (!process.isAlive) return;
               world.note(`${name} ${outcome}`);
-              this.ledger.answered(name, outcome, world.monotonic(), this.#mayBeStoredThoughLost(running));
+              this.#ledger.answered(name, outcome, world.monotonic(), this.#mayBeStoredThoughLost(running));
               if (running.hasSyncErrors && outcome === 'written') this.#unsynced.add(name);
             },
           );
@@ -219,9 +200,9 @@ class Player {
   async #start(): Promise<Running | null> {
     const world = this.#world;
     const process = world.start('ingest');
-    this.starts += 1;
+    this.#starts += 1;
     if (this.#hasLostHeartbeats && (this.#stream.isDown || this.#stream.hasGoneBack))
-      this.ledger.forgetTimes();
+      this.#ledger.forgetTimes();
     try {
       const writer = await world.call(process, () => this.#open());
       if (world.disk.faults.syncErrors === 0) this.#endedAt = null;
@@ -268,7 +249,7 @@ class Player {
     const process = this.#running?.process;
     this.#running = null;
     if (!process?.isAlive) return;
-    this.kills += 1;
+    this.#kills += 1;
     this.#world.end(process);
   }
 
@@ -313,17 +294,17 @@ class Player {
       running.process.operationsLeft = afterOperations;
       await world.until(() => !running.process.isAlive, 2_000);
     }
-    this.kills += 1;
+    this.#kills += 1;
     if (running) world.end(running.process);
     world.end(this.#worker.process);
     this.#running = null;
     if (this.#options.syncMs > 0) {
       const since = this.#endedAt ?? world.monotonic();
-      this.ledger.excuse(since - this.#windowMs(), 'a power cut before its sync; guarantees.md says so');
-      this.ledger.excuseNamed(this.#unsynced, 'its sync failed, and then the power was cut');
+      this.#ledger.excuse(since - this.#windowMs(), 'a power cut before its sync; guarantees.md says so');
+      this.#ledger.excuseNamed(this.#unsynced, 'its sync failed, and then the power was cut');
     }
     this.#endedAt = null;
-    this.ledger.mayHaveGaps = true;
+    this.#ledger.mayHaveGaps = true;
     this.#hasLostHeartbeats = true;
     world.disk.cutPower();
     world.note('the power was cut');
@@ -334,9 +315,9 @@ class Player {
     if (!this.#copy) return;
     this.#kill();
     this.#world.end(this.#worker.process);
-    this.#world.sleep((this.starts + 1) * EPOCH_MS);
-    this.ledger.mayRepeat = true;
-    this.ledger.excuse(this.#copy.at, 'its journal was replaced by an older copy');
+    this.#world.sleep((this.#starts + 1) * EPOCH_MS);
+    this.#ledger.mayRepeat = true;
+    this.#ledger.excuse(this.#copy.at, 'its journal was replaced by an older copy');
     this.#mendDisk(); // a restored volume is another one
     this.#world.setWallOffset(0);
     if (this.#options.clockFaults) this.#stream.isDown = false;
@@ -345,12 +326,12 @@ class Player {
   }
 
   #startWorker(): Worker {
-    return new Worker(this.#world, this.#stream, this.ledger, { mayDamage: () => this.#mayDamage() });
+    return new Worker(this.#world, this.#stream, this.#ledger, { mayDamage: () => this.#mayDamage() });
   }
 
   /** Only a power cut and a broken disk leave bytes that are no events. */
   #mayDamage(): boolean {
-    return this.ledger.mayHaveGaps || this.#options.diskFaults;
+    return this.#ledger.mayHaveGaps || this.#options.diskFaults;
   }
 
   #mendDisk(): void {
@@ -364,9 +345,8 @@ class Player {
   }
 
   /** Every fault ends: what was answered has to be stored, and what comes now has to be answered and stored soon. */
-  async #end(): Promise<void> {
+  async end(): Promise<void> {
     const world = this.#world;
-    this.#log?.(`${stamp(world)} every fault ends`);
     this.#mendDisk();
     world.setWallOffset(0);
     this.#stream.isDown = false;
@@ -376,7 +356,7 @@ class Player {
       throw new Violation('a service recovers once the faults end', 'its journal cannot be opened');
     const last = await this.#appendUntilWritten();
     const isRead = await world.until(
-      () => this.ledger.has(last) || this.#worker.violation !== null,
+      () => this.#ledger.has(last) || this.#worker.violation !== null,
       RECOVERS_WITHIN_MS,
     );
     this.#assertWhole();
@@ -385,7 +365,7 @@ class Player {
     await this.#stop();
     await world.run(1_500);
     this.#assertWhole();
-    this.ledger.check();
+    this.#ledger.check();
   }
 
   async #appendUntilWritten(): Promise<string> {
@@ -394,14 +374,10 @@ class Player {
       const name = `c${this.#clickNumber}`;
       await this.#append(1);
       await this.#world.run(500);
-      if (this.ledger.outcomeOf(name) === 'written') return name;
+      if (this.#ledger.outcomeOf(name) === 'written') return name;
       if (this.#world.monotonic() > end) {
         throw new Violation('a service recovers once the faults end', `clicks are still refused: ${name}`);
       }
     }
   }
-}
-
-function stamp(world: World): string {
-  return `${(world.sinceBoot() / 1_000).toFixed(3)} s`;
 }

@@ -2,11 +2,11 @@ import { JournalReader } from '../../core/event-log/journal/reader.ts';
 import type { DecodedEvent, LogBatch } from '../../core/event-log/port.ts';
 import { decodeEvents } from '../../core/events/codec.ts';
 import { TEST_STREAM_NAME, testSealer } from '../../test/support/journal.ts';
-import { Violation } from '../history.ts';
+import { asViolation, Violation } from '../history.ts';
 import { setTimeout as delay } from '../modules/timers-promises.ts';
+import type { RegisteredStream } from '../world/registered-stream.ts';
 import type { Process, World } from '../world/world.ts';
 import type { ClickLedger } from './ledger.ts';
-import type { RegisteredStream } from './registered-stream.ts';
 
 /** Where the simulated disk has the journal. */
 export const DATA_DIR = '/data';
@@ -99,10 +99,4 @@ export class Worker {
 
 function isOfDisk(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^E(IO|NOSPC|ROFS)$/.test(String(error.code));
-}
-
-function asViolation(error: unknown): Violation {
-  if (error instanceof Violation) return error;
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return new Violation('no process fails', text);
 }

@@ -9,8 +9,8 @@ import { createPermits, type Permits } from '../../ingest/max-clicks/permits.ts'
 import { createLinkPolicy } from '../../ingest/redirect/link-policy.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import { testClick, testSealer } from '../../test/support/journal.ts';
-import { collectingLogger } from '../journal/log.ts';
-import type { RegisteredStream } from '../journal/registered-stream.ts';
+import { collectingLogger } from '../world/log.ts';
+import type { RegisteredStream } from '../world/registered-stream.ts';
 import type { Process, World } from '../world/world.ts';
 import type { LeasePool } from './leases.ts';
 import type { Outcome } from './ledger.ts';

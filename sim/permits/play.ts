@@ -1,8 +1,9 @@
-import { type Outcome, Violation } from '../history.ts';
-import { RegisteredStream } from '../journal/registered-stream.ts';
+import { type Counts, type Outcome, Violation } from '../history.ts';
+import { type Player as HistoryPlayer, playHistory } from '../play-history.ts';
 import { NO_FAULTS } from '../world/disk.ts';
 import { Network, NO_NETWORK_FAULTS } from '../world/network.ts';
-import { enter, Killed, World } from '../world/world.ts';
+import { RegisteredStream } from '../world/registered-stream.ts';
+import { Killed, type World } from '../world/world.ts';
 import { Ingest, type IngestPlace } from './ingest.ts';
 import { LeaseTable } from './lease-table.ts';
 import { PermitLedger } from './ledger.ts';
@@ -15,17 +16,9 @@ const RECOVERS_WITHIN_MS = 90_000;
 const SYNCED_WITHIN_MS = 800;
 
 /** Plays a history of permits. */
-export async function play(history: PermitHistory, log?: (line: string) => void): Promise<Outcome> {
-  const world = new World(history.seed ^ 0x9e_27_11);
-  enter(world);
-  const player = new Player(world, history.options, log);
-  const ended = await player.play(history.steps);
-  return {
-    ...ended,
-    hash: world.hash,
-    virtualMs: world.sinceBoot(),
-    counts: { visitors: player.ledger.visitors, starts: player.starts, kills: player.kills },
-  };
+export function play(history: PermitHistory, log?: (line: string) => void): Promise<Outcome> {
+  const create = (world: World) => new Player(world, history.options);
+  return playHistory(history, { salt: 0x9e_27_11, words, create }, log);
 }
 
 /** An ingest process with its worker. `maxClicks`: of each link, as the table of the process has it; null: deleted. */
@@ -36,23 +29,20 @@ type Node = {
   maxClicks: (number | null)[];
 };
 
-class Player {
-  readonly ledger = new PermitLedger();
-  starts = 0;
-  kills = 0;
+class Player implements HistoryPlayer<Step> {
+  readonly #ledger = new PermitLedger();
+  #starts = 0;
+  #kills = 0;
   readonly #world: World;
   readonly #options: PermitOptions;
-  readonly #log: ((line: string) => void) | undefined;
   readonly #table: LeaseTable;
   readonly #network: Network;
   readonly #links: string[];
   readonly #nodes: Node[];
 
-  constructor(world: World, options: PermitOptions, log: ((line: string) => void) | undefined) {
+  constructor(world: World, options: PermitOptions) {
     this.#world = world;
     this.#options = options;
-    this.#log = log;
-    if (log) world.onLog = (process, line) => log(`    ${stamp(world)} ${process} ${line}`);
     this.#table = new LeaseTable(world);
     this.#network = new Network(world, this.#table.process);
     this.#links = Array.from(
@@ -61,7 +51,7 @@ class Player {
     );
     for (const link of this.#links) {
       this.#table.links.set(link, { maxClicks: options.maxClicks, isDeleted: false });
-      this.ledger.setLimit(link, options.maxClicks);
+      this.#ledger.setLimit(link, options.maxClicks);
     }
     this.#nodes = Array.from({ length: options.ingests }, (_, index) => this.#createNode(index));
   }
@@ -83,23 +73,17 @@ class Player {
     };
   }
 
-  async play(
-    steps: readonly Step[],
-  ): Promise<{ verdict: 'held' } | { verdict: 'broken'; violation: Violation }> {
-    try {
-      for (const node of this.#nodes) await this.#ensureRunning(node, 0);
-      for (const step of steps) {
-        this.#log?.(`${stamp(this.#world)} ${words(step)}`);
-        await this.#do(step);
-        this.#assertWhole();
-      }
-      await this.#end();
-      return { verdict: 'held' };
-    } catch (error) {
-      if (error instanceof Violation) return { verdict: 'broken', violation: error };
-      const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      return { verdict: 'broken', violation: new Violation('no process fails', text) };
-    }
+  async begin(): Promise<void> {
+    for (const node of this.#nodes) await this.#ensureRunning(node, 0);
+  }
+
+  async step(step: Step): Promise<void> {
+    await this.#do(step);
+    this.#assertWhole();
+  }
+
+  counts(): Counts {
+    return { visitors: this.#ledger.visitors, starts: this.#starts, kills: this.#kills };
   }
 
   async #do(step: Step): Promise<void> {
@@ -114,7 +98,7 @@ class Player {
       case 'kill ingest': {
         const process = this.#nodes[step.ingest]?.ingest?.process;
         if (!process) return;
-        this.kills += 1;
+        this.#kills += 1;
         if (step.afterOperations === null) world.end(process);
         else process.operationsLeft = step.afterOperations;
         return;
@@ -181,10 +165,10 @@ class Player {
     const world = this.#world;
     const come = () => {
       for (let nth = 0; nth < visitors && ingest.process.isAlive; nth++) {
-        const visitor = this.ledger.nextVisitor();
+        const visitor = this.#ledger.nextVisitor();
         ingest.visit({ linkId, visitor, maxClicks, leavesAfterMs }, (outcome) => {
           world.note(`${visitor} ${outcome}`);
-          this.ledger.answered(linkId, visitor, outcome);
+          this.#ledger.answered(linkId, visitor, outcome);
           this.#lastAnswers.set(`${index} ${link}`, outcome);
         });
       }
@@ -213,7 +197,7 @@ class Player {
   async #start(place: IngestPlace): Promise<Ingest | null> {
     const world = this.#world;
     const process = world.start(place.streamName);
-    this.starts += 1;
+    this.#starts += 1;
     try {
       const ingest = await world.call(process, () => Ingest.open(process, world, place));
       const { streams } = this.#table;
@@ -251,17 +235,17 @@ class Player {
   }
 
   #startWorker(place: IngestPlace): PermitWorker {
-    return new PermitWorker(this.#world, place, this.ledger, this.#options.workerLagMs);
+    return new PermitWorker(this.#world, place, this.#ledger, this.#options.workerLagMs);
   }
 
   #cutPower(): void {
-    this.kills += 1;
+    this.#kills += 1;
     for (const node of this.#nodes) {
       if (node.ingest) this.#world.end(node.ingest.process);
       node.ingest = null;
       this.#world.end(node.worker.process);
     }
-    if (this.#options.syncMs > 0) this.ledger.excuse();
+    if (this.#options.syncMs > 0) this.#ledger.excuse();
     this.#world.disk.cutPower();
     this.#world.note('the power was cut');
     for (const node of this.#nodes) this.#restartWorker(node);
@@ -279,7 +263,7 @@ class Player {
     const row = linkId && this.#table.links.get(linkId);
     if (!linkId || !row || this.#table.isDown) return;
     Object.assign(row, change);
-    if (change.maxClicks !== undefined) this.ledger.setLimit(linkId, change.maxClicks);
+    if (change.maxClicks !== undefined) this.#ledger.setLimit(linkId, change.maxClicks);
     for (const node of this.#nodes) {
       this.#world.schedule(
         this.#world.random.between(0, SYNCED_WITHIN_MS),
@@ -293,7 +277,7 @@ class Player {
 
   #assertWhole(): void {
     const violation =
-      this.ledger.violation ?? this.#nodes.find(({ worker }) => worker.violation)?.worker.violation;
+      this.#ledger.violation ?? this.#nodes.find(({ worker }) => worker.violation)?.worker.violation;
     if (violation) throw violation;
   }
 
@@ -301,9 +285,8 @@ class Player {
    * Every fault ends: visitors come until they are told that no permit is left, and then all of them are used. They may come
    * by one process alone, to which what the others hold must come back.
    */
-  async #end(): Promise<void> {
+  async end(): Promise<void> {
     const world = this.#world;
-    this.#log?.(`${stamp(world)} every fault ends`);
     world.disk.faults = { ...NO_FAULTS };
     this.#network.faults = { ...NO_NETWORK_FAULTS };
     this.#setPostgres(true);
@@ -322,11 +305,11 @@ class Player {
       throw new Violation('every permit is used in the end', 'visitors are not told that none is left');
     }
     for (const node of this.#nodes) await this.#stop(node);
-    await world.until(() => this.ledger.isStored(), RECOVERS_WITHIN_MS);
+    await world.until(() => this.#ledger.isStored(), RECOVERS_WITHIN_MS);
     // What visitors were never told of comes last.
     await world.run(2 * this.#options.workerLagMs + 1_000);
     this.#assertWhole();
-    this.ledger.check();
+    this.#ledger.check();
   }
 
   /** Lets a visitor come to each link. @returns whether each was told that no permit is left */
@@ -341,8 +324,4 @@ class Player {
     await this.#world.run(300);
     return all.every(({ ingest, link }) => this.#lastAnswers.get(`${ingest} ${link}`) === 'spent');
   }
-}
-
-function stamp(world: World): string {
-  return `${(world.sinceBoot() / 1_000).toFixed(3)} s`;
 }

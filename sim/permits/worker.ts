@@ -4,7 +4,7 @@ import { decodeEvents } from '../../core/events/codec.ts';
 import { CLICK_FLAGS } from '../../core/events/types.ts';
 import { bytesToUuid } from '../../core/ids.ts';
 import { testSealer } from '../../test/support/journal.ts';
-import { Violation } from '../history.ts';
+import { asViolation, type Violation } from '../history.ts';
 import { setTimeout as delay } from '../modules/timers-promises.ts';
 import type { Process, World } from '../world/world.ts';
 import type { IngestPlace } from './ingest.ts';
@@ -33,10 +33,7 @@ export class PermitWorker {
     const run = () => {
       this.#run().catch((error: unknown) => {
         if (!this.process.isAlive) return;
-        this.violation =
-          error instanceof Violation
-            ? error
-            : new Violation('no process fails', error instanceof Error ? (error.stack ?? '') : String(error));
+        this.violation = asViolation(error);
       });
     };
     world.schedule(0, run, this.process);

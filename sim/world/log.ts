@@ -1,5 +1,5 @@
 import { type Logger, silentLogger } from '../../core/tier/log.ts';
-import type { World } from '../world/world.ts';
+import type { World } from './world.ts';
 
 /** A logger whose warnings and errors are part of the history. */
 export function collectingLogger(world: World): Logger {

@@ -1,5 +1,5 @@
 import { type NewStream, NOTHING_RECORDED, type StreamRecord } from '../../core/event-log/port.ts';
-import type { World } from '../world/world.ts';
+import type { World } from './world.ts';
 
 /** How far the worker has come, as PostgreSQL has it. */
 export type Progress = { streamId: string; offset: bigint; stored: bigint; visibleBefore: number };
