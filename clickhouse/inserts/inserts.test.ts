@@ -281,12 +281,16 @@ describe('a block inserted twice', () => {
   storesTest('can be found because it is newer than the mark of its stream', async ({ stores }) => {
     const ts = TS + 9_000_000;
     // The last is of another deployment's log: `elsewhere.ts`.
-    const rows = [clickRow(40n, {}, ts), clickRow(2n ** 62n, {}, ts + 1), clickRow(2n ** 63n, {}, ts + 2)];
+    const rows = [
+      clickRow(40n, {}, ts),
+      clickRow(2n ** 63n - 1n, {}, ts + 1),
+      clickRow(2n ** 63n, {}, ts + 2),
+    ];
     await insertBlock(stores.clickhouse, { table: 'clicks', block: clickBlock(rows), token: 'above' });
     const mark = { ordinal: 999, highWater: 40n, visibleBefore: ts + 1 };
     const idle = { ordinal: 3, highWater: -1n, visibleBefore: ts };
-    expect(await storedAbove(stores.clickhouse, [mark, idle])).toEqual(new Map([[999, 2n ** 62n]]));
+    expect(await storedAbove(stores.clickhouse, [mark, idle])).toEqual(new Map([[999, 2n ** 63n - 1n]]));
     expect(await storedAbove(stores.clickhouse, [idle])).toEqual(new Map());
-    expect(await storedAbove(stores.clickhouse, [{ ...mark, highWater: 2n ** 62n }])).toEqual(new Map());
+    expect(await storedAbove(stores.clickhouse, [{ ...mark, highWater: 2n ** 63n - 1n }])).toEqual(new Map());
   });
 });
