@@ -1,10 +1,11 @@
 import { Registry } from 'prom-client';
 import { expect } from 'vitest';
+import { recordBackup } from '../sql/database/last-backup.ts';
 import { createPool } from '../sql/database/pool.ts';
 import { registerStream, retireStream } from '../sql/event-log/streams.ts';
 import { createWorkspace } from '../sql/workspaces/workspaces.ts';
 import { storesTest as test } from '../test/support/fixtures.ts';
-import { exposeErasureAge, exposeWatermarkAge } from './exposed-ages.ts';
+import { exposeBackupAge, exposeErasureAge, exposeWatermarkAge } from './exposed-ages.ts';
 
 async function ageIn(registry: Registry, name = 'hoplog_watermark_age_seconds'): Promise<number> {
   const metric = await registry.getSingleMetric(name)?.get();
@@ -34,6 +35,20 @@ test('the age of the watermark is that of the stream that stands furthest back, 
   const free = await ageIn(registry);
   expect(free).toBeGreaterThanOrEqual(60);
   expect(free).toBeLessThan(held);
+});
+
+test('the age of the newest backup is exposed from the first record on', async ({ stores }) => {
+  const registry = new Registry();
+  await exposeBackupAge(stores.pool, registry);
+  const age = () => ageIn(registry, 'hoplog_backup_age_seconds');
+  expect(await age()).toBeNaN();
+  await recordBackup(stores.pool);
+  await stores.pool.query("UPDATE last_backup SET made_at = now() - interval '3 days'");
+  expect(await age()).toBeGreaterThanOrEqual(3 * 86_400);
+  await recordBackup(stores.pool);
+  const young = await age();
+  expect(young).toBeGreaterThanOrEqual(0);
+  expect(young).toBeLessThan(86_400);
 });
 
 test('the watermark keeps aging from its last known value while PostgreSQL does not respond', async ({

@@ -1,4 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
+import { lastBackup } from '../sql/database/last-backup.ts';
 import type { Pool } from '../sql/database/pool.ts';
 import { oldestOpenErasure } from '../sql/erasure/erasures.ts';
 import { watermark } from '../sql/event-log/streams.ts';
@@ -23,16 +24,23 @@ export function exposeErasureAge(pool: Pool, registry: Registry): Promise<void> 
   return exposeAge(registry, 'hoplog_erasure_age_seconds', help, () => oldestOpenErasure(pool));
 }
 
+/** Exposes the age of the newest backup; nothing before the first one is recorded. As {@link exposeWatermarkAge} otherwise. */
+export function exposeBackupAge(pool: Pool, registry: Registry): Promise<void> {
+  const help = 'Age of the newest recorded backup; absent before the first.';
+  return exposeAge(registry, 'hoplog_backup_age_seconds', help, () => lastBackup(pool), { isAbsent: true });
+}
+
 /**
  * Exposes the age of a time that is read at each scrape. While PostgreSQL is down the age grows from the last known time.
  *
- * @param read returns microseconds; null: 0 is exposed
+ * @param read returns microseconds; null: 0 is exposed, or with `isAbsent` nothing
  */
 async function exposeAge(
   registry: Registry,
   name: string,
   help: string,
   read: () => Promise<number | null>,
+  { isAbsent = false } = {},
 ): Promise<void> {
   let micros: number | null = null;
 
@@ -53,7 +61,8 @@ async function exposeAge(
     registers: [registry],
     async collect() {
       await look();
-      this.set(micros === null ? 0 : Math.max(0, Date.now() / 1_000 - micros / 1_000_000));
+      if (micros === null && isAbsent) this.remove();
+      else this.set(micros === null ? 0 : Math.max(0, Date.now() / 1_000 - micros / 1_000_000));
     },
   });
   await look();

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Gauge } from 'prom-client';
 import { assertAnswers, createClickHouse } from '../clickhouse/client.ts';
 import { createTxtLookup } from '../core/dns/txt-records.ts';
 import { createEnricher } from '../core/enrich/enrich.ts';
@@ -13,6 +12,7 @@ import { type Readiness, storeStates } from '../core/tier/health.ts';
 import { type OpenTier, startTier, type TierProcess } from '../core/tier/start.ts';
 import { createPool } from '../sql/database/pool.ts';
 import { waitForSecrets } from '../sql/database/secrets.ts';
+import { createLogMetrics } from './metrics.ts';
 import { createWorkers } from './workers.ts';
 
 /** The supervisor leaves 3 s: the drain, and a little to close. */
@@ -60,15 +60,13 @@ async function openWorkers(tier: TierProcess): Promise<OpenTier> {
   const tracing = await tier.openTracing();
   const secrets = await waitForSecrets(pool, log);
   const sealer = createAddressSealer(secrets.address);
-  const reader = await openEventLogReader(config);
+  const logMetrics = config.kafkaBrokers.length > 0 ? createLogMetrics(registry) : null;
+  logMetrics?.retention.set(config.kafka.retentionHours * 3_600);
+  const reader = await openEventLogReader(config, (partitions) =>
+    logMetrics?.underReplicated.set(partitions),
+  );
   const webhookReader = await openEventLogReader(config);
   const deadTopic = await openDeadLetterTopic(config);
-  if (config.kafkaBrokers.length > 0) {
-    const help = 'Time for which Kafka keeps the event log (KAFKA_RETENTION_HOURS).';
-    new Gauge({ name: 'hoplog_log_retention_seconds', help, registers: [registry] }).set(
-      config.kafka.retentionHours * 3_600,
-    );
-  }
   const workers = createWorkers({
     pool,
     clickhouse,

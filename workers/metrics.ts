@@ -140,3 +140,20 @@ export function createWorkerMetrics(registry: Registry) {
   for (const cause of ['lost', 'error']) metrics.lanesLost.inc({ cause }, 0);
   return metrics;
 }
+
+/** Creates the metrics of Kafka as the event log. */
+export function createLogMetrics(registry: Registry) {
+  const registers = [registry];
+  return {
+    retention: new Gauge({
+      name: 'hoplog_log_retention_seconds',
+      help: 'Time for which Kafka keeps the event log (KAFKA_RETENTION_HOURS).',
+      registers,
+    }),
+    underReplicated: new Gauge({
+      name: 'hoplog_log_under_replicated_partitions',
+      help: 'Partitions of the event log that lack a replica in sync.',
+      registers,
+    }),
+  };
+}

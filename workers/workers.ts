@@ -12,7 +12,8 @@ import { attribute } from './attribution/attribute.ts';
 import { storeWaitingReports } from './attribution/store-waiting-reports.ts';
 import { startConnectionJobs } from './connections/jobs.ts';
 import { publishDeadLetters } from './dead-letters/publish.ts';
-import { exposeErasureAge, exposeWatermarkAge } from './exposed-ages.ts';
+import { exposeBackupAge, exposeErasureAge, exposeWatermarkAge } from './exposed-ages.ts';
+import { exposeReplication } from './exposed-replication.ts';
 import { createIdlePause } from './idle-pause.ts';
 import { checkDomains } from './jobs/check-domains.ts';
 import { correctTimes } from './jobs/correct-times.ts';
@@ -102,6 +103,8 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
   const metrics = createWorkerMetrics(registry);
   void exposeWatermarkAge(pool, registry);
   void exposeErasureAge(pool, registry);
+  void exposeBackupAge(pool, registry);
+  exposeReplication(pool, registry);
   const end = new AbortController();
   const pause = createIdlePause(IDLE_POLL_MS);
   const given = requestingHeartbeats(

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { lockFile } from '../../core/file-lock.ts';
 import { type Config, readConfig } from '../../core/settings/config.ts';
+import { recordBackup } from '../../sql/database/last-backup.ts';
+import { createPool } from '../../sql/database/pool.ts';
 import { wholeNumber } from '../arguments.ts';
 import { createBackup, sizeOf } from '../backup/create.ts';
 import { listBackups, readManifest } from '../backup/manifest.ts';
@@ -28,6 +30,7 @@ export function backupCommands(program: Command): void {
       const target = openTarget(options.to, config);
       const result = await exclusively(config, async () => {
         const created = await createBackup(config, target, program.version() ?? '');
+        await record(config.databaseUrl);
         const removed = options.keep === undefined ? [] : await pruneBackups(target, options.keep);
         return { ...created, target: target.name, removed };
       });
@@ -78,6 +81,16 @@ export function backupCommands(program: Command): void {
       if (problems.length > 0) process.exitCode = 1;
     });
 
+  group
+    .command('record')
+    .description(
+      'record that a backup of servers, made by other tools, is complete now; the alert BackupOld counts from it',
+    )
+    .action(async (_options: object, command: Command) => {
+      await record((await operatorConfig()).databaseUrl);
+      printResult(command, { recorded: true }, () => 'recorded: the newest backup was completed now');
+    });
+
   program
     .command('restore [name]')
     .description(
@@ -104,6 +117,15 @@ export function backupCommands(program: Command): void {
         );
       },
     );
+}
+
+async function record(databaseUrl: string): Promise<void> {
+  const pool = createPool(databaseUrl, { max: 1, name: 'hoplog-cli' });
+  try {
+    await recordBackup(pool);
+  } finally {
+    await pool.end();
+  }
 }
 
 /** @throws {CommandFailed} unless a service with both embedded databases runs, as this user unless that is root */

@@ -96,9 +96,13 @@ export async function openEventLogWriter(
  * Opens the event log for one consumer. Each consumer needs its own, since a reader of Kafka has a position. It
  * connects at the first call.
  *
+ * @param onUnderReplicated called at intervals with the number of partitions of Kafka that lack a replica in sync
  * @throws {ConfigError} when a setting of Kafka is wrong
  */
-export async function openEventLogReader(config: ReaderConfig): Promise<EventLogReader> {
+export async function openEventLogReader(
+  config: ReaderConfig,
+  onUnderReplicated?: (partitions: number) => void,
+): Promise<EventLogReader> {
   const { dataDir, kafkaBrokers: brokers, kafka } = config;
   if (brokers.length === 0) return new JournalReader(dataDir);
   const log = createLogger('kafka-reader');
@@ -106,7 +110,12 @@ export async function openEventLogReader(config: ReaderConfig): Promise<EventLog
     import('./kafka/client.ts'),
     import('./kafka/reader.ts'),
   ]);
-  return new KafkaReader(createKafka({ brokers, kafka }, 'hoplog-workers', log), kafka, log);
+  return new KafkaReader(
+    createKafka({ brokers, kafka }, 'hoplog-workers', log),
+    kafka,
+    log,
+    onUnderReplicated,
+  );
 }
 
 /** Opens the topic of dead letters; null where the journal is the event log. It connects at the first letter. */

@@ -49,6 +49,7 @@ export const OF_THE_DEPLOYMENT: Readonly<Record<string, string>> = {
   log_lanes: LOG,
   live_workers: LOG,
   job_leases: LOG,
+  last_backup: 'of the deployment',
   dead_letters: LOG,
   waiting_reports: `${LOG}; they wait for a minute at most`,
   link_leases: 'their use is in links.used_elsewhere',

@@ -87,6 +87,12 @@ CREATE TABLE job_leases (
   held_until timestamptz NOT NULL
 );
 
+-- When the newest complete backup of the deployment was made; no row: none is known.
+CREATE TABLE last_backup (
+  is_newest boolean PRIMARY KEY DEFAULT true CHECK (is_newest),
+  made_at   timestamptz NOT NULL
+);
+
 -- Rows of these are updated each second, in place. A page of them is cleaned when it is read, so vacuum need only come
 -- where that was held up, and statistics of a few rows serve no plan. By default both came at each look of autovacuum,
 -- and wrote more than the updates.

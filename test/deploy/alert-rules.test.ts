@@ -152,6 +152,32 @@ const CASES: Record<string, Case> = {
     fires: { hoplog_erasure_age_seconds: '86401x90' },
     rests: { hoplog_erasure_age_seconds: '86399x90' },
   },
+  UnderReplicated: {
+    fires: { 'hoplog_log_under_replicated_partitions{instance="a"}': '1x90' },
+    rests: { 'hoplog_log_under_replicated_partitions{instance="a"}': '0x28 1x60' },
+  },
+  StandbyMissing: {
+    // The workers were replaced meanwhile.
+    fires: {
+      'hoplog_postgres_standbys{instance="a"}': '2x50',
+      'hoplog_postgres_standbys{instance="b"}': '_x51 1x90',
+    },
+    // A base backup is one connection more.
+    rests: { 'hoplog_postgres_standbys{instance="a"}': '2x40 3x10 2x90' },
+    atMinute: 75,
+  },
+  StandbyBehind: {
+    fires: { 'hoplog_postgres_slot_retained_bytes{instance="a"}': '4294967297x90' },
+    rests: { 'hoplog_postgres_slot_retained_bytes{instance="a"}': '4294967296x90' },
+  },
+  BackupOld: {
+    fires: { 'hoplog_backup_age_seconds{instance="a"}': '172801x90' },
+    // One that has not looked since.
+    rests: {
+      'hoplog_backup_age_seconds{instance="a"}': '172801x90',
+      'hoplog_backup_age_seconds{instance="b"}': '60x90',
+    },
+  },
   OrdersWithoutRate: {
     fires: { 'hoplog_worker_orders_without_rate_total{currency="EUR"}': '0x25 1x80' },
     rests: { 'hoplog_worker_orders_without_rate_total{currency="EUR"}': '0x5 1x100' },

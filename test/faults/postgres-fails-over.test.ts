@@ -3,11 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freePort } from '../../cli/embedded/free-port.ts';
 import { serviceUrlOf } from '../../cli/embedded/postgres.ts';
 import { postgresHosts } from '../../core/databases/postgres-hosts.ts';
 import { createPool } from '../../sql/database/pool.ts';
 import { untilLinksSynced } from '../kafka/deployment.ts';
 import { clickLinks, firstVisits } from '../support/clicker.ts';
+import { exposedFigure } from '../support/exposed-figure.ts';
 import { makeLink } from '../support/first-click.ts';
 import { type ReplicatedPostgres, startReplicatedPostgres } from '../support/replicated-postgres.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -22,14 +24,17 @@ let directory: string;
 let postgres: ReplicatedPostgres;
 let service: Service;
 let dataDir: string;
+let metricsPort: number;
 
 beforeAll(async () => {
+  metricsPort = await freePort('127.0.0.1', 4);
   directory = mkdtempSync(join(tmpdir(), 'hoplog-failover-'));
   dataDir = join(directory, 'data');
   postgres = await startReplicatedPostgres(directory);
   service = await startService({
     dataDir,
     env: {
+      METRICS_PORT: String(metricsPort),
       DATABASE_URL: postgres.urlOf(serviceUrlOf),
       DATABASE_OWNER_URL: postgres.urlOf((url) => url),
       // The least: no process may need more connections than this at once.
@@ -138,6 +143,9 @@ test('the primary is lost and a synchronous standby promoted: each click and pur
     (count) => count > 20,
   );
 
+  const standbys = () => exposedFigure(metricsPort + 2, 'hoplog_postgres_standbys');
+  expect(await standbys()).toBe(1);
+
   const lostAt = performance.now();
   postgres.killPrimary();
   // As long as a manager of the cluster takes to miss it, at least.
@@ -158,6 +166,7 @@ test('the primary is lost and a synchronous standby promoted: each click and pur
   // A link that is made now redirects: ingest reads changes of the new primary.
   const later = await makeLink(service, key, 'later');
   const afterwards = await firstVisits([`${service.short_url}/${later.slug}`]);
+  await expect.poll(standbys, { timeout: 10_000 }).toBe(0);
   const open = await postgres.onStandby<{ name: string; count: number }>(
     `SELECT application_name AS name, count(*)::int AS count FROM pg_stat_activity
      WHERE application_name LIKE 'hoplog-%' GROUP BY 1 ORDER BY 1`,

@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Admin, Kafka } from 'kafkajs';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { freePort } from '../../cli/embedded/free-port.ts';
 import { createKafka } from '../../core/event-log/kafka/client.ts';
 import { readConfig } from '../../core/settings/config.ts';
 import { silentLogger } from '../../core/tier/log.ts';
 import { accountFor } from '../faults/accounting.ts';
 import type { Clicked } from '../support/clicker.ts';
+import { exposedFigure } from '../support/exposed-figure.ts';
 import { makeLink } from '../support/first-click.ts';
 import { EACH_SECOND, hoplog } from '../support/hoplog.ts';
 import { NO_KAFKA, startKafka, type TestKafka } from '../support/kafka.ts';
@@ -36,6 +38,7 @@ let kafka: TestKafka;
 let stores: TestStores;
 let directory: string;
 let dataDir: string;
+let metricsPort: number;
 let service: Service;
 let env: Record<string, string>;
 let key: string;
@@ -55,7 +58,8 @@ beforeAll(async () => {
     CLICKHOUSE_URL: stores.clickhouseUrl,
     CLICKHOUSE_DATABASE: stores.clickhouseDatabase,
   };
-  service = await startService({ dataDir, env });
+  metricsPort = await freePort('127.0.0.1', 4);
+  service = await startService({ dataDir, env: { ...env, METRICS_PORT: String(metricsPort) } });
   key = service.demo?.secret_key ?? '';
 }, 240_000);
 
@@ -129,6 +133,9 @@ test(`killing ${KILLED} of three brokers loses nothing and duplicates nothing`, 
       for (const node of kafka.nodes.slice(0, KILLED)) {
         await node.kill();
         await expect.poll(() => replicasInSync(admin), PATIENT).toEqual([2, 2, 2, 2]);
+        const underReplicated = () =>
+          exposedFigure(metricsPort + 2, 'hoplog_log_under_replicated_partitions');
+        await expect.poll(underReplicated, PATIENT).toBe(4);
         await delay(1_000);
         await node.start();
         await expect.poll(() => replicasInSync(admin), PATIENT).toEqual([3, 3, 3, 3]);

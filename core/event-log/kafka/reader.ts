@@ -6,7 +6,7 @@ import { linkSignals } from '../../tier/linked-signal.ts';
 import type { Logger } from '../../tier/log.ts';
 import type { EventLogReader } from '../port.ts';
 import { PartitionBuffer } from './partition-buffer.ts';
-import { countPartitions, LOOK_FOR_PARTITIONS_MS } from './partitions.ts';
+import { countLed, countUnderReplicated, LOOK_FOR_PARTITIONS_MS, readPartitions } from './partitions.ts';
 import { explainError } from './refusals.ts';
 import { ensureTopic } from './topic.ts';
 
@@ -32,6 +32,7 @@ export class KafkaReader implements EventLogReader {
   readonly #kafka: KafkaSettings;
   readonly #log: Logger;
   readonly #admin: Admin;
+  readonly #onUnderReplicated: (partitions: number) => void;
   readonly #buffers = new Map<number, PartitionBuffer>();
   /** Partitions that the client should fetch. It may fetch others for a moment after a restart. */
   readonly #fetching = new Set<number>();
@@ -43,7 +44,14 @@ export class KafkaReader implements EventLogReader {
   #consumer: Consumer | null = null;
   #opening: Promise<void> | null = null;
 
-  constructor(client: Kafka, kafka: KafkaSettings, log: Logger) {
+  /** @param onUnderReplicated called every ten seconds with the number of partitions that lack a replica in sync */
+  constructor(
+    client: Kafka,
+    kafka: KafkaSettings,
+    log: Logger,
+    onUnderReplicated = (_partitions: number) => {},
+  ) {
+    this.#onUnderReplicated = onUnderReplicated;
     this.#client = client;
     this.#kafka = kafka;
     this.#log = log;
@@ -73,7 +81,9 @@ export class KafkaReader implements EventLogReader {
 
   /** Adds new partitions. The client's consumer has those of its start only, so another one takes its place. */
   async #lookForMore(): Promise<void> {
-    const count = await countPartitions(this.#admin, this.#kafka.topic);
+    const partitions = await readPartitions(this.#admin, this.#kafka.topic);
+    this.#onUnderReplicated(countUnderReplicated(partitions));
+    const count = countLed(partitions, this.#kafka.topic);
     if (count <= this.#buffers.size || this.#closing.signal.aborted) return;
     this.#log.info({ topic: this.#kafka.topic, partitions: count }, 'the topic has new partitions');
     this.#partitions = Promise.resolve(this.#addBuffers(count));
