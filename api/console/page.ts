@@ -1,3 +1,4 @@
+import { MARK_URL } from '../../core/mark.ts';
 import type { ConsoleFiles } from './files.ts';
 
 /** The page of shared dashboards in the console's build. */
@@ -32,7 +33,7 @@ export function consoleHtml(
 <meta name="robots" content="noindex">
 <meta name="color-scheme" content="light dark">
 <title>Hoplog</title>
-<link rel="icon" href="data:,">
+<link rel="icon" type="image/svg+xml" href="${MARK_URL}">
 ${styles.join('')}${fetches.join('')}${preloads.join('')}<script type="module" nonce="${nonce}" src="${assetPath(files.script)}"></script>
 </head>
 <body>

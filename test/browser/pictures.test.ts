@@ -85,6 +85,7 @@ async function picture(page: ConsolePage, name: string): Promise<void> {
 
 test('the overview', { tags: 'nightly' }, async () => {
   const page = await open('/');
+  await page.getByRole('button', { name: 'First steps' }).click();
   await page.getByRole('button', { name: 'Hide for everyone' }).click();
   await page.getByRole('region', { name: 'First steps' }).waitFor({ state: 'detached' });
   await page.reload();

@@ -1,3 +1,4 @@
+import { MARK_URL } from '../../core/mark.ts';
 import { type Html, html } from './html.ts';
 import { type Navigation, navigationMarkup } from './navigation.ts';
 import type { Page } from './page.ts';
@@ -18,7 +19,7 @@ export function layout(page: Page, navigation: Navigation, assets: Assets): stri
 <meta name="color-scheme" content="light dark">
 <meta name="description" content="${description}">
 <title>${isHome ? title : `${title} · Hoplog documentation`}</title>
-<link rel="icon" href="data:,">
+<link rel="icon" type="image/svg+xml" href="${MARK_URL}">
 <link rel="alternate" type="text/markdown" href="${markdownPath(path)}">
 <link rel="stylesheet" href="${assets.style}">
 <script src="${assets.theme}"></script>
@@ -28,7 +29,7 @@ export function layout(page: Page, navigation: Navigation, assets: Assets): stri
 <a class="skip" href="#content">Skip to the content</a>
 <header class="top">
 <button type="button" class="menu" popovertarget="navigation" aria-label="Pages"><span aria-hidden="true">☰</span></button>
-<a class="brand" href="/docs"><strong>Hoplog</strong> docs</a>
+<a class="brand" href="/docs"><img src="${MARK_URL}" width="22" height="22" alt=""> <strong>Hoplog</strong> docs</a>
 <search class="search" hidden><form role="search"><input type="search" name="q" placeholder="Search" aria-label="Search the documentation" autocomplete="off" spellcheck="false"><kbd aria-hidden="true">/</kbd></form></search>
 <a class="to-console" href="/console">Console</a>
 <button type="button" class="theme" data-theme-switch hidden></button>

@@ -20,6 +20,15 @@ const PAINTED = (paths: unknown[]) =>
     opacity: Number(path.computedStyleMap().get('fill-opacity').value.toFixed(3)),
   }));
 
+/** Runs in the browser: the sizes of the totals' figures. */
+const SIZES =
+  '[...new Set([...document.querySelectorAll(".totals-value")].map((one) => getComputedStyle(one).fontSize))]';
+/** Runs in the browser: the most room below the content of a card with a list. Pixels. */
+const SLACKS = `Math.max(...[...document.querySelectorAll('.breakdown-panel')].map((panel) => {
+  const last = panel.lastElementChild ?? panel;
+  return panel.getBoundingClientRect().bottom - last.getBoundingClientRect().bottom;
+}))`;
+
 let site: ConsoleSite;
 
 inChromium(async () => {
@@ -83,6 +92,14 @@ describe('with clicks, leads and orders', () => {
       .toMatch(/^\d+ \w+ \d{4}Clicks\d+Previous period \(\d+ \w+ \d{4}\)\d+$/);
     await page.waitForLoadState('networkidle');
     await expectGood(page, 'dashboard');
+    // Data begins above 200 pixels, totals have one size, and cards are as high as their lists.
+    for (const width of [1_440, 390]) {
+      await page.setViewportSize({ width, height: 900 });
+      expect((await card(page, 'Totals').boundingBox())?.y).toBeLessThan(200);
+    }
+    await page.setViewportSize({ width: 1_440, height: 900 });
+    expect(await page.evaluate(SIZES)).toHaveLength(1);
+    expect(await page.evaluate(SLACKS)).toBeLessThan(8);
     await page.getByRole('button', { name: 'Show as table' }).click();
     const days = page.getByRole('region', { name: 'Figures over time' }).getByRole('row');
     await expect.poll(() => days.count(), PATIENCE).toBe(32);

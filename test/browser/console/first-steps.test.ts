@@ -3,7 +3,7 @@ import { createPool } from '../../../sql/database/pool.ts';
 import { storesOf } from '../../kafka/deployment.ts';
 import { visitNew } from '../../support/visitors.ts';
 import { inChromium } from '../in-chromium.ts';
-import { type ConsoleSite, consoleSite, expectGood, expectNotice } from './console-site.ts';
+import { type ConsolePage, type ConsoleSite, consoleSite, expectGood, expectNotice } from './console-site.ts';
 
 const PATIENCE = { timeout: 60_000 };
 
@@ -14,11 +14,20 @@ inChromium(async () => {
   return site.close;
 });
 
+/** Shows all steps. */
+const unfold = (page: ConsolePage) =>
+  page.getByRole('button', { name: 'First steps', expanded: false }).press('Enter');
+
 test('the first steps lead to where each is done, follow what happens, and are right after a reload', async () => {
   const page = await site.open('/');
   const list = page.getByRole('region', { name: 'First steps' });
   const step = (name: string) => list.getByRole('listitem').filter({ hasText: name });
   const isDone = (name: string) => step(name).getByLabel('Done').count();
+  // One line with the next step, until a press shows all.
+  await list.getByText(/^[01] of 7$/).waitFor();
+  await list.getByText('Next: Create a link').waitFor();
+  expect((await list.boundingBox())?.height).toBeLessThan(50);
+  await unfold(page);
   await step('Create a link').getByLabel('Open').waitFor();
   await expectGood(page, 'first-steps');
   for (const [name, heading] of [
@@ -35,7 +44,7 @@ test('the first steps lead to where each is done, follow what happens, and are r
     await step(name).getByRole('link', { name }).press('Enter');
     await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor();
     await page.goBack();
-    await list.waitFor();
+    await unfold(page);
   }
   const { links } = await site.api<{ links: { short_url: string }[] }>('/links', {
     destination_url: 'https://shop.example/',
@@ -49,10 +58,11 @@ test('the first steps lead to where each is done, follow what happens, and are r
   // Never open after a reload, not even before the response.
   await page.route('**/api/v1/first-steps', () => undefined);
   await page.reload();
-  await list.waitFor();
+  await unfold(page);
   expect(await list.getByLabel('Open').count()).toBe(0);
   await page.unrouteAll({ behavior: 'ignoreErrors' });
   await page.reload();
+  await unfold(page);
   await expect.poll(() => isDone('See a click'), PATIENCE).toBe(1);
   await expectGood(page, 'first-steps-some');
   await page.close();
@@ -65,6 +75,7 @@ test('a press shows the sample shop, marked on each page, and another removes it
   // The other tests open pages with the session of 127.0.0.1, which a switch would end.
   const page = await site.open('/', { host: 'localhost' });
   const heading = (name: string) => page.getByRole('heading', { level: 1, name, exact: true });
+  await unfold(page);
   await page.getByRole('button', { name: 'Look at sample data' }).press('Enter');
   const mark = page.getByRole('complementary', { name: 'Sample data' });
   await mark.getByText('Nothing here is real').waitFor();
@@ -90,6 +101,7 @@ test('a press shows the sample shop, marked on each page, and another removes it
   }
   await mark.getByRole('button', { name: 'Back to' }).press('Enter');
   await mark.waitFor({ state: 'detached' });
+  await unfold(page);
   await page.getByRole('button', { name: 'Look at sample data' }).press('Enter');
   await mark.getByRole('button', { name: 'Remove sample data' }).press('Enter');
   await expectNotice(page, 'Sample data removed');
@@ -105,13 +117,14 @@ test('an analyst reads who does a step, and hides them; an owner hides them for 
   const owner = await site.open('/', { keepsUndo: true });
   const region = { name: 'First steps' };
   const steps = analyst.getByRole('region', region);
+  await unfold(analyst);
   await steps.getByText('An operator does this.').first().waitFor();
   expect(await steps.getByRole('button', { name: 'Hide for everyone' }).count()).toBe(0);
   await steps.getByRole('button', { name: 'Hide for me' }).press('Enter');
   await steps.waitFor({ state: 'detached' });
   await expectNotice(analyst, 'First steps hidden');
   await analyst.keyboard.press('Control+z');
-  await steps.waitFor();
+  await unfold(analyst);
   await steps.getByRole('button', { name: 'Hide for me' }).press('Enter');
   await steps.waitFor({ state: 'detached' });
   await analyst.reload();
@@ -119,6 +132,7 @@ test('an analyst reads who does a step, and hides them; an owner hides them for 
   expect(await steps.count()).toBe(0);
 
   const own = owner.getByRole('region', region);
+  await unfold(owner);
   await own.getByRole('button', { name: 'Hide for everyone' }).press('Enter');
   await own.waitFor({ state: 'detached' });
   await expectGood(owner, 'undo');

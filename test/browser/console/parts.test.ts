@@ -48,6 +48,26 @@ const LOOKS = `(() => {
   ]).join('\\n') + '\\n';
 })()`;
 
+/**
+ * Runs in the page: the rings of all controls with the focus of the keyboard. Where a control is not seen, what stands for it
+ * has the ring.
+ */
+const RINGS = `(() => {
+  const ringOf = (one) => {
+    const style = getComputedStyle(one);
+    return style.outlineStyle === 'none' ? null : [style.outlineColor, style.outlineStyle, style.outlineWidth].join(' ');
+  };
+  const isSeen = (one) => getComputedStyle(one).opacity !== '0' && one.getBoundingClientRect().width > 1;
+  const controls = [...document.querySelectorAll('main :is(a[href], button, input, select, textarea, summary, [tabindex="0"])')]
+    .filter((one) => !one.disabled && one.getClientRects().length > 0);
+  const rings = controls.map((one) => {
+    one.focus({ focusVisible: true });
+    const shown = isSeen(one) ? one : [one.nextElementSibling, one.parentElement].find((next) => next && ringOf(next)) ?? one;
+    return ringOf(shown) ?? 'none: ' + one.outerHTML.slice(0, 160);
+  });
+  return [...new Set(rings)];
+})()`;
+
 /** Waits until the colors have faded to those of the theme. */
 async function settle(page: ConsolePage, scheme: string): Promise<void> {
   await page.emulateMedia({ colorScheme: scheme as 'light' | 'dark', reducedMotion: 'reduce' });
@@ -65,5 +85,8 @@ test('every part is on one page, and looks as it did in both themes', async () =
     await expect(await page.evaluate(LOOKS)).toMatchFileSnapshot(`./looks/parts-${scheme}.txt`);
   }
   await expectGood(page, 'parts');
+  // Whatever can have the focus of the keyboard shows it by the same ring.
+  await settle(page, 'light');
+  expect(await page.evaluate(RINGS)).toEqual(['rgb(21, 115, 67) solid 2px']);
   await page.close();
 });

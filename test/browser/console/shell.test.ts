@@ -31,6 +31,7 @@ test('the shell shows the workspace and leads to every page of the navigation', 
   await page.getByText(`owner@${site.mail}`).waitFor();
   await page.getByText('Owner of demo').waitFor();
   await page.getByRole('link', { name: 'Documentation' }).waitFor();
+  expect(await page.locator('link[rel=icon]').getAttribute('href')).toMatch(/^data:image\/svg\+xml,/);
   await expectGood(page, 'shell', 'all');
   for (const name of ['Overview', 'Live', 'Links', 'Visitors', 'Webhooks', 'Settings', 'Developers']) {
     await page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
@@ -44,6 +45,26 @@ test('the shell shows the workspace and leads to every page of the navigation', 
     expect([name, response.status]).toEqual([name, 200]);
     if (anchor) expect(await response.text()).toContain(`id="${anchor}"`);
   }
+  await page.close();
+});
+
+test('the tab key reaches the page right after the skip link, then header and navigation', async () => {
+  const page = await site.open('/webhooks');
+  const action = page.getByRole('main').getByRole('button', { name: 'New webhook' });
+  await action.first().waitFor();
+  const focused = () =>
+    page.evaluate(`(() => {
+      const one = document.activeElement;
+      return one.classList.contains('skip-link') ? 'skip' : (one.closest('main, header, nav')?.localName ?? '');
+    })()`);
+  await page.evaluate('document.activeElement.blur()');
+  const places: unknown[] = [];
+  // The page's controls are few: no list yet.
+  for (let nth = 0; nth < 12; nth++) {
+    await page.keyboard.press('Tab');
+    places.push(await focused());
+  }
+  expect([...new Set(places)]).toEqual(['skip', 'main', 'header', 'nav']);
   await page.close();
 });
 

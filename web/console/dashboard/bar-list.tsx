@@ -2,6 +2,7 @@ import { Text } from '@mantine/core';
 import { IconArrowUpRight } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import type { Metric } from '../../../core/analytics/dimensions.ts';
 import { formatChange } from '../formats.ts';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { LetterMark } from '../parts/letter-mark.tsx';
@@ -47,7 +48,7 @@ export function BarList({ tab, more }: { tab: Tab; more: ReactNode }) {
             <span>{METRIC_NAMES[view.metric]}</span>
           </div>
           <ul className="bars" aria-label={tab.title}>
-            {result.rows.map((row) => (
+            {folded(result, tab, view.metric).map((row) => (
               <Bar key={valueIn(row, dimension) ?? ''} row={row} result={result} tab={tab} />
             ))}
           </ul>
@@ -56,6 +57,23 @@ export function BarList({ tab, more }: { tab: Tab; more: ReactNode }) {
       )}
     </QueryView>
   );
+}
+
+/** From this share of the total on, the row without a value is folded. */
+const MOST = 0.5;
+/** Dimensions whose missing value is a value, as visitors that no page sent are. */
+const MEANT: ReadonlySet<string> = new Set(['referer_host', 'trigger', 'domain']);
+
+/** Whether a row is that of the missing value, and most of the total: it would make every other bar tiny. */
+function isMostly(row: Row, { totals, rows }: Result, dimension: Tab['dimension'], metric: Metric): boolean {
+  if (valueIn(row, dimension) !== null || MEANT.has(dimension) || rows.length === 1) return false;
+  return (row.metrics[metric] ?? 0) > MOST * (totals[metric] ?? 0);
+}
+
+/** The rows, a folded one last. */
+function folded(result: Result, { dimension }: Tab, metric: Metric): Row[] {
+  const isLast = (row: Row) => isMostly(row, result, dimension, metric);
+  return [...result.rows.filter((row) => !isLast(row)), ...result.rows.filter(isLast)];
 }
 
 function Bar({ row, result, tab: { dimension } }: { row: Row; result: Result; tab: Tab }) {
@@ -67,21 +85,27 @@ function Bar({ row, result, tab: { dimension } }: { row: Row; result: Result; ta
   const note = value === null ? undefined : nameOfId(dimension, value, result.names)?.note;
   const flag = flagBeside(dimension, value);
   const isFilter = isChosen(view.filters, dimension, value);
-  const most = Math.max(...result.rows.map(({ metrics }) => metrics[metric] ?? 0));
-  const share = most > 0 ? (row.metrics[metric] ?? 0) / most : 0;
+  const isFolded = isMostly(row, result, dimension, metric);
+  const most = Math.max(
+    ...result.rows
+      .filter((one) => !isMostly(one, result, dimension, metric))
+      .map(({ metrics }) => metrics[metric] ?? 0),
+  );
+  const share = most > 0 && !isFolded ? (row.metrics[metric] ?? 0) / most : 0;
   return (
     <li className="bar">
       <button
         type="button"
         className="bar-press"
+        data-folded={isFolded || undefined}
         aria-pressed={isFilter}
         title={isFilter ? `Remove the filter ${name}` : `Filter by ${name}`}
         onClick={() => toggle(dimension, value)}
       >
-        <span className="bar-fill" style={{ width: `${Math.max(share * 100, 0.5)}%` }} />
+        {!isFolded && <span className="bar-fill" style={{ width: `${Math.max(share * 100, 0.5)}%` }} />}
         <span className="bar-name">
           {flag && <span aria-hidden="true">{flag} </span>}
-          {MARKED.has(dimension) && <LetterMark name={value === null ? '' : name} />}
+          {MARKED.has(dimension) && !isFolded && <LetterMark name={value === null ? '' : name} />}
           {name}
           {note && (
             <Text component="span" size="xs" c="dimmed" ml={6} dir="auto">
@@ -90,7 +114,7 @@ function Bar({ row, result, tab: { dimension } }: { row: Row; result: Result; ta
           )}
         </span>
         <RowChange row={row} metric={metric} />
-        <span className="bar-value figure">{formatMetric(metric, row.metrics[metric], currency)}</span>
+        <span className="bar-value">{formatMetric(metric, row.metrics[metric], currency)}</span>
       </button>
       {isConsole && dimension === 'link' && value !== null && (
         <Link
@@ -111,5 +135,5 @@ function RowChange({ row, metric }: { row: Row; metric: keyof Row['metrics'] }) 
   if (before === 0) return null;
   const change = ((row.metrics[metric] ?? 0) - before) / before;
   const look = change > 0 ? 'up' : change < 0 ? 'down' : 'same';
-  return <span className={`bar-change figure bar-change-${look}`}>{formatChange(change)}</span>;
+  return <span className={`bar-change bar-change-${look}`}>{formatChange(change)}</span>;
 }

@@ -1,4 +1,4 @@
-import { Group, NativeSelect, Paper, SimpleGrid, Tabs } from '@mantine/core';
+import { Group, NativeSelect, Paper, Stack, Tabs } from '@mantine/core';
 import { Suspense, useState } from 'react';
 import { TextPress } from '../parts/text-press.tsx';
 import { lazyPage } from '../shell/lazy-page.tsx';
@@ -9,14 +9,18 @@ import { WorldMap } from './world-map.tsx';
 
 const DETAILS = lazyPage<{ tab: Tab; close: () => void }>(() => import('./details-dialog.tsx'));
 
-/** The cards with lists of values. Only visible tabs are requested. */
+/** The cards with lists of values, each as high as its list, in two columns. Only visible tabs are requested. */
 export function Breakdowns() {
   return (
-    <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="md">
-      {CARDS.map((card) => (
-        <BreakdownCard key={card.parameter} card={card} />
+    <div className="breakdowns">
+      {[0, 1].map((column) => (
+        <Stack key={column} gap="md" miw={0}>
+          {CARDS.filter((_, nth) => nth % 2 === column).map((card) => (
+            <BreakdownCard key={card.parameter} card={card} />
+          ))}
+        </Stack>
       ))}
-    </SimpleGrid>
+    </div>
   );
 }
 

@@ -1,4 +1,7 @@
 import type { TimeUnit } from '../../../core/analytics/dimensions.ts';
+import { instantOfDay } from '../parts/window.ts';
+import { valueIn } from './dimensions.ts';
+import type { Result } from './source.ts';
 
 /**
  * Seconds since the epoch at which a bucket begins. Labels of days, weeks and months have no offset: they are taken as
@@ -30,4 +33,44 @@ export function bucketName(label: string, unit: TimeUnit, zone = 'UTC'): string 
     timeZone: chartZone(unit, zone),
   }).format(at);
   return unit === 'week' ? `Week of ${written}` : written;
+}
+
+const UNIT_DAYS: Partial<Record<TimeUnit, number>> = { day: 1, week: 7 };
+const UNIT_MS: Partial<Record<TimeUnit, number>> = { minute: 60_000, hour: 3_600_000 };
+
+/** The instants at which a bucket begins and ends, in the zone that it was made in. Milliseconds since the epoch. */
+function boundsOf(label: string, unit: TimeUnit, zone: string): [from: number, to: number] {
+  const length = UNIT_MS[unit];
+  if (length !== undefined) return [Date.parse(label), Date.parse(label) + length];
+  const first = label.length === 7 ? `${label}-01` : label;
+  const [year = 0, month = 1] = first.split('-').map(Number);
+  const days = UNIT_DAYS[unit] ?? new Date(Date.UTC(year, month, 0)).getUTCDate();
+  return [instantOfDay(first, zone, 0).getTime(), instantOfDay(first, zone, days).getTime()];
+}
+
+/** Fewest buckets of a chart of which the first may be left out. */
+const LEAST_BUCKETS = 4;
+
+/**
+ * The buckets of a chart. The first is left out where the window cuts it, and the last is marked where it is not over:
+ * their figures are lower than those of whole ones, and would look like a fall.
+ */
+export function chartBuckets(
+  { rows: all, window }: Pick<Result, 'rows' | 'window'>,
+  unit: TimeUnit,
+  zone: string,
+) {
+  const labelOf = (row: Result['rows'][number]) => valueIn(row, `time:${unit}`) ?? '';
+  const [first] = all;
+  const last = all.at(-1);
+  const isCut =
+    first !== undefined &&
+    all.length >= LEAST_BUCKETS &&
+    boundsOf(labelOf(first), unit, zone)[0] < Date.parse(window.from);
+  const rows = isCut ? all.slice(1) : all;
+  return {
+    rows,
+    times: rows.map((row) => bucketStart(labelOf(row))),
+    isOpenEnded: last !== undefined && boundsOf(labelOf(last), unit, zone)[1] > Date.parse(window.to),
+  };
 }

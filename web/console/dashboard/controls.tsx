@@ -1,8 +1,8 @@
-import { Button, Group } from '@mantine/core';
+import { ActionIcon, Group } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconBookmark, IconDownload, IconFilter, IconShare2 } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, Suspense, useState } from 'react';
+import { type ComponentType, Suspense, useState } from 'react';
 import { sentenceOf } from '../api/sentence.ts';
 import { PageHeader } from '../parts/page-header.tsx';
 import { lazyPage } from '../shell/lazy-page.tsx';
@@ -19,7 +19,10 @@ const SHARE = lazyPage<{ close: () => void }>(() => import('./share-dialog.tsx')
 
 type Dialog = { kind: 'filter'; filter: Filter | null } | { kind: 'views' } | { kind: 'share' };
 
-/** The page's title with its filters, time range and actions. On a phone one button opens them. */
+/**
+ * The page's title with its period, comparison, filters and actions in one bar. Where there is no room, one button opens
+ * all but the period.
+ */
 export function Controls({ title }: { title: string }) {
   const { view } = useView();
   const { isConsole } = useSource();
@@ -27,47 +30,44 @@ export function Controls({ title }: { title: string }) {
   const [isOpen, setOpen] = useState(false);
   const close = () => setDialog(null);
   const count = view.filters.length;
+  const filters = count > 0 ? `Filters (${count})` : 'Filters';
+  const controls = (
+    <>
+      <ComparisonSelect />
+      <Action label="Add filter" icon={IconFilter} open={() => setDialog({ kind: 'filter', filter: null })} />
+      {isConsole && (
+        <>
+          <Action label="Saved views" icon={IconBookmark} open={() => setDialog({ kind: 'views' })} />
+          <Action label="Share" icon={IconShare2} open={() => setDialog({ kind: 'share' })} />
+        </>
+      )}
+      <ExportButton />
+    </>
+  );
   return (
     <>
-      <PageHeader title={title}>
+      <PageHeader title={title} isOneLine>
         <PeriodSelect />
-        <Button
-          hiddenFrom="sm"
+        <ActionIcon
+          hiddenFrom="md"
           variant="default"
-          leftSection={<IconFilter size={16} stroke={1.6} />}
+          size={36}
+          aria-label={filters}
           aria-expanded={isOpen}
           onClick={() => setOpen(!isOpen)}
         >
-          {count > 0 ? `Filters (${count})` : 'Filters'}
-        </Button>
-      </PageHeader>
-      <Group gap="xs" mb="md" className="dashboard-controls" data-open={isOpen || undefined}>
-        <Button
-          variant="default"
-          leftSection={<IconFilter size={16} stroke={1.6} />}
-          onClick={() => setDialog({ kind: 'filter', filter: null })}
-        >
-          Add filter
-        </Button>
-        <FilterChips edit={(filter) => setDialog({ kind: 'filter', filter })} />
-        <Group gap="xs" ml={{ base: 0, sm: 'auto' }}>
-          <ComparisonSelect />
-          {isConsole && (
-            <>
-              <Action
-                icon={<IconBookmark size={16} stroke={1.6} />}
-                open={() => setDialog({ kind: 'views' })}
-              >
-                Saved views
-              </Action>
-              <Action icon={<IconShare2 size={16} stroke={1.6} />} open={() => setDialog({ kind: 'share' })}>
-                Share
-              </Action>
-            </>
-          )}
-          <ExportButton />
+          <IconFilter size={18} stroke={1.6} />
+        </ActionIcon>
+        <Group gap="xs" wrap="nowrap" visibleFrom="md">
+          {controls}
         </Group>
-      </Group>
+      </PageHeader>
+      {isOpen && (
+        <Group gap="xs" mb="md" hiddenFrom="md">
+          {controls}
+        </Group>
+      )}
+      <FilterChips edit={(filter) => setDialog({ kind: 'filter', filter })} />
       {dialog && (
         <Suspense fallback={null}>
           <Opened dialog={dialog} close={close} />
@@ -77,11 +77,13 @@ export function Controls({ title }: { title: string }) {
   );
 }
 
-function Action({ icon, open, children }: { icon: ReactNode; open: () => void; children: ReactNode }) {
+type Sign = ComponentType<{ size?: number | string; stroke?: number | string }>;
+
+function Action({ label, icon: Icon, open }: { label: string; icon: Sign; open: () => void }) {
   return (
-    <Button variant="default" leftSection={icon} onClick={open}>
-      {children}
-    </Button>
+    <ActionIcon variant="default" size={36} aria-label={label} title={label} onClick={open}>
+      <Icon size={18} stroke={1.6} />
+    </ActionIcon>
   );
 }
 
@@ -110,13 +112,15 @@ function ExportButton() {
     }
   };
   return (
-    <Button
+    <ActionIcon
       variant="default"
-      leftSection={<IconDownload size={16} stroke={1.6} />}
+      size={36}
+      aria-label="Export"
+      title="Export"
       loading={isBusy}
       onClick={() => void save()}
     >
-      Export
-    </Button>
+      <IconDownload size={18} stroke={1.6} />
+    </ActionIcon>
   );
 }

@@ -67,7 +67,7 @@ export default function DetailsDialog({ tab, close }: { tab: Tab; close: () => v
                 ...metrics.map((metric) => ({ figure: METRIC_NAMES[metric] })),
               ]}
             >
-              <Table.Tbody className="figure">
+              <Table.Tbody>
                 {rows.map((row) => {
                   const value = valueIn(row, dimension);
                   const name = valueName(dimension, value, names);

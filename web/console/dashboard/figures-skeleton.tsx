@@ -1,4 +1,4 @@
-import { Paper, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core';
+import { Paper, Skeleton, Stack, Text } from '@mantine/core';
 import { Loading } from '../parts/skeletons.tsx';
 import { CARDS, METRIC_NAMES } from './dimensions.ts';
 import { metricsFor, useSource } from './source.ts';
@@ -20,7 +20,7 @@ export function FiguresSkeleton() {
               <Text component="span" size="sm" c="dimmed" className="totals-name">
                 {METRIC_NAMES[metric]}
               </Text>
-              <span className="totals-value">
+              <span className="totals-value figure-value">
                 <Skeleton height="1lh" width="60%" />
               </span>
               <Text size="xs" component="div">
@@ -39,11 +39,11 @@ export function FiguresSkeleton() {
 export const DetailsSkeleton = () => (
   <Stack gap="md">
     <Skeleton height={CHART_HEIGHT} />
-    <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="md">
+    <div className="breakdowns">
       {CARDS.map(({ parameter }) => (
         <Skeleton key={parameter} height={420} />
       ))}
-    </SimpleGrid>
+    </div>
   </Stack>
 );
 

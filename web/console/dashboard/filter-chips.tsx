@@ -13,7 +13,7 @@ export function FilterChips({ edit }: { edit: (filter: Filter) => void }) {
   const { filters } = view;
   if (filters.length === 0) return null;
   return (
-    <Group component="ul" gap={6} className="chips" aria-label="Filters">
+    <Group component="ul" gap={6} mb="md" className="chips" aria-label="Filters">
       {filters.map((filter) => (
         <li key={filterText(filter)} className="chip">
           <Chip

@@ -27,8 +27,8 @@ export function Funnel({ result: { totals } }: { result: Result }) {
                 <Text component="span" size="sm" fw={600}>
                   {name}
                 </Text>
-                <span className="figure">{formatCount(count)}</span>
-                <Text component="span" size="xs" c="dimmed" className="figure">
+                <span>{formatCount(count)}</span>
+                <Text component="span" size="xs" c="dimmed">
                   {before === null ? '100%' : rateText(count, before, STEPS[nth - 1]?.[1] ?? '')}
                 </Text>
               </div>

@@ -5,7 +5,7 @@ import { formatPercent, formatShort, plural } from '../formats.ts';
 import { Chart } from '../parts/chart.tsx';
 import { ScrollTable } from '../parts/scroll-table.tsx';
 import type { ChartLine } from '../parts/time-chart.tsx';
-import { bucketName, bucketStart, chartZone } from './buckets.ts';
+import { bucketName, chartBuckets, chartZone } from './buckets.ts';
 import { formatMetric, METRIC_NAMES, valueIn } from './dimensions.ts';
 import { metricsFor, type Result, type Source, unitIn, useSource } from './source.ts';
 import { useView } from './use-view.ts';
@@ -33,8 +33,8 @@ export function OverTime({ result }: { result: Result }) {
   const beforeName = comparedName(view);
   const isTable = search.get('numbers') === 'shown';
   const { times, lines } = useMemo(
-    () => chartOf(result, metric, unit, { currency, beforeName }),
-    [result, metric, unit, currency, beforeName],
+    () => chartOf(result, metric, unit, { currency, beforeName, zone }),
+    [result, metric, unit, currency, beforeName, zone],
   );
   const units = unitsOf(view.window);
   return (
@@ -77,14 +77,16 @@ function chartOf(
   result: Result,
   metric: Metric,
   unit: TimeUnit,
-  { currency, beforeName }: { currency: string; beforeName: string },
+  { currency, beforeName, zone }: { currency: string; beforeName: string; zone: string },
 ) {
-  const { rows, window, compared_window: before } = result;
+  const { window, compared_window: before } = result;
+  const { rows, times, isOpenEnded } = chartBuckets(result, unit, zone);
   const write = (value: number) => formatMetric(metric, value, currency);
   const lines: ChartLine[] = [
     {
       label: METRIC_NAMES[metric],
       look: 'area',
+      isOpenEnded,
       write,
       values: rows.map(({ metrics }) => metrics[metric] ?? null),
     },
@@ -99,7 +101,7 @@ function chartOf(
       shift: (Date.parse(before.from) - Date.parse(window.from)) / 1_000,
     });
   }
-  return { times: rows.map((row) => bucketStart(valueIn(row, `time:${unit}`) ?? '')), lines };
+  return { times, lines };
 }
 
 function FiguresTable({ result, unit }: { result: Result; unit: TimeUnit }) {
@@ -115,7 +117,7 @@ function FiguresTable({ result, unit }: { result: Result; unit: TimeUnit }) {
         ...metrics.map((metric) => ({ figure: METRIC_NAMES[metric] })),
       ]}
     >
-      <Table.Tbody className="figure">
+      <Table.Tbody>
         {result.rows.toReversed().map((row) => {
           const start = valueIn(row, `time:${unit}`) ?? '';
           return (

@@ -33,7 +33,7 @@ export function PeriodSelect() {
   const isKnown = chosen !== null || PERIODS.some(({ value }) => value === days);
   const custom = chosen && !named ? `${chosen.from} to ${chosen.to}` : null;
   return (
-    <>
+    <div className="period-place">
       <NativeSelect
         aria-label="Time range"
         size="sm"
@@ -67,7 +67,7 @@ export function PeriodSelect() {
           close={() => setOpen(false)}
         />
       )}
-    </>
+    </div>
   );
 }
 
@@ -78,7 +78,7 @@ export function ComparisonSelect() {
   const { comparison } = view;
   const chosen = comparison.kind === 'range' ? comparison : null;
   return (
-    <>
+    <div className="period-place">
       <NativeSelect
         aria-label="Compare with"
         size="sm"
@@ -109,6 +109,6 @@ export function ComparisonSelect() {
           close={() => setOpen(false)}
         />
       )}
-    </>
+    </div>
   );
 }

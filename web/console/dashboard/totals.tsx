@@ -23,7 +23,9 @@ export function Totals({ result }: { result: Result }) {
           <Text component="span" size="sm" c="dimmed" className="totals-name">
             {METRIC_NAMES[metric]}
           </Text>
-          <Value text={formatMetric(metric, totals[metric], source.currency)} />
+          <span className="totals-value figure-value">
+            {formatMetric(metric, totals[metric], source.currency)}
+          </span>
           {before && <Delta now={totals[metric] ?? 0} before={before[metric] ?? 0} against={against} />}
         </UnstyledButton>
       ))}
@@ -36,12 +38,3 @@ export function comparedWith({ compared_window: before }: Result, zone: string):
   if (!before) return undefined;
   return `Compared with ${formatInstantIn(before.from, zone)} to ${formatInstantIn(before.to, zone)}`;
 }
-
-/** Longer values get a smaller font, so that they do not wrap. Characters. */
-const LONG = 9;
-
-const Value = ({ text }: { text: string }) => (
-  <span className="totals-value figure" data-long={text.length > LONG || undefined}>
-    {text}
-  </span>
-);

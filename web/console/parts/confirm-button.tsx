@@ -16,7 +16,7 @@ type Props = ButtonProps & {
   pending?: boolean;
 };
 
-/** A button for an irreversible action: asks for confirmation. */
+/** A button for an irreversible action: apart from others, and asks for confirmation. */
 export function ConfirmButton({
   children,
   question,
@@ -29,7 +29,7 @@ export function ConfirmButton({
   const [opened, { open, close }] = useDisclosure(false);
   return (
     <>
-      <Button variant="default" {...button} onClick={open}>
+      <Button variant="default" className="irreversible" {...button} onClick={open}>
         {children}
       </Button>
       {opened && (

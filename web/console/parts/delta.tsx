@@ -23,7 +23,7 @@ export function Delta({ now, before, against = AGAINST }: Props) {
   const color = change > 0 ? 'var(--delta-up)' : change < 0 ? 'var(--delta-down)' : 'dimmed';
   const sign = change > 0 ? '▲' : change < 0 ? '▼' : '=';
   return (
-    <Text size="xs" c={color} className="figure" title={against} component="span" display="block">
+    <Text size="xs" c={color} title={against} component="span" display="block">
       <span aria-hidden="true">{sign} </span>
       {formatChange(change)}
     </Text>

@@ -1,4 +1,4 @@
-import { Paper, Text } from '@mantine/core';
+import { Paper } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Delta } from './delta.tsx';
 import { Note, SmallNote } from './note.tsx';
@@ -13,26 +13,12 @@ type Props = {
   note?: ReactNode;
 };
 
-/** Longer values get a smaller font, so that they do not wrap. Characters. */
-const LONG = 14;
-
 /** A number with its label and change. */
 export function Figure({ label, value, change, note }: Props) {
   return (
     <Paper withBorder p={{ base: 'sm', xs: 'md' }}>
       <Note>{label}</Note>
-      <Text
-        fz={
-          typeof value === 'string' && value.length > LONG
-            ? { base: 'sm', xs: 'md' }
-            : { base: 'md', xs: 'xl' }
-        }
-        fw={700}
-        className="figure"
-        style={{ overflowWrap: 'anywhere' }}
-      >
-        {value}
-      </Text>
+      <div className="figure-value">{value}</div>
       {change && <Delta {...change} />}
       {note && <SmallNote>{note}</SmallNote>}
     </Paper>

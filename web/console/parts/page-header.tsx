@@ -7,14 +7,17 @@ import { GuideContext } from './guide.ts';
  * The page's h1, document title, guide and actions.
  *
  * @param isBar a phone shows the actions in a bar at the bottom of the window
+ * @param isOneLine the actions stay beside the title on a phone too
  */
 export function PageHeader({
   title,
   isBar = false,
+  isOneLine = false,
   children,
 }: {
   title: string;
   isBar?: boolean;
+  isOneLine?: boolean;
   children?: ReactNode;
 }) {
   const guide = useContext(GuideContext);
@@ -23,9 +26,15 @@ export function PageHeader({
   }, [title]);
   return (
     // As high as a button, which may come with the data.
-    <Group justify="space-between" mb="md" gap="sm" mih={36}>
+    <Group justify="space-between" mb="md" gap="sm" mih={36} wrap={isOneLine ? 'nowrap' : 'wrap'}>
       <Group gap={4} wrap="nowrap" miw={0}>
-        <Title order={1} size="h2" miw={0} style={{ overflowWrap: 'anywhere' }}>
+        <Title
+          order={1}
+          size="h2"
+          miw={0}
+          style={{ overflowWrap: 'anywhere' }}
+          className={isOneLine ? 'one-line-title' : undefined}
+        >
           {title}
         </Title>
         {guide !== null && (
@@ -43,7 +52,11 @@ export function PageHeader({
         )}
       </Group>
       {children && (
-        <Group gap="sm" className={isBar ? 'action-bar' : undefined}>
+        <Group
+          gap={isOneLine ? 'xs' : 'sm'}
+          className={isBar ? 'action-bar' : undefined}
+          wrap={isOneLine ? 'nowrap' : 'wrap'}
+        >
           {children}
         </Group>
       )}

@@ -100,7 +100,7 @@ function labelsOf(columns: readonly Column[]): Record<string, string> {
 export const LongTextCell = (cell: TableTdProps) => <Table.Td className="long-text" {...cell} />;
 
 /** A cell for a number, below a heading of `{ figure }`. */
-export const FigureCell = (cell: TableTdProps) => <Table.Td ta="right" className="figure" {...cell} />;
+export const FigureCell = (cell: TableTdProps) => <Table.Td ta="right" {...cell} />;
 
 const headingOf = (column: Exclude<Column, false>) => (typeof column === 'string' ? column : column.figure);
 

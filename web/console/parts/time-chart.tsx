@@ -34,6 +34,8 @@ export type ChartLine = {
   look?: 'line' | 'area' | 'previous';
   /** Seconds from a time of the chart to the line's own, for `previous`. */
   shift?: number;
+  /** The time of the last value is not over: it is dashed, so that it does not look like a fall. */
+  isOpenEnded?: boolean;
 };
 
 export type ChartProps = {
@@ -53,13 +55,13 @@ export default function TimeChart({ times, lines, summary, writeAxis, zone = vie
   const place = useRef<HTMLDivElement>(null);
   const scheme = useComputedColorScheme('light');
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: colors, which it reads, depend on the scheme
   useEffect(() => {
     const parent = place.current;
     if (!parent) return;
-    // Colors depend on the scheme.
     const chart = new uPlot(
-      optionsFor(parent, { times, lines, writeAxis, zone }, scheme),
-      [times, ...lines.map(({ values }) => values)],
+      optionsFor(parent, { times, lines, writeAxis, zone }),
+      [times, ...drawnOf(lines).map(({ values }) => values)],
       parent,
     );
     const resize = new ResizeObserver(() => {
@@ -97,16 +99,30 @@ export default function TimeChart({ times, lines, summary, writeAxis, zone = vie
   );
 }
 
+/** A line as it is drawn: an open end is a line of its own. */
+type DrawnLine = ChartLine & { nth: number; isEnd: boolean };
+
+function drawnOf(lines: readonly ChartLine[]): DrawnLine[] {
+  return lines.flatMap((line, nth) => {
+    const { values, isOpenEnded = false } = line;
+    if (!isOpenEnded || values.length < 2) return [{ ...line, nth, isEnd: false }];
+    const end = values.length - 2;
+    return [
+      { ...line, nth, isEnd: false, values: values.with(-1, null) },
+      { ...line, nth, isEnd: true, values: values.map((value, at) => (at < end ? null : value)) },
+    ];
+  });
+}
+
 type Drawn = Pick<ChartProps, 'times' | 'lines' | 'writeAxis'> & { zone: string };
 
 function optionsFor(
   parent: HTMLElement,
   { times, lines, writeAxis = formatShort, zone }: Drawn,
-  scheme: 'light' | 'dark',
 ): uPlot.Options {
   const style = getComputedStyle(parent);
-  const ground = scheme === 'dark' ? '#242424' : '#ffffff';
   const color = (name: string) => style.getPropertyValue(name).trim();
+  const ground = color('--card');
   const colorOf = (index: number) =>
     lines[index]?.look === 'previous' ? color('--chart-previous') : color(`--chart-line-${index + 1}`);
   const axis: uPlot.Axis = {
@@ -116,7 +132,7 @@ function optionsFor(
     ticks: { show: false },
   };
   const hovered = lines.map(
-    ({ label, values, write = formatCount, shift = 0 }, index): HoverLine => ({
+    ({ label, values, write = formatCount, shift = 0, isOpenEnded = false }, index): HoverLine => ({
       label,
       color: colorOf(index),
       isDashed: lines[index]?.look === 'previous',
@@ -124,7 +140,10 @@ function optionsFor(
         const value = values[n];
         return value === null || value === undefined ? '–' : write(value);
       },
-      noteAt: (n) => (shift === 0 ? '' : timeText((times[n] ?? 0) + shift, apart(times), zone, true)),
+      noteAt: (n) => {
+        if (shift !== 0) return timeText((times[n] ?? 0) + shift, apart(times), zone, true);
+        return isOpenEnded && n === values.length - 1 ? 'so far' : '';
+      },
     }),
   );
   return {
@@ -150,11 +169,12 @@ function optionsFor(
     ],
     series: [
       {},
-      ...lines.map(({ look = 'line' }, index) => ({
-        stroke: colorOf(index),
+      ...drawnOf(lines).map(({ look = 'line', nth, isEnd }) => ({
+        stroke: colorOf(nth),
         width: look === 'previous' ? 1.5 : 2,
-        ...(look === 'area' && { fill: color('--chart-area') }),
-        dash: look === 'previous' ? [5, 5] : look === 'area' ? [] : (DASHES[index % DASHES.length] ?? []),
+        ...(look === 'area' && !isEnd && { fill: color('--chart-area') }),
+        dash:
+          look === 'previous' || isEnd ? [5, 5] : look === 'area' ? [] : (DASHES[nth % DASHES.length] ?? []),
         points: {
           fill: ground,
           show: (chart: uPlot) => look !== 'previous' && (chart.data[0]?.length ?? 0) <= 31,

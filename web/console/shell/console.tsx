@@ -1,9 +1,10 @@
-import { Container, Text } from '@mantine/core';
+import { Container } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Suspense, useState } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
 import { ownerOf, SESSION_QUERY, type Session, SessionContext } from '../api/session.ts';
 import { PAGES, SIGN_IN_PAGE, WELCOME_PAGE } from '../pages.tsx';
+import { Brand } from '../parts/brand.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { FailureNotice } from '../parts/failure-notice.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
@@ -98,9 +99,9 @@ function useShown(session: Session | null | undefined): Session | null {
 function Standalone({ children }: { children: React.ReactNode }) {
   return (
     <Container component="main" size={460} py="xl">
-      <Text fw={700} c="dimmed" mb="xs">
-        Hoplog
-      </Text>
+      <div className="brand" style={{ marginBottom: 12 }}>
+        <Brand />
+      </div>
       <PageBoundary>
         <Suspense fallback={<BlocksSkeleton heights={[34, 60, 60, 36]} />}>{children}</Suspense>
       </PageBoundary>

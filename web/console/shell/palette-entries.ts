@@ -64,6 +64,12 @@ export const ACTIONS: readonly RoleEntry[] = [
     also: 'affiliates partners enrollments',
   },
   {
+    label: 'Add a referrer',
+    path: '/referrals?tab=enrollments',
+    role: 'operator',
+    also: 'new affiliate partner invite enroll',
+  },
+  {
     label: 'Review held signups',
     path: '/referrals?tab=signups&result=held',
     role: 'operator',

@@ -1,10 +1,11 @@
-import { Anchor, Burger, Group, Text } from '@mantine/core';
+import { Anchor, Burger, Group } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { lazy, type ReactNode, Suspense, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useSession } from '../api/session.ts';
 import { pathPattern } from '../page-paths.ts';
 import { GROUPS, PAGES } from '../pages.tsx';
+import { Brand } from '../parts/brand.tsx';
 import { GuideContext } from '../parts/guide.ts';
 import type { LazyPage } from './lazy-page.tsx';
 import { MemberFoot } from './member-foot.tsx';
@@ -17,7 +18,7 @@ import { WorkspaceSwitch } from './workspace-switch.tsx';
 /** Loaded in the sample shop only. */
 const SampleBar = lazy(() => import('./sample-bar.tsx'));
 
-/** Navigation, header and the page between them. */
+/** The page, then header and navigation: the tab key reaches the page first. */
 export function Shell({ children }: { children: ReactNode }) {
   const [opened, { toggle, close }] = useDisclosure(false);
   const [location] = useLocation();
@@ -32,6 +33,16 @@ export function Shell({ children }: { children: ReactNode }) {
       <Anchor href="#main" className="skip-link">
         Skip to content
       </Anchor>
+      <main className="shell-main" id="main" tabIndex={-1} ref={main}>
+        {workspace.sample_of !== null && (
+          <Suspense fallback={<div className="sample-bar" />}>
+            <SampleBar />
+          </Suspense>
+        )}
+        <GuideContext value={guide === undefined ? null : `${urls.base_url}/docs/${guide}`}>
+          {children}
+        </GuideContext>
+      </main>
       <Group component="header" className="shell-header" justify="space-between" wrap="nowrap">
         <Group gap="sm" wrap="nowrap" miw={0}>
           <Burger
@@ -42,9 +53,9 @@ export function Shell({ children }: { children: ReactNode }) {
             aria-label={opened ? 'Close the navigation' : 'Open the navigation'}
             aria-expanded={opened}
           />
-          <Text fw={700} component={Link} href="/" c="inherit" td="none" visibleFrom="xs">
-            Hoplog
-          </Text>
+          <Link href="/" className="brand">
+            <Brand isNarrow />
+          </Link>
           <WorkspaceSwitch />
         </Group>
         <Group gap="xs" wrap="nowrap">
@@ -81,16 +92,6 @@ export function Shell({ children }: { children: ReactNode }) {
         </nav>
         <MemberFoot />
       </div>
-      <main className="shell-main" id="main" tabIndex={-1} ref={main}>
-        {workspace.sample_of !== null && (
-          <Suspense fallback={<div className="sample-bar" />}>
-            <SampleBar />
-          </Suspense>
-        )}
-        <GuideContext value={guide === undefined ? null : `${urls.base_url}/docs/${guide}`}>
-          {children}
-        </GuideContext>
-      </main>
     </>
   );
 }

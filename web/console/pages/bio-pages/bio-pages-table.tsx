@@ -51,11 +51,7 @@ export function BioPagesTable({ pages }: { pages: BioPage[] }) {
               <Table.Td>
                 <PublishedBadge page={page} />
               </Table.Td>
-              {hasFigures && (
-                <Table.Td ta="end" className="figure">
-                  {clicksOf(index)}
-                </Table.Td>
-              )}
+              {hasFigures && <Table.Td ta="end">{clicksOf(index)}</Table.Td>}
               <Table.Td title={formatInstant(page.updated_at)}>{formatAgo(page.updated_at)}</Table.Td>
             </Table.Tr>
           ))}

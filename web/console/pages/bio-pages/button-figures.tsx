@@ -17,11 +17,7 @@ export function ButtonFigures({
   isAwaited: boolean;
 }) {
   const { workspace } = useSession();
-  return (
-    <Note mt="xs" className="figure">
-      {textOf()}
-    </Note>
-  );
+  return <Note mt="xs">{textOf()}</Note>;
 
   function textOf(): string {
     if (!saved) return 'Counts clicks once saved.';
@@ -56,11 +52,7 @@ export function FiguresOfAll({
   const { workspace } = useSession();
   const text = textOf();
   if (text === null) return null;
-  return (
-    <Note mb="sm" className="figure">
-      {text}
-    </Note>
-  );
+  return <Note mb="sm">{text}</Note>;
 
   function textOf(): string | null {
     if (!hasFigures) return 'Button statistics need a paid plan.';

@@ -51,7 +51,13 @@ export function DomainCard({ domain }: { domain: Domain }) {
               <Button size="xs" variant="default" aria-label={`Settings of ${domain.domain}`} onClick={edit}>
                 Settings
               </Button>
-              <Button size="xs" variant="default" aria-label={`Delete ${domain.domain}`} onClick={remove}>
+              <Button
+                size="xs"
+                variant="default"
+                className="irreversible"
+                aria-label={`Delete ${domain.domain}`}
+                onClick={remove}
+              >
                 Delete
               </Button>
             </Group>

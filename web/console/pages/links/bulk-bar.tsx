@@ -111,6 +111,9 @@ export function BulkBar({ links, clear }: Props) {
             </Button>
           </>
         )}
+        <Button size="xs" variant="subtle" onClick={clear}>
+          Clear
+        </Button>
         <ConfirmButton
           size="xs"
           leftSection={<IconTrash size={16} />}
@@ -127,9 +130,6 @@ export function BulkBar({ links, clear }: Props) {
         >
           Delete
         </ConfirmButton>
-        <Button size="xs" variant="subtle" onClick={clear}>
-          Clear
-        </Button>
       </Group>
       {tagging && <TagDialog links={links} close={close} done={clear} />}
       {moving && (

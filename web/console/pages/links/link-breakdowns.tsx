@@ -59,9 +59,7 @@ function BreakdownTable({ linkId, dimension }: { linkId: string; dimension: Show
                 return (
                   <Table.Tr key={value ?? ''}>
                     <Table.Td>{valueName(dimension, value)}</Table.Td>
-                    <Table.Td ta="right" className="figure">
-                      {formatCount(row.metrics.clicks ?? 0)}
-                    </Table.Td>
+                    <Table.Td ta="right">{formatCount(row.metrics.clicks ?? 0)}</Table.Td>
                   </Table.Tr>
                 );
               })}

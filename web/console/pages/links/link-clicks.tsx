@@ -56,7 +56,7 @@ const ClicksTable = ({ clicks }: Pick<Clicks, 'clicks'>) => (
     <Table.Tbody>
       {clicks.map((click) => (
         <Table.Tr key={click.id}>
-          <Table.Td className="figure">{formatInstant(click.ts)}</Table.Td>
+          <Table.Td>{formatInstant(click.ts)}</Table.Td>
           <Table.Td>
             <VisitorLink id={click.visitor_id} />
           </Table.Td>

@@ -47,7 +47,7 @@ export const LinkRow = memo(function LinkRow({ found, host, columns, context, is
 
 /** @param children null: not counted yet */
 const FigureCell = ({ children }: { children: ReactNode }) => (
-  <Table.Td ta="right" className="figure" aria-busy={children === null || undefined}>
+  <Table.Td ta="right" aria-busy={children === null || undefined}>
     {children ?? <Skeleton height={12} width={32} ml="auto" />}
   </Table.Td>
 );

@@ -2,8 +2,7 @@ import { Paper, SimpleGrid, Stack } from '@mantine/core';
 import { useMemo } from 'react';
 import type { TimeUnit } from '../../../../core/analytics/dimensions.ts';
 import { useSession } from '../../api/session.ts';
-import { bucketStart, chartZone } from '../../dashboard/buckets.ts';
-import { valueIn } from '../../dashboard/dimensions.ts';
+import { chartBuckets, chartZone } from '../../dashboard/buckets.ts';
 import { type Result, unitIn } from '../../dashboard/source.ts';
 import { formatCount, formatMoney, plural } from '../../formats.ts';
 import { CHART_HEIGHT, Chart, useChartAhead } from '../../parts/chart.tsx';
@@ -65,7 +64,7 @@ export function LinkStats({ linkId }: { linkId: string }) {
 function Course({ result }: { result: Result }) {
   const zone = useChartZone();
   const unit = unitIn(result) ?? 'day';
-  const { times, lines } = useMemo(() => chartOf(result, unit), [result, unit]);
+  const { times, lines } = useMemo(() => chartOf(result, unit, zone), [result, unit, zone]);
   const clicks = plural(result.totals.clicks ?? 0, 'click', 'clicks');
   return (
     <Chart
@@ -77,10 +76,12 @@ function Course({ result }: { result: Result }) {
   );
 }
 
-const chartOf = ({ rows }: Result, unit: TimeUnit) => ({
-  times: rows.map((row) => bucketStart(valueIn(row, `time:${unit}`) ?? '')),
-  lines: [
-    { label: 'Clicks', values: rows.map(({ metrics }) => metrics.clicks ?? 0) },
-    { label: 'Visitors', values: rows.map(({ metrics }) => metrics.visitors ?? 0) },
-  ],
-});
+function chartOf(result: Result, unit: TimeUnit, zone: string) {
+  const { rows, times, isOpenEnded } = chartBuckets(result, unit, zone);
+  const line = (label: string, metric: 'clicks' | 'visitors') => ({
+    label,
+    values: rows.map(({ metrics }) => metrics[metric] ?? 0),
+    isOpenEnded,
+  });
+  return { times, lines: [line('Clicks', 'clicks'), line('Visitors', 'visitors')] };
+}

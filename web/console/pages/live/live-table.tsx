@@ -42,7 +42,7 @@ const ClickRow = memo(function ClickRow({ click, name, today }: RowProps) {
   const at = new Date(click.ts);
   return (
     <Table.Tr data-click={click.id}>
-      <Table.Td className="figure" style={{ whiteSpace: 'nowrap' }}>
+      <Table.Td style={{ whiteSpace: 'nowrap' }}>
         <time dateTime={click.ts} title={formatInstant(click.ts)}>
           {(at.toDateString() === today ? TIME : DAY_AND_TIME).format(at)}
         </time>

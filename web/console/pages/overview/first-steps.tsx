@@ -1,5 +1,6 @@
-import { Anchor, Button, Group, Paper, Progress, Skeleton, Text, Title } from '@mantine/core';
-import { IconCircle, IconCircleCheckFilled } from '@tabler/icons-react';
+import { Anchor, Button, Group, Paper, Progress, Skeleton, Text } from '@mantine/core';
+import { IconChevronRight, IconCircle, IconCircleCheckFilled } from '@tabler/icons-react';
+import { useState } from 'react';
 import { Link } from 'wouter';
 import { useApi, useSend } from '../../api/queries.ts';
 import type { ResponseOf } from '../../api/responses.ts';
@@ -91,7 +92,7 @@ function Hide() {
 }
 
 /** Shows a shop with 60 days of data: it takes seconds to make. */
-function Sample() {
+export function LookAtSample() {
   const { can } = useSession();
   const { look, isLooking } = useSampleShop();
   if (!can('operator')) return null;
@@ -102,44 +103,72 @@ function Sample() {
   );
 }
 
+const ALL = Object.keys(STEPS) as Step[];
+
+/** One line with the progress and the next step. A press shows all of them. */
 function List() {
+  const { can } = useSession();
+  const [isOpen, setOpen] = useState(false);
   const query = useApi<ResponseOf<'/first-steps'>>('/first-steps', {}, { every: REFRESH });
   const steps = query.data?.steps;
   // A step that is done would look open.
   if (query.isError && steps === undefined) return null;
   const done = steps?.filter((one) => one.done).length ?? 0;
   const isOver = steps !== undefined && done === steps.length;
+  const next = steps?.find((one) => !one.done && can(STEPS[one.step].role))?.step;
   return (
     <Paper
       component="section"
       withBorder
-      p="md"
+      px="md"
+      py={6}
       mb="md"
       aria-labelledby="first-steps"
       aria-busy={steps === undefined}
     >
-      <Title order={2} size="h4" id="first-steps">
-        {isOver ? 'You are set up' : 'First steps'}
-      </Title>
-      <Group gap="sm" mb="sm" wrap="nowrap">
+      <Group gap="sm" wrap="nowrap" mih={28}>
+        <h2 className="first-steps-title" id="first-steps">
+          <button
+            type="button"
+            className="first-steps-press"
+            aria-expanded={isOpen}
+            onClick={() => setOpen(!isOpen)}
+          >
+            <IconChevronRight size={16} stroke={1.8} className="first-steps-sign" aria-hidden />
+            {isOver ? 'You are set up' : 'First steps'}
+          </button>
+        </h2>
         <Progress
           flex={1}
-          value={(done / Object.keys(STEPS).length) * 100}
-          aria-label={`${done} of ${Object.keys(STEPS).length} steps are done`}
+          maw={220}
+          value={(done / ALL.length) * 100}
+          aria-label={`${done} of ${ALL.length} steps are done`}
         />
-        <Text size="sm" c="dimmed" role="status">
+        <Text size="sm" c="dimmed" role="status" style={{ whiteSpace: 'nowrap' }}>
           {steps === undefined ? '…' : `${done} of ${steps.length}`}
         </Text>
+        {next && !isOpen && (
+          <Text size="sm" visibleFrom="md" ml="auto" truncate>
+            Next:{' '}
+            <Anchor component={Link} href={STEPS[next].path} inherit>
+              {STEPS[next].title}
+            </Anchor>
+          </Text>
+        )}
       </Group>
-      <ol className="first-steps">
-        {(Object.keys(STEPS) as Step[]).map((step) => (
-          <Row key={step} step={step} done={steps?.find((one) => one.step === step)?.done} />
-        ))}
-      </ol>
-      <Group justify="space-between" gap="xs" mt="sm">
-        <Sample />
-        <Hide />
-      </Group>
+      {isOpen && (
+        <>
+          <ol className="first-steps">
+            {ALL.map((step) => (
+              <Row key={step} step={step} done={steps?.find((one) => one.step === step)?.done} />
+            ))}
+          </ol>
+          <Group justify="space-between" gap="xs" my="sm">
+            <LookAtSample />
+            <Hide />
+          </Group>
+        </>
+      )}
     </Paper>
   );
 }

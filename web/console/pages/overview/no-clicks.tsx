@@ -5,6 +5,7 @@ import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
+import { LookAtSample } from './first-steps.tsx';
 
 /** What the page looks like with data. */
 const EXAMPLE = [
@@ -44,9 +45,12 @@ function FirstLink() {
       title="Create your first link"
       example={EXAMPLE}
       action={
-        <Button component={Link} href="/links/new">
-          New link
-        </Button>
+        <>
+          <Button component={Link} href="/links/new">
+            New link
+          </Button>
+          <LookAtSample />
+        </>
       }
     >
       Share it. Clicks appear here within a second. {pixel}

@@ -152,9 +152,7 @@ export default function PartsPage() {
               {[1, 2].map((row) => (
                 <Table.Tr key={row} data-selected={row === 2 || undefined}>
                   <LongTextCell>spring-{row}</LongTextCell>
-                  <Table.Td ta="right" className="figure">
-                    {row * 120}
-                  </Table.Td>
+                  <Table.Td ta="right">{row * 120}</Table.Td>
                   <Table.Td>
                     <VisitorLink id={VISITOR} />
                   </Table.Td>

@@ -1,4 +1,4 @@
-import { Button, Container, Group, PasswordInput, Stack, Text, Title } from '@mantine/core';
+import { Button, Container, Group, PasswordInput, Stack, Title } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
 import { reportHeight } from '../../../embed/report-height.ts';
@@ -9,6 +9,7 @@ import type { ResponseOf } from '../../api/responses.ts';
 import { sentenceOf } from '../../api/sentence.ts';
 import { Dashboard } from '../../dashboard/dashboard.tsx';
 import { viewerTimeZone } from '../../formats.ts';
+import { Brand } from '../../parts/brand.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { FailureNotice } from '../../parts/failure-notice.tsx';
 import { BlocksSkeleton } from '../../parts/skeletons.tsx';
@@ -125,9 +126,9 @@ const Frame = ({ children }: { children: ReactNode }) => (
   <Container size="xl" py="md">
     {!IS_FRAMED && (
       <Group component="header" justify="space-between" mb="sm">
-        <Text fw={700} c="dimmed">
-          Hoplog
-        </Text>
+        <div className="brand">
+          <Brand />
+        </div>
         {askedLook(location.search).theme === null && <SchemeSwitch />}
       </Group>
     )}

@@ -57,7 +57,7 @@ function ItemLine({ item, touches }: { item: Item; touches: Touches }) {
   return entry.type === 'order' ? (
     <Line icon={<IconShoppingCart size={16} aria-hidden="true" />} ts={entry.ts} stands>
       <Text size="sm" fw={600} span>
-        Ordered for <span className="figure">{formatMoney(entry.amount, entry.currency)}</span>
+        Ordered for <span>{formatMoney(entry.amount, entry.currency)}</span>
       </Text>
     </Line>
   ) : (

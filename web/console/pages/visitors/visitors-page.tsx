@@ -118,9 +118,7 @@ const Row = ({
     <Table.Td miw={200} style={{ overflowWrap: 'anywhere' }}>
       {email ?? 'Unknown'}
     </Table.Td>
-    <Table.Td className="figure" style={{ whiteSpace: 'nowrap' }}>
-      {formatInstant(last_seen)}
-    </Table.Td>
+    <Table.Td style={{ whiteSpace: 'nowrap' }}>{formatInstant(last_seen)}</Table.Td>
     <LongTextCell>
       {last_click
         ? `${last_click.slug === '' ? 'A link' : last_click.slug} on ${channelName(last_click.channel)}`

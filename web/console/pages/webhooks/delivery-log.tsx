@@ -120,9 +120,7 @@ function Row({ delivery, open }: { delivery: Delivery; open: () => void }) {
           {answer}
         </Text>
       </Table.Td>
-      <Table.Td ta="end" className="figure">
-        {formatCount(delivery.attempts)}
-      </Table.Td>
+      <Table.Td ta="end">{formatCount(delivery.attempts)}</Table.Td>
       <Table.Td title={next ? formatInstant(next) : undefined}>
         {next && delivery.attempts > 0 ? formatPlanned(next) : ''}
       </Table.Td>

@@ -106,7 +106,7 @@ export function ImportResult({
             <Table.Tbody>
               {refused.slice(0, SHOWN).map((one) => (
                 <Table.Tr key={`${one.line} ${one.link} ${one.field} ${one.message}`}>
-                  <Table.Td className="figure">{one.line}</Table.Td>
+                  <Table.Td>{one.line}</Table.Td>
                   <Table.Td maw={200}>
                     <Text size="sm" truncate title={one.link ?? ''}>
                       {one.link ?? ''}

@@ -155,12 +155,8 @@ function ResultTable({
             <Count value={clicks} />
             <Count value={of.leads ?? 0} />
             <Count value={of.conversions ?? 0} />
-            <Table.Td ta="right" className="figure">
-              {formatMoney(of.revenue ?? 0, workspace.currency)}
-            </Table.Td>
-            <Table.Td ta="right" className="figure">
-              {rate === null ? '–' : formatPercent(rate)}
-            </Table.Td>
+            <Table.Td ta="right">{formatMoney(of.revenue ?? 0, workspace.currency)}</Table.Td>
+            <Table.Td ta="right">{rate === null ? '–' : formatPercent(rate)}</Table.Td>
             <Table.Td miw={150}>
               <RangeOf range={range} most={most} />
             </Table.Td>
@@ -171,11 +167,7 @@ function ResultTable({
   );
 }
 
-const Count = ({ value }: { value: number }) => (
-  <Table.Td ta="right" className="figure">
-    {formatCount(value)}
-  </Table.Td>
-);
+const Count = ({ value }: { value: number }) => <Table.Td ta="right">{formatCount(value)}</Table.Td>;
 
 /** Clicks that none of the present parts decided: of removed ones, and of none. */
 function othersIn(
@@ -199,7 +191,7 @@ function RangeOf({ range, most }: { range: Interval | null; most: number }) {
   const part = (share: number) => `${(100 * share) / most}%`;
   return (
     <>
-      <Text size="sm" className="figure">
+      <Text size="sm">
         {formatPercent(range.low)} – {formatPercent(range.high)}
       </Text>
       <div className="interval" aria-hidden="true">

@@ -126,7 +126,7 @@ function VariantFields({
         error={wrong(`split.${nth}.weight`)}
         onChange={(event) => onChange({ weight: event.currentTarget.value })}
       />
-      <Text className="split-share figure" size="sm">
+      <Text className="split-share" size="sm">
         {sum === 0 ? '–' : formatPercent(weightOf(variant.weight) / sum)}
       </Text>
       <ActionIcon
