@@ -83,7 +83,7 @@ test('a phone has the parts of referrals in a list to choose from', async () => 
   await parts.waitFor();
   expect(await parts.inputValue()).toBe('payouts');
   expect(await page.getByRole('tab').count()).toBe(0);
-  await parts.selectOption('Programs');
+  await parts.selectOption('Program');
   await page.getByRole('article').filter({ hasText: 'Pocket friends' }).first().waitFor();
   expect(new URL(page.url()).search).toBe('?tab=programs');
   await expectGood(page, 'phone-referrals-parts');

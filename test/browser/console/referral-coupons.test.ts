@@ -45,7 +45,7 @@ test(
     await drawer.getByRole('button', { name: 'Copy the coupon ANNA20' }).waitFor();
     await expectGood(page, 'referrals-drawer-coupons');
     await page.keyboard.press('Escape');
-    await page.getByRole('tab', { name: 'Coupons' }).click();
+    await page.getByRole('combobox', { name: 'More parts of referrals' }).selectOption('Coupons');
     await page.getByRole('button', { name: 'Delete the coupon ANNA20' }).click();
     await page
       .getByRole('dialog', { name: 'Delete the coupon ANNA20?' })

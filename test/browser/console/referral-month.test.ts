@@ -93,7 +93,7 @@ test('a program that is made from the overview is shown among the programs', LON
   await dialog.getByLabel('Destination URL').fill('https://shop.example/join');
   await dialog.getByRole('button', { name: 'Create' }).click();
   await page.getByRole('article', { name: 'From the overview' }).waitFor();
-  await page.getByRole('tab', { name: 'Programs', selected: true }).waitFor();
+  await page.getByRole('tab', { name: 'Program', exact: true, selected: true }).waitFor();
   expectClean(page);
   await page.close();
 });

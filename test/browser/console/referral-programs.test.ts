@@ -18,8 +18,15 @@ test('a program is created on the page, with its field errors, changed and pause
   await page.getByText('No programs yet').waitFor({ timeout: 120_000 });
   await expectGood(page, 'referrals-empty');
   // So that the back button has a target on this page.
-  await page.getByRole('tab', { name: 'Ledger' }).click();
-  await page.getByRole('tab', { name: 'Programs' }).click();
+  expect(await page.getByRole('tab').allTextContents()).toEqual([
+    'Overview',
+    'Referrers',
+    'Payouts',
+    'Program',
+  ]);
+  await page.getByRole('combobox', { name: 'More parts of referrals' }).selectOption('Ledger');
+  await page.getByRole('tab', { name: 'Ledger', selected: true }).waitFor();
+  await page.getByRole('tab', { name: 'Program', exact: true }).click();
   await page.getByRole('button', { name: 'New program' }).click();
   const dialog = page.getByRole('dialog', { name: 'New program' });
   await dialog.getByLabel('Name').fill('Bring a friend');
@@ -105,9 +112,28 @@ test('a program is created on the page, with its field errors, changed and pause
   await site.api('/referrals/reward-mode', { external_user_id: 'ann', mode: 'affiliate' });
   await shop.signup('ann-friend', ref);
   await shop.purchase('ann-friend', 'first-order', 99.99);
-  await page.getByRole('tab', { name: 'Enrollments' }).click();
+  await page.getByRole('tab', { name: 'Referrers' }).click();
   await row(page, 'Enrollments', 'ann@mail.example').getByText(money(12.5)).waitFor();
   expect(new URL(page.url()).searchParams.get('tab')).toBe('enrollments');
+  // A person is added by hand, and their link is there to be sent.
+  await page.getByRole('button', { name: 'Add a referrer' }).click();
+  const add = page.getByRole('dialog', { name: 'Add a referrer' });
+  await add.getByRole('textbox', { name: 'Email' }).fill('not an address');
+  await add.getByRole('button', { name: 'Add', exact: true }).click();
+  await add.getByRole('textbox', { name: 'Email' }).and(page.locator('[aria-invalid=true]')).waitFor();
+  await expectGood(page, 'referrals-add');
+  await add.getByRole('textbox', { name: 'Email' }).fill('grace@mail.example');
+  await add.getByRole('textbox', { name: 'Name' }).fill('Grace Hopper');
+  await page.keyboard.press('Enter');
+  const referral = await add.getByText(/^http.*\/\w+$/).textContent();
+  await add.getByRole('button', { name: 'Copy the referral link' }).waitFor();
+  await expectGood(page, 'referrals-added');
+  await add.getByRole('button', { name: 'Done' }).click();
+  await row(page, 'Enrollments', 'grace@mail.example').getByText('Grace Hopper').waitFor();
+  const { enrollments } = await site.api<{ enrollments: { referral_link: string }[] }>(
+    '/enrollments?search=grace',
+  );
+  expect(enrollments.map(({ referral_link }) => referral_link)).toEqual([referral]);
   await page.close();
 });
 

@@ -83,18 +83,14 @@ function Row({ delivery, path }: { delivery: CreditDelivery; path: string }) {
           {delivery.external_user_id}
         </Text>
       </Table.Td>
-      <Table.Td ta="end" className="figure">
-        {formatExact(delivery.amount)}
-      </Table.Td>
+      <Table.Td ta="end">{formatExact(delivery.amount)}</Table.Td>
       <Table.Td>
         <StateBadge delivery={delivery} />
         {next && delivery.attempts > 0 && (
           <SmallNote title={formatInstant(next)}>Next attempt {formatPlanned(next)}</SmallNote>
         )}
       </Table.Td>
-      <Table.Td ta="end" className="figure">
-        {formatCount(delivery.attempts)}
-      </Table.Td>
+      <Table.Td ta="end">{formatCount(delivery.attempts)}</Table.Td>
       <Table.Td maw={260}>
         <Text size="sm" truncate title={answer}>
           {answer}

@@ -98,7 +98,6 @@ function Details({ enrollment, close }: { enrollment: Enrollment; close: () => v
           <ScrollTable
             label="Money"
             minWidth={340}
-            className="figure"
             columns={['Currency', { figure: 'On hold' }, { figure: 'Ready to pay' }, { figure: 'Paid' }]}
           >
             <Table.Tbody>
@@ -117,7 +116,6 @@ function Details({ enrollment, close }: { enrollment: Enrollment; close: () => v
           <ScrollTable
             label="Credits"
             minWidth={340}
-            className="figure"
             columns={['Credits', { figure: 'Earned' }, { figure: 'Delivered' }, { figure: 'Not delivered' }]}
           >
             <Table.Tbody>

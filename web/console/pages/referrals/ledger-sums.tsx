@@ -45,7 +45,7 @@ function UnitSums({ parts }: { parts: Sum[] }) {
       {parts.map(({ status, amount, currency, credit_kind }) => (
         <Group key={status} justify="space-between" gap="xs">
           <Text size="sm">{statusName(status)}</Text>
-          <Text size="sm" className="figure" style={{ overflowWrap: 'anywhere' }}>
+          <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
             {amountText(amount, currency, credit_kind)}
           </Text>
         </Group>

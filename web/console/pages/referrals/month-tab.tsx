@@ -141,26 +141,18 @@ function Owed({ owed: { pending, eligible, credits } }: { owed: Summary['owed'] 
       <Group gap="xl" align="flex-start">
         <div>
           <Note>On hold</Note>
-          <Text fw={600} className="figure">
-            {totalsText(pending, currency)}
-          </Text>
+          <Text fw={600}>{totalsText(pending, currency)}</Text>
         </div>
         <div>
           <Note>Ready to pay</Note>
-          <Anchor component="button" fw={600} className="figure" onClick={() => view.show('payouts')}>
+          <Anchor component="button" fw={600} onClick={() => view.show('payouts')}>
             {totalsText(eligible, currency)}
           </Anchor>
         </div>
         {kinds.length > 0 && (
           <div>
             <Note>Credits to deliver</Note>
-            <Anchor
-              component="button"
-              fw={600}
-              className="figure"
-              ta="left"
-              onClick={() => view.show('fulfilment')}
-            >
+            <Anchor component="button" fw={600} ta="left" onClick={() => view.show('fulfilment')}>
               {new Intl.ListFormat(undefined).format(
                 kinds.map(([kind, amount]) => amountText(amount, null, kind)),
               )}
@@ -192,7 +184,7 @@ function TopReferrers({ referrers }: { referrers: Summary['top_referrers'] }) {
         <Title order={2} size="h4">
           Top referrers
         </Title>
-        <TextPress onClick={() => view.show('enrollments')}>All enrollments</TextPress>
+        <TextPress onClick={() => view.show('enrollments')}>All referrers</TextPress>
       </Group>
       {referrers.length === 0 ? (
         <EmptyState title="No activity in this period">
@@ -217,7 +209,7 @@ function TopReferrers({ referrers }: { referrers: Summary['top_referrers'] }) {
                   totalsText(referrer.owed, currency),
                 ].map((text, index) => (
                   // biome-ignore lint/suspicious/noArrayIndexKey: the columns are fixed
-                  <Table.Td key={index} ta="right" className="figure">
+                  <Table.Td key={index} ta="right">
                     {text}
                   </Table.Td>
                 ))}

@@ -6,6 +6,7 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { TabLine } from '../../parts/tab-line.tsx';
+import { AddReferrerDialog } from './add-referrer-dialog.tsx';
 import { CommissionsTab } from './commissions-tab.tsx';
 import { CouponsTab } from './coupons-tab.tsx';
 import { EnrollmentsTab } from './enrollments-tab.tsx';
@@ -28,16 +29,19 @@ const EXAMPLE = [
 
 const TABS = [
   { key: 'overview', title: 'Overview', Content: MonthTab },
-  { key: 'programs', title: 'Programs', Content: ProgramsTab },
-  { key: 'enrollments', title: 'Enrollments', Content: EnrollmentsTab },
-  { key: 'coupons', title: 'Coupons', Content: CouponsTab },
-  { key: 'ledger', title: 'Ledger', Content: LedgerTab },
+  { key: 'enrollments', title: 'Referrers', Content: EnrollmentsTab },
+  { key: 'payouts', title: 'Payouts', Content: PayoutsTab },
+  { key: 'programs', title: 'Program', Content: ProgramsTab },
+] as const;
+const MORE = [
   { key: 'signups', title: 'Signups', Content: SignupsTab },
   { key: 'purchases', title: 'Purchases', Content: PurchasesTab },
   { key: 'commissions', title: 'Commissions', Content: CommissionsTab },
+  { key: 'coupons', title: 'Coupons', Content: CouponsTab },
   { key: 'fulfilment', title: 'Fulfilment', Content: FulfilmentTab },
-  { key: 'payouts', title: 'Payouts', Content: PayoutsTab },
+  { key: 'ledger', title: 'Ledger', Content: LedgerTab },
 ] as const;
+const ALL = [...TABS, ...MORE];
 
 /** The tabs that begin with the first program. */
 const OF_PROGRAMS: readonly string[] = ['overview', 'programs'];
@@ -49,21 +53,26 @@ export default function ReferralsPage() {
   const programs = useApi<Programs>('/programs');
   // Here, so that the dialog stays when the first program turns the empty state into a list.
   const [creation, setCreation] = useState<'none' | 'open' | 'made'>('none');
+  const [isAdding, setAdding] = useState(false);
   // After the dialog is gone: it guards what was typed against a change of the page.
   useEffect(() => {
     if (creation !== 'made') return;
     setCreation('none');
     view.show('programs');
   });
-  const shown = TABS.find(({ key }) => key === view.get('tab')) ?? TABS[0];
+  const shown = ALL.find(({ key }) => key === view.get('tab')) ?? TABS[0];
   const create = can('operator') && <Button onClick={() => setCreation('open')}>New program</Button>;
+  const add = can('operator') && <Button onClick={() => setAdding(true)}>Add a referrer</Button>;
   const hasAny = (programs.data?.programs.length ?? 0) > 0;
   return (
     <>
-      <PageHeader title="Referrals">{hasAny && OF_PROGRAMS.includes(shown.key) && create}</PageHeader>
+      <PageHeader title="Referrals">
+        {hasAny && OF_PROGRAMS.includes(shown.key) && create}
+        {hasAny && shown.key === 'enrollments' && add}
+      </PageHeader>
       <Tabs value={shown.key} onChange={(key) => key && view.show(key)} keepMounted={false}>
-        <TabLine label="Parts of referrals" tabs={TABS} chosen={shown.key} choose={view.show} />
-        {TABS.map(({ key, Content }) => (
+        <TabLine label="Parts of referrals" tabs={TABS} more={MORE} chosen={shown.key} choose={view.show} />
+        {ALL.map(({ key, Content }) => (
           <Tabs.Panel key={key} value={key}>
             {OF_PROGRAMS.includes(key) ? (
               <WithPrograms
@@ -79,6 +88,7 @@ export default function ReferralsPage() {
           </Tabs.Panel>
         ))}
       </Tabs>
+      {isAdding && <AddReferrerDialog close={() => setAdding(false)} />}
       {creation === 'open' && (
         <ProgramDialog program={null} close={() => setCreation('none')} made={() => setCreation('made')} />
       )}
