@@ -76,7 +76,7 @@ test('a link is named by its address where its slug is on several domains', asyn
     expect([name, link.id]).toEqual([name, id]);
   }
   expect((await cli.run('link', 'block', `none.blocked.example/${slug}`)).stderr).toContain('no link has');
-  // A link that has moved away is at its former address too, until another one takes it.
+  // A moved link keeps its former address until another link takes it.
   await shop.patch(`/links/${branded.id}`, { domain: null, slug: `${slug}-moved` });
   const { link } = await cli.json<{ link: { id: string } }>('link', 'block', `go.blocked.example/${slug}`);
   expect(link.id).toBe(branded.id);
@@ -112,7 +112,7 @@ test('a suspended workspace: its links, pages and programs are 410, its keys get
   expect([collected.status, collected.text.includes('suspended')]).toEqual([403, true]);
   expect((await other.get('/me')).status).toBe(200);
 
-  // A start with PostgreSQL down serves what was known.
+  // The next start has PostgreSQL down, and serves from its file.
   await untilSynced(ingest);
   await ingest.close();
   const down = 'postgres://hoplog@127.0.0.1:1/hoplog';

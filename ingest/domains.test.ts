@@ -17,7 +17,7 @@ import { type TestStores, testStores } from '../test/support/stores.ts';
 import { visitHost } from '../test/support/visitors.ts';
 
 let stores: TestStores;
-/** One with every link in memory, and one that keeps two and asks its file or PostgreSQL for the others. */
+/** `whole` has every link in memory. `small` keeps two, and reads the others from its file or PostgreSQL. */
 let whole: TestIngest;
 let small: TestIngest;
 let brand: string;
@@ -40,13 +40,13 @@ afterAll(async () => {
 
 const both = () => [whole, small];
 
-/** Returns where a visitor of `host` is led, else the status. */
+/** Returns the path that a visitor of `host` is redirected to, or the status. */
 async function answer(ingest: TestIngest, host: string, path: string): Promise<string> {
   const { status, location } = await visitHost(ingest.url, host, path);
   return status === 302 ? (location?.pathname ?? '') : String(status);
 }
 
-/** Waits until both redirect a host's visitors so. */
+/** Waits until both ingests respond to visitors of the host as expected. */
 async function expectSoon(host: string, path: string, expected: string): Promise<void> {
   for (const ingest of both()) await expect.poll(() => answer(ingest, host, path)).toBe(expected);
 }
@@ -156,7 +156,7 @@ test('a moved link redirects at its old address until that is given to another l
     );
     expect(new Set(labels)).toEqual(new Set(['old.brand.example/Kept', 'new.brand.example/Kept']));
   }
-  // Moving back makes its own address of the alias again.
+  // Moving back turns the alias into the link's own address again.
   await move({ ...given }, fresh.number, old.number);
   await expectSoon('old.brand.example', '/Given', '/given');
   await expectSoon('new.brand.example', '/Given', '/given');
@@ -190,12 +190,12 @@ test('a domain is served while it is proven, and its links lead nowhere once it 
   await expectSoon('waits.brand.example', '/Wait', '/deployment');
   await stores.pool.query(`UPDATE domains SET status = 'verified' WHERE id = $1`, [waiting.id]);
   await expectSoon('waits.brand.example', '/Wait', '/wait');
-  // A failing one redirects as before. The other link tells when ingest has read the change.
+  // A failing domain redirects as before. Once the other link works, ingest has read the change.
   await stores.pool.query(`UPDATE domains SET status = 'failing' WHERE id = $1`, [waiting.id]);
   await linkOn(waiting.number, 'Since', '/since');
   await expectSoon('waits.brand.example', '/Since', '/since');
   await expectSoon('waits.brand.example', '/Wait', '/wait');
-  // Visitors click meanwhile: each is led to one of the two, none sees an error.
+  // Visitors click meanwhile. Each reaches one of the two destinations, and none sees an error.
   let removed = false;
   const seen = new Set<string>();
   const visitors = (async () => {

@@ -48,7 +48,7 @@ test('with a full journal visitors are redirected and lost clicks are counted', 
   try {
     const open = await makeLink(stores.pool, workspace.id, 'https://example.com/');
     const limited = await makeLink(stores.pool, workspace.id, 'https://example.com/', { max_clicks: 3 });
-    // A start reads what the last run spent before it gives permits.
+    // A start gives no permit before it has read how many the last run spent.
     await expect.poll(async () => (await visit(`${ingest.url}/${limited.slug}`)).status).toBe(302);
     const headers = { 'user-agent': 'u'.repeat(1_000), referer: `https://e.example/${'r'.repeat(2_000)}` };
     const fillAndRead = async () => {
@@ -90,7 +90,7 @@ test('SIGTERM finishes open requests, writes the journal and exits with 0', asyn
   const env = await environment();
   const { slug } = await makeLink(stores.pool, workspace.id, 'https://example.com/');
   const ingest = await startIngestProcess(env);
-  // Before that, a visitor's lookup may take longer than the second that it may.
+  // Until the table is current, a visitor's lookup may take longer than its limit of a second.
   await expect.poll(() => isCurrent(ingest)).toBe(true);
   let answered = 0;
   let stopping: Promise<number | null> | null = null;

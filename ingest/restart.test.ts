@@ -30,7 +30,7 @@ afterAll(async () => {
   await stores?.close();
 });
 
-/** Starts a process, and waits until its table has the link: before that, a visitor waits for PostgreSQL. */
+/** Starts a process, and waits until its table has the link: until then, a visitor waits for PostgreSQL. */
 async function startCurrent(env: Record<string, string>): Promise<IngestProcess> {
   const ingest = await startIngestProcess(env);
   await expect.poll(() => isCurrent(ingest)).toBe(true);
@@ -48,7 +48,7 @@ async function isHeldUp(): Promise<boolean> {
 
 test('after SIGTERM an open connection gets one more response, with Connection: close', async () => {
   let answered = 0;
-  /** Asks on one connection from SIGTERM on. Returns whether a response said that it is the last one. */
+  /** Requests on one connection from SIGTERM on. Returns whether a response announced that it is the last one. */
   const isTold = async () => {
     const ingest = await startCurrent({
       DATABASE_URL: stores.databaseUrl,
@@ -68,7 +68,7 @@ test('after SIGTERM an open connection gets one more response, with Connection: 
     try {
       while (!isOver) isOver = await isLast();
     } catch (error) {
-      // It ends connections after a second and a half, in which a slow machine may ask nothing.
+      // The process ends connections after 1.5 seconds. A slow machine may send no request within that time.
       expect(String(error)).toContain('the connection ended');
     }
     await ended;

@@ -130,7 +130,7 @@ describe('the public page', () => {
       expect(text).toContain(`<meta property="${property}" content="${content}">`);
     }
     expect(text).toContain('<link rel="canonical" href="https://bio.example/graph">');
-    // No network shows these.
+    // Networks show no SVG image and no image over plain HTTP.
     for (const avatar_url of ['http://img.example/a.png', 'https://img.example/a.svg?x=1']) {
       await makeBioPage(shop, `graph-${avatar_url.length}`, {
         avatar_url,
@@ -306,7 +306,7 @@ test('with PostgreSQL down pages are served, after a restart too; an unpublished
   await makeBioPage(shop, 'largest', largest);
   for (const slug of ['kept', 'largest']) expect((await get(slug)).status).toBe(200);
   expect((await get('kept-draft')).status).toBe(404);
-  // What a visitor sees may be of PostgreSQL only; the next start has the file alone.
+  // PostgreSQL may have served the visitor so far. The next start has the file alone.
   await untilSynced(ingest);
   const { dataDir } = ingest;
   await ingest.close();

@@ -237,7 +237,7 @@ test('with the time at which the browser got each, by the clock of the server', 
     event.kind === 'order' && event.orderId === 'landed' ? [event] : [],
   );
   const agesMs = first?.landedAt?.map((at) => (at === 0 ? null : Math.round((first.ts - at) / 1_000)));
-  // What the request took is counted too.
+  // The age includes the time that the request took.
   const took = Date.now() - sentAt;
   expect(agesMs).toEqual([
     expect.toSatisfy((age: number) => age >= 89_000 && age <= 91_000 + took),
@@ -358,7 +358,7 @@ test('a key’s use is recorded at most once a minute, and not for a refused req
   expect((await collect(identify({ key: `${token.slice(0, -1)}x` }))).status).toBe(401);
   expect(await noted()).toBeNull();
   const began = performance.now();
-  // A use that comes while the use of another key is being written is not.
+  // Uses that arrive while another key's use is being written are not recorded.
   await expect
     .poll(async () => {
       expect((await collect(identify({ key: token }))).status).toBe(202);

@@ -14,7 +14,7 @@ import type { IdentifyVisitor } from '../visitors/identify.ts';
 import type { ReferralCodes } from './referral-codes.ts';
 import type { VisitReport } from './visit-report.ts';
 
-/** What the request of a report says of its browser. */
+/** Facts about the browser, from the request of a report. */
 export type Browser = Pick<Visit, 'userAgent' | 'acceptLanguage' | 'gpc' | 'address'> & {
   /** Host of the page; empty: unknown. */
   host: string;
@@ -46,8 +46,8 @@ export function createRecordVisit(given: {
   const { eventLog, codes, policies, visitorIds, identify, agentKinds, metrics } = given;
 
   /**
-   * Whether the redirect has counted this visit: it adds `ref=<slug>` to the page's address, and where it adds no
-   * visitor id, nothing else tells the page so.
+   * Whether the redirect has counted this visit. It adds `ref=<slug>` to the page's address. Where it adds no visitor
+   * id, only that `ref` shows that the visit is counted.
    */
   function isCounted(workspaceId: Uint8Array, { parameter }: VisitReport, link: CodeLink): boolean {
     const names = link.append_visitor && policies.trackingOf(workspaceId) === 'full';

@@ -7,7 +7,7 @@ import { addTestCalls, type TestCall } from '../../sql/pixel/pixel-tests.ts';
 import { addReportProblems, type ProblemCount } from '../../sql/pixel/report-problems.ts';
 import type { ReportBody, ReportEvent } from './report.ts';
 
-/** What became of a report. */
+/** The outcome of a report. */
 export type Reported = {
   workspaceId: Uint8Array;
   body: ReportBody;

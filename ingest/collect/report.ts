@@ -29,7 +29,7 @@ export type Report = { event: ReportEvent | null; corrected: FoundProblem[] };
 /** Thrown for a report that can't be recorded. */
 export class ReportRefused extends Error {
   readonly found: FoundProblem;
-  /** What was corrected before; it may be the cause. */
+  /** Corrections made before the refusal; one of them may be its cause. */
   readonly corrected: readonly FoundProblem[];
 
   constructor(problem: ReportProblem, field: string, value: unknown, corrected: readonly FoundProblem[]) {
@@ -47,9 +47,9 @@ const DECIMAL = /^\d{1,30}(\.\d{1,30})?$/;
 const NO_CURRENCY = 'usd';
 
 /**
- * Reads a report of the pixel, and corrects what a page may get wrong: an order that is recorded with one field less is
- * better than none. Unknown fields are ignored. An order may name no person, as under Global Privacy Control: it counts
- * as a conversion without a link.
+ * Reads a report of the pixel, and corrects what a page may get wrong: an order with one field missing is better than
+ * no order. Unknown fields are ignored. An order without a person, as under Global Privacy Control, counts as a
+ * conversion without a link.
  *
  * @throws {ReportRefused} when the report can't be recorded
  */
@@ -158,7 +158,7 @@ export function badReport({ found }: ReportRefused) {
   return badRequest(found.field, REPORT_PROBLEMS[found.problem].text);
 }
 
-/** Longest age of an id in a browser that is believed: two years. Seconds. */
+/** Maximum age of an id that a browser reports: two years. An older one is not believed. Seconds. */
 const OLDEST_LANDING = 63_072_000;
 
 /**

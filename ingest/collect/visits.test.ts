@@ -166,7 +166,7 @@ describe('a visit of a page with a referrer’s code', () => {
     });
     const before = (await clicksOf(referrer)).length;
     expect(before).toBeGreaterThan(0);
-    // The redirect of the link has counted this visit, and could not say so in the address.
+    // The redirect has counted this visit, but added no visitor id to the address.
     expect((await report(referrer, { code: `ref=${referrer.slug}` })).body.visitor_id).toBeNull();
     expect(await clicksOf(referrer)).toHaveLength(before);
   });

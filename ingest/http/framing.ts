@@ -20,8 +20,9 @@ const REASONS: Record<Fault, string> = {
 };
 
 /**
- * The whole response, which the server takes as a status. It collects up to 16 KiB of responses until it has read all
- * requests that came at once, and sends none when the connection closes before: a longer one is sent at once.
+ * The whole response, which the server takes as a status. The server collects up to 16 KiB of responses until it has
+ * read all requests that came at once. It drops them when the connection closes before; a longer response is sent at
+ * once.
  */
 function refusal(reason: string): string {
   const body = `${reason}\n${' '.repeat(16_384)}`;
@@ -34,19 +35,23 @@ function refusal(reason: string): string {
 }
 
 /**
- * Refuses with 400, and closes the connection of, a request that a proxy may have read otherwise: what follows would be
- * a request that the proxy never saw (RFC 9112, sections 3.2, 6.1 and 6.3). That is one with two `Content-Length` headers
- * or an empty one, with a `Transfer-Encoding` other than `chunked`, with two `Host` lines or one that names no host, or
- * behind a header of the PROXY protocol, which the server reads from everyone and whose address no click would have.
+ * Refuses a request that a proxy may have read differently: responds 400 and closes the connection. Otherwise the bytes
+ * behind it would become a request that the proxy never saw (RFC 9112, sections 3.2, 6.1 and 6.3).
  *
- * The server takes chunks that end in other ways than the standard says. The response to a request with chunks therefore
- * is the last one of its connection.
+ * - It has two `Content-Length` headers or an empty one.
+ * - It has a `Transfer-Encoding` other than `chunked`.
+ * - It has two `Host` lines, or one that names no host.
+ * - It follows a header of the PROXY protocol. The server reads that header from any client, and a click would not get
+ *   its address.
+ *
+ * The server accepts chunks that do not end as the standard says. So the response to a request with chunks is the last
+ * one of its connection.
  */
 export function createFraming(exchanges: Pick<Exchanges, 'last'>, behindProxies: () => boolean) {
   /**
-   * @param isRead a handler of `GET` or `HEAD`. Where all connections are from trusted proxies, their requests without a
-   *   body are not searched for second headers: proxies refuse those themselves, and speak no PROXY protocol, and a walk
-   *   through all headers costs a fifth of a redirect
+   * @param isRead a handler of `GET` or `HEAD`. When all connections are from trusted proxies, their requests without a
+   * body are not searched for second headers: proxies refuse those, and speak no PROXY protocol. A walk through all
+   * headers costs a fifth of a redirect
    */
   return (handler: Handler, isRead: boolean): Handler =>
     (res, req) => {
@@ -85,7 +90,7 @@ function faultOfHeaders(req: HttpRequest): Fault | null {
   return hasClearLength && hasClearChunks ? null : 'length';
 }
 
-/** Closes before the handler returns: the server then parses neither the body nor what came behind it. */
+/** Closes before the handler returns, so that the server parses neither the body nor what follows it. */
 function refuse(res: HttpResponse, fault: Fault): void {
   res.writeStatus(refusal(REASONS[fault]));
   res.close();

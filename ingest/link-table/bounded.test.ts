@@ -97,7 +97,7 @@ test('changes arrive for links in memory and on disk', async () => {
     ]);
     expected.set(link.id, path);
   };
-  // Under visitors that make the table load and evict links.
+  // Meanwhile visitors make the table load and evict links.
   let over = false;
   const visitors = (async () => {
     while (!over) await Promise.all(links.map(answer));

@@ -192,7 +192,7 @@ test.each([
   const miss = hold(/slug = wanted\.slug/);
   const asked = resolver.resolve(slug).catch(() => null);
   await miss.answered;
-  // Links are read before keys: the link is removed while the changes are still being read.
+  // Links are read before keys, so the link is removed while the keys are still being read.
   const round = syncStatus ? hold(/FROM api_keys.*id = ANY/s) : null;
   await inTransaction(stores.pool, async (tx) => {
     await tx.query('UPDATE links SET deleted_at = now() WHERE id = $1', [id]);
@@ -222,7 +222,7 @@ test('a disk that fails for longer than the changes’ retention delays no chang
   const realNow = Date.now;
   const clock = vi.spyOn(Date, 'now').mockImplementation(() => realNow() + 7 * 3_600_000);
   onTestFinished(() => clock.mockRestore());
-  // After the jump of the clock the loader takes itself for absent once.
+  // The loader takes the jump of the clock for one absence.
   await expect.poll(loader.silence).toBeLessThan(5_000);
   await expect.poll(loader.loaded).toBe(true);
   const revision = loader.revision();

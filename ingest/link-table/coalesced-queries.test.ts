@@ -94,7 +94,7 @@ test('no lookup exceeds its time limit, a database that hangs gets no more state
   const third = ask('a');
   await turn();
   expect(statements).toHaveLength(1);
-  // The first response has no lookup any more; a later lookup is still waiting.
+  // The first response serves no lookup any more; a later lookup still waits.
   statements[0]?.answer();
   await turn();
   expect(statements.map(({ keys }) => keys)).toEqual([['a'], ['a']]);

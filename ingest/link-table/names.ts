@@ -3,8 +3,8 @@ import { type Name, OWN_DOMAIN, prefixSlug } from '../../sql/links/slugs.ts';
 
 /**
  * Names in the table. A link on the deployment's own domain, a page and a program have their slug; a link on another
- * domain, and one whose slug has a slash, `<domain number>/<slug>`. A slug beyond ASCII is in the form of its key: case is
- * ignored for ASCII alone. Domains and policies of workspaces have names that no address leads to.
+ * domain, and one whose slug has a slash, `<domain number>/<slug>`. A slug beyond ASCII is in the form of its key: case
+ * is ignored for ASCII alone. Records of domains and of workspaces' policies have names that are no address.
  */
 
 /** Returns a name as the table has it. */

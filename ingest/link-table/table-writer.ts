@@ -21,7 +21,7 @@ export type TableSink = {
   removeKey(id: string): void;
   keys(): Iterable<KnownKey>;
   /**
-   * Starts a full load: {@link endLoad} removes the records that were not put since. Keys are the writer's business.
+   * Starts a full load: {@link endLoad} removes the records that were not put since. The writer removes keys itself.
    */
   beginLoad(): void;
   endLoad(): Promise<void>;

@@ -3,7 +3,7 @@ import { LINK_PARAMETERS } from '../../core/referrals/link-parameters.ts';
 import type { Tracking } from '../../core/tracking/tracking.ts';
 import type { LinkTable } from './table.ts';
 
-/** What the operator or the workspace has set for all of its links. */
+/** Settings of the operator or the workspace that hold for all links of the workspace. */
 export type WorkspacePolicy = {
   suspended: boolean;
   tracking: Tracking;

@@ -230,7 +230,7 @@ async function heldReturn(
       const pid = await held(run.name, 'UPDATE link_leases SET granted = granted - %');
       return { through, pid, letGo };
     }
-    // None were left, or they went back before, after a second without a visitor.
+    // No permit was left, or an idle second passed and all went back before.
     await letGo();
   }
 }

@@ -295,7 +295,7 @@ test('among twenty processes every permit finds a visitor, and no visitor before
         pool: stores.pool,
         streamId,
         log: silentLogger(),
-        // As long as a loaded machine takes for what a service does within a second.
+        // A loaded machine needs this long for what a service does within a second.
         waitMs: 60_000,
         emptyMs: 60_000,
       });

@@ -58,7 +58,7 @@ test('a journal that is truncated while it is read must be stored by workers fir
   const streamId = await streamWithClicks(dataDir, 4);
   let freed = -1n;
   async function* freeing(): AsyncGenerator<LogBatch> {
-    freed = 3n; // the clicks: under pressure, after they had been listed
+    freed = 3n; // the journal drops the clicks for lack of space, after it listed them
     yield* [];
   }
   await expect(outstanding(streamId, freeing, () => freed)).rejects.toThrow(/workers have stored only up to/);

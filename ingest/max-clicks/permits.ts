@@ -45,17 +45,18 @@ const SWEEP_MS = 250;
 /** Returns that run at once: a lease locked in PostgreSQL must not use up the connections. */
 const RETURNS_AT_ONCE = 4;
 /**
- * How often a process looks for permits that it holds and does not know of: a request of an earlier life, or one whose
- * answer was lost, may have been granted after the lease was read. Visitors elsewhere would wait for them for ever.
+ * Interval of the search for permits that this process holds without knowing. A request of an earlier run, or one whose
+ * response was lost, may be granted after the lease was read. Visitors of other processes would wait for such permits
+ * forever.
  */
 const LOOK_MS = 30_000;
 const WAIT_MS = 1_000;
 const MOST_WAITERS = 2_000;
-/** Pause after an error or an empty grant. After an error visitors get their response at once meanwhile. */
+/** Pause after an error or an empty grant. During the pause after an error, visitors get their response at once. */
 const PAUSE_MS = 100;
 /**
- * Visitors wait while all permits are with other processes, which return those they don't use, but not beyond this: a
- * process that was killed returns none before its restart.
+ * Longest wait of visitors while other processes hold all permits. Those return unused permits, but a killed process
+ * returns none before its restart.
  */
 const EMPTY_MS = 3_000;
 
@@ -154,7 +155,7 @@ export function createPermits(given: {
   /** Reads the lease and makes earlier requests void. */
   async function claim(lease: Lease): Promise<void> {
     const found = await claimLease(pool, { linkId: lease.linkId, streamId });
-    // A lease unknown at the start was used up: what exceeds that was granted since.
+    // A lease unknown at the start was used up, so what exceeds that was granted since.
     lease.granted ??= found.used;
     lease.setGranted(found.granted);
     lease.generation = found.generation;
@@ -173,7 +174,7 @@ export function createPermits(given: {
       lease.granted = granted - count;
       lease.generation = null;
       const total = await returnPermits(pool, { linkId: lease.linkId, streamId, count, generation });
-      // A late claim made this return void: nothing went back.
+      // A later claim voided this return, so PostgreSQL took nothing back.
       if (total === null) continue;
       lease.generation = generation;
       return lease.setGranted(total);
@@ -190,7 +191,7 @@ export function createPermits(given: {
     while (returning < RETURNS_AT_ONCE && due.size > 0) void returnDue();
   }
 
-  /** Lets the sweep claim each lease of which PostgreSQL has more permits than were stored, and this process has none. */
+  /** Marks each lease that has permits in PostgreSQL and none here. The sweep claims the marked ones. */
   async function findUnknown(): Promise<void> {
     if (!started || closing) return;
     const found = await leasesOfStream(pool, streamId).catch(() => null);
@@ -272,7 +273,7 @@ export function createPermits(given: {
     start(outstanding) {
       for (const { linkId, spent } of outstanding) {
         const lease = createLease(linkId, null);
-        // The claim of the lease finds what was granted beyond that.
+        // The claim of the lease finds permits granted beyond these.
         lease.granted = spent;
         leases.set(linkId, lease);
       }

@@ -8,10 +8,11 @@ const CARD_TITLE_LIMIT = 70;
 const CARD_DESCRIPTION_LIMIT = 200;
 
 /**
- * Returns the page that link-preview bots get instead of the redirect: Open Graph and card tags, and a link. A missing
- * title or description is the short address: WhatsApp and the Open Graph protocol require both.
+ * Returns the page that link-preview bots get instead of the redirect: Open Graph and card tags, and a link. The short
+ * address replaces a missing title or description: WhatsApp and the Open Graph protocol require both.
  *
- * @param shortUrl of the link. It is the canonical address: with the destination's, Facebook would read that page's tags
+ * @param shortUrl of the link. It is the canonical address: with the destination's, Facebook would read that page's
+ * tags
  * @param destination where people are redirected
  */
 export function createPreviewPage(preview: LinkPreview, shortUrl: string, destination: string): Page {

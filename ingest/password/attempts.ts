@@ -15,7 +15,7 @@ export type Attempts = {
    * waited too long
    */
   begin(linkId: string, address: Uint8Array, wasLetIn: boolean): Promise<Begun>;
-  /** Whether the right password came from the address before, as far as this process remembers. */
+  /** Whether this address gave the right password before, as far as this process has cached it. */
   wasLetIn(linkId: string, address: Uint8Array): boolean;
 };
 
@@ -36,9 +36,9 @@ type Ongoing = { checking: number; waiting: Set<(begun: Begun) => void> };
 export const MOST_WRONG = 5;
 export const MOST_WRONG_OF_LINK = 30;
 const WINDOW_MS = 60_000;
-/** Cached pairs of link and address. An attacker with more addresses has better ways. */
+/** Cached pairs of link and address. */
 const CAPACITY = 50_000;
-/** Per pair, and in ms. A check takes some 40 ms. */
+/** Waiting attempts of one pair, and their longest wait in ms. A check takes some 40 ms. */
 const MOST_WAITING = 50;
 const LONGEST_WAIT_MS = 5_000;
 

@@ -8,7 +8,9 @@ import type { CompiledLink } from '../redirect/compiled-link.ts';
  */
 export type PasswordGate = {
   mayPass(link: CompiledLink, cookieHeader: string): boolean;
-  /** Whether the visitor has given the password before: the cookie outlives the time for which it opens the link. */
+  /**
+   * Whether the visitor gave the password before. The cookie identifies the visitor for longer than it opens the link.
+   */
   wasLetIn(link: CompiledLink, cookieHeader: string): boolean;
   /**
    * Returns `Set-Cookie` after the correct password.
@@ -21,7 +23,7 @@ export type PasswordGate = {
 const NAME = '_pass';
 /** One day: long enough for a private device, short for a shared one. */
 const OPENS_SECONDS = 86_400;
-/** The cookie tells for as long that its browser is not a stranger's. */
+/** The cookie identifies a visitor who knows the password for 90 days. */
 const MAX_AGE_SECONDS = 90 * 86_400;
 const VALUE = /(?:^|; )_pass=(\d{10,12})\.([A-Za-z0-9_-]{43})(?:;|$)/;
 
@@ -36,7 +38,7 @@ export function createPasswordGate(key: Uint8Array, secure: boolean): PasswordGa
       .digest();
   }
 
-  /** Returns when the cookie stops to open the link, in seconds since the epoch; null: it has no cookie of ours. */
+  /** Returns when the cookie stops opening the link, in seconds since the epoch; null: it has no cookie of ours. */
   function expiryIn(link: CompiledLink, cookieHeader: string): number | null {
     const match = VALUE.exec(cookieHeader);
     if (match === null) return null;
@@ -54,7 +56,7 @@ export function createPasswordGate(key: Uint8Array, secure: boolean): PasswordGa
     cookieFor(link, isHttps) {
       const expires = String(Math.floor(Date.now() / 1_000) + OPENS_SECONDS);
       const value = `${expires}.${sign(link, expires).toString('base64url')}`;
-      // The path spares other links the cookie; the signature protects them.
+      // The path keeps the cookie out of requests for other links. The signature prevents its use there.
       return `${NAME}=${value}; Path=/${slugInPath(link.slug)}; Max-Age=${MAX_AGE_SECONDS}; HttpOnly; SameSite=Lax${(isHttps ?? secure) ? '; Secure' : ''}`;
     },
   };

@@ -127,7 +127,7 @@ export function createPasswordHandler(given: {
         } else if (link.passwordHash === null) {
           exchanges.reply(exchange, '405 Method Not Allowed', [['Allow', 'GET, HEAD']]);
         } else if (visit.isFramed) {
-          // A form of another page in its frame: no password is taken there.
+          // The form came from another page in a frame: its password is not read.
           respondWith(exchange, 'form', '200 OK', pages.framedPasswordForm);
         } else if (!linkPolicy.respondedAsExpired(link, visit, exchange)) {
           const { cookie, address } = visit;

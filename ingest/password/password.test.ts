@@ -76,7 +76,7 @@ test('a frame shows a link to a new window instead of the form, and takes no pas
     expect(page.body).not.toContain('<form');
     expect(page.headers.get('content-security-policy')).not.toContain('frame-ancestors');
   }
-  // A browser that does not say it is framed refuses the form itself.
+  // A browser that does not report the frame refuses to show the form in it.
   const { body: form, headers } = await visit(url);
   expect(form).toContain('<form method="post">');
   expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
@@ -262,13 +262,13 @@ test('guesses from many addresses block the link but for those who gave its pass
   );
   const cookie = known?.split(';')[0] ?? '';
   const statuses: number[] = [];
-  // Twelve a /64 of one /48, and more of other networks.
+  // Twelve guesses come from a /64 each of one /48, the others from other networks.
   for (let n = 0; n < 31; n++) {
     const from = n < 12 ? `2001:db8:1:${n.toString(16)}::1` : `198.51.100.${n}`;
     statuses.push((await submit(url, 'wrong', from)).status);
   }
   expect(statuses).toEqual([...Array(30).fill(401), 429]);
-  // Its time to open the link is over, and it still tells whom the link knows.
+  // The cookie no longer opens the link, but still identifies a visitor who knows the password.
   const right = { method: 'POST', body: new URLSearchParams({ password: 'open sesame' }) };
   const as = (headers: Record<string, string>) => visit(url, { ...right, headers });
   expect((await as({ 'x-forwarded-for': '203.0.113.1' })).status).toBe(429);

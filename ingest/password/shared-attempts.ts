@@ -21,11 +21,11 @@ export type SharedAttempts = {
    * @returns null after too many wrong passwords in the last minute; else what to call when the password was right
    */
   begin(guess: Guess): Promise<(() => Promise<void>) | null>;
-  /** Says in the audit log, once a minute, that too many wrong passwords came for a link. */
+  /** Records in the audit log, at most once a minute, that a link got too many wrong passwords. */
   noteLock(workspaceId: string, linkId: string): void;
 };
 
-/** A lock younger than this may be of checks under way that turn out right. Seconds. */
+/** The checks behind a younger lock may still be running, and turn out right. Seconds. */
 const YOUNG_LOCK_SECONDS = 59;
 const RETRIES = 4;
 const RETRY_MS = 100;

@@ -51,7 +51,7 @@ export function createCompiledLinks(given: {
   domains.listen(() => ready.clear());
 
   /**
-   * @param name that the visitor asked for: of the record, or of an alias, in any case of letters. The click has the
+   * @param name that the visitor requested: the record's or an alias's, in any case of letters. The click gets the
    * link's spelling.
    */
   function targetOf(record: SlugRecord, name: string): SlugTarget {

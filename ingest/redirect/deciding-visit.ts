@@ -4,13 +4,13 @@ import { createUserAgents, type UserAgentProfile } from '../../core/enrich/user-
 import type { DecidingVisit } from '../../core/links/rules/decide.ts';
 import type { Visit } from './visit.ts';
 
-/** What is known of a visitor besides the request. */
+/** Facts about a visitor that are not in the request. */
 export type Visited = Pick<DecidingVisit, 'channel' | 'visitor' | 'visitorId'>;
 
-/** Returns the facts of a visit that rules, targeting and splits ask. Each is computed when it is asked. */
+/** Returns the facts that rules, targeting and splits of a link need. Each is computed on first use. */
 export type DecidingVisits = (visit: Visit, visited: Visited) => DecidingVisit;
 
-/** Memoized user agents, half a KiB each; only links that ask need them. */
+/** Memoized user agents, half a KiB each. Only links with such rules need them. */
 const AGENTS = 10_000;
 
 export function createDecidingVisits(places: Geo): DecidingVisits {

@@ -22,8 +22,9 @@ export type DomainVisits = {
   /** Serves a file below `/.well-known/`. @returns whether the visit is of one */
   servedFile(host: Host, visit: Visit, exchange: Exchange): boolean;
   /**
-   * Responds to a visit of `/` or of an unknown slug: redirects where the workspace wants it, or with 404. The visit is
-   * a click without a link (orphan), written before the response; a path that only machines request is a 404 alone.
+   * Responds to a visit of `/` or of an unknown slug: redirects if the workspace configured it, else responds 404. The
+   * visit is a click without a link (orphan), written before the response; a path that only machines request is a 404
+   * alone.
    */
   respondUnknown(host: Host, visit: Visit, exchange: Exchange): void;
 };

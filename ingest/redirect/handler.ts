@@ -38,7 +38,7 @@ type Unknown = (visit: Visit, exchange: Exchange) => void;
 type Arrived = { visit: Visit; exchange: Exchange };
 
 /**
- * Returns the visit as its target takes it: with the path behind the slug that the target appends, or without one. Null:
+ * Returns the visit that the target serves: with the path behind the slug if the target appends it, else without. Null:
  * the address leads to nothing.
  */
 function takenBy(target: SlugTarget, visit: Visit): Visit | null {
@@ -72,7 +72,7 @@ export function createRedirectHandler(given: {
     exchanges.reply(exchange, '404 Not Found', pages.notFound.headers, pages.notFound.body);
   }
 
-  /** Of a visit by GET: on a workspace's domain it is a click without a link. */
+  /** Responds to a GET of an unknown address. On a workspace's domain it is a click without a link. */
   const respondUnknown: Unknown = (asked, exchange) => {
     const visit = asked.path === '/' ? { ...asked, path: '' } : asked;
     if (visit.host === null) ownHost.respond(visit, exchange);
@@ -91,7 +91,7 @@ export function createRedirectHandler(given: {
     exchanges.reply(exchange, '503 Service Unavailable', headers, body);
   }
 
-  /** Calls `found` with what a visitor may see, and says so where the operator blocked it. */
+  /** Calls `found`, unless the target is blocked, suspended or not yet started. */
   function unlessBlocked(
     target: SlugTarget,
     visit: Visit,
@@ -150,7 +150,7 @@ export function createRedirectHandler(given: {
     }
   }
 
-  /** Finds an address without what was left behind its slug, which names nothing as it is. */
+  /** Looks up an unknown address again without the punctuation that texts leave behind a slug. */
   function findTyped(visit: Visit, exchange: Exchange, { found, otherwise }: Outcomes): void {
     const slug = withoutTail(visit.slug);
     if (!isKeptSlug(slug)) otherwise(visit, exchange);

@@ -6,8 +6,8 @@ import { atSlug, slugOf, type Visit } from './visit.ts';
 const MOST_SEGMENTS = 5;
 
 /**
- * Returns a visit as one of each slug of several segments that its address begins with, longest first. What texts leave
- * behind a whole address is left out.
+ * Returns the visit once for each slug of several segments that its address begins with, longest first. A slug that is
+ * the whole address loses the punctuation that texts leave behind it.
  */
 export function longerAddresses(visit: Visit): Visit[] {
   // As sent; each segment is decoded once, as the first one was.

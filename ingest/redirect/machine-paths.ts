@@ -1,6 +1,6 @@
 /**
- * Paths that browsers, crawlers, and scanners request of every host, whatever is there: no person asked for them, so they
- * are no clicks. A link of such a name is found before.
+ * Paths that browsers, crawlers, and scanners request from every host. No person asked for them, so they are not
+ * clicks. A link with such a name takes precedence.
  */
 
 /**

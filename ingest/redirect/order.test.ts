@@ -132,10 +132,10 @@ test('max_clicks that are used up come before all that follow', async () => {
   const used = REFUSALS.find(({ name }) => name === 'max_clicks') as Step;
   const { id, slug } = await linkWith([used, ...DECISIONS]);
   const leadsTo = (name: string) => () => got(slug, { ...used, gets: [302, at(name)] }, BROWSER);
-  // A start reads what the last run spent before it gives permits.
+  // A start gives no permit before it has read how many the last run spent.
   await expect.poll(async () => (await visit(`${ingest.url}/${slug}`)).status).toBe(307);
   await expect.poll(leadsTo('used-up')).toEqual([302, true]);
-  // The other address tells when ingest has read the password too.
+  // Once the other address works, ingest has read the password too.
   await stores.pool.query('UPDATE links SET password_hash = $2, expired_redirect_url = $3 WHERE id = $1', [
     id,
     password_hash,

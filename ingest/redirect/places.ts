@@ -5,7 +5,7 @@ import type { Logger } from '../../core/tier/log.ts';
 const CAPACITY = 50_000;
 
 /**
- * Places of visitors, for links whose rules ask. The geography's files are opened by the first of them, which takes about
+ * Locates visitors for links with rules about places. The first of them opens the geography's files, which takes about
  * 6 ms and 16 MiB: most deployments have no such link.
  */
 export function createPlaces(log: Pick<Logger, 'info' | 'error'>): Geo {

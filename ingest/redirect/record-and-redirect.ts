@@ -97,8 +97,8 @@ export function createRecordAndRedirect(given: {
       return;
     }
     const cookies = [setCookie, allowed.cookie];
-    // Pixels share the visit with third parties, which Global Privacy Control opts out of. A bot has no pixel to fire:
-    // it follows the redirect to the card of the destination.
+    // Pixels share the visit with third parties, which Global Privacy Control opts out of. A bot fires no pixel: it
+    // gets the redirect, and reads the card of the destination.
     if (link.retargeting !== null && !visit.gpc && !isBotVisit(allowed)) {
       metrics.countOutcome('interstitial');
       const { headers, body } = interstitial(link.retargeting, url);

@@ -142,7 +142,7 @@ export class Destination {
   }
 }
 
-/** Returns a destination in normal form, or as it is where it can be sent so and nothing is added to it. */
+/** Returns a destination in normal form. An unchanged destination of visible ASCII stays as it is. */
 function withoutChange(isChanged: boolean, destination: string): string {
   const { href } = new URL(destination);
   return !isChanged && SENDABLE.test(destination) ? destination : href;

@@ -329,7 +329,7 @@ test('a trailing slash and unnecessary escapes name the same link', async () => 
   }
 });
 
-/** What texts and chats make of the address of the link `menu`. */
+/** Forms that texts and chats give to the address of the link `menu`. */
 const TYPED =
   "MENU menu. menu, MENU) menu); menu] menu} menu> menu' menu! menu: menu… menu’ menu” menu» menu。 menu） menu%20 menu%0A \
 menu%C2%A0 menu%E2%80%8B menu%EF%BB%BF menu%22 menu%2F menu%3F menu&x=1 menu&utm_source=a menu%26x=1 menu%3Fx=1 menu// \
@@ -370,7 +370,7 @@ test('health responds, icons are 404 and other methods 405', async () => {
     const { status, body } = await visit(`${ingest.url}/health/ready`);
     return [status, JSON.parse(body)];
   };
-  // Anyone may ask: what is inside is told on the metrics port only.
+  // Anyone may call it, so only the metrics port has the details.
   await expect.poll(ready).toEqual([200, { status: 'ready' }]);
   await expect.poll(ingest.details).toMatchObject({ ready: true, body: { postgres: 'up' } });
   expect((await visit(`${ingest.url}/favicon.ico`)).status).toBe(404);

@@ -121,7 +121,7 @@ test.each([
     { 'accept-language': 'fr' },
     { 'accept-language': 'de-AT' },
   ],
-  // A value that is unknown is not any value: the test's address has no place.
+  // An unknown value differs from every value: the test's address has no place.
   ['is_not', { ...is('country', 'GB'), operator: 'is_not' }, {}, { 'x-forwarded-for': IN_BRITAIN }],
 ])('%s on a value holds for every other, also an unknown one', async (_, condition, fits, other) => {
   const { url } = await link(withRules(rule('fits', condition)));

@@ -79,7 +79,7 @@ test('without cookies a visitor is told apart by address and browser, in one wor
   const today = () => new Date().toISOString().slice(0, 10);
   const idsOf = async ({ id }: { id: string }, count: number) =>
     (await clicksOf(id)).slice(-count).map((click) => bytesToUuid(click.visitorId));
-  // Once more when the day has changed meanwhile: at midnight, visitors are others.
+  // Visits again when the day changed meanwhile: visitor ids change at midnight.
   for (let day = ''; day !== today(); ) {
     day = today();
     await visit(one.url, from('198.51.100.1'));

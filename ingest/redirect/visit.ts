@@ -8,11 +8,11 @@ import { headerName } from '../http/header-names.ts';
 import type { Host, Hosts } from '../link-table/hosts.ts';
 import { nameOf } from '../link-table/names.ts';
 
-/** What a request says of its visitor, copied: uWebSockets.js frees the request when its handler returns. */
+/** Facts that a request has about its visitor, copied: uWebSockets.js frees the request when its handler returns. */
 export type Visit = {
   /** Not validated yet. */
   slug: string;
-  /** What follows the slug in the path, as sent, from its slash on, which may be all; empty when there is nothing. */
+  /** The rest of the path behind the slug, as sent, from its slash on; empty when there is none. */
   path: string;
   /** The name that the address has in the link table. */
   name: string;
@@ -26,9 +26,12 @@ export type Visit = {
   cookie: string;
   /** `Sec-GPC: 1` (Global Privacy Control). */
   gpc: boolean;
-  /** Whether the visitor's browser used https, as the proxy says; null: as short links do. Read on workspaces' domains. */
+  /**
+   * Whether the visitor's browser used https, as the proxy reports it; null: as short links do. Read on workspaces'
+   * domains.
+   */
   isHttps: boolean | null;
-  /** Whether a frame of a page asked: browsers say it on https. */
+  /** Whether the request is for a frame of a page. Browsers report this on https. */
   isFramed: boolean;
   /** `CLICK_FLAGS` that the request shows: head and prefetch. */
   flags: number;
@@ -85,7 +88,7 @@ export function readVisit(
   };
 }
 
-/** The name of a slug without a slash. Few have letters beyond ASCII, whose names a lookup corrects. */
+/** Returns the name of a slug without a slash. A lookup corrects names with letters beyond ASCII, which are rare. */
 function nameAsSent(host: Host | null, slug: string): string {
   return host === null ? slug : `${host.number}/${slug}`;
 }
@@ -100,7 +103,7 @@ export function atSlug(visit: Visit, slug: string, path = visit.path): Visit {
   return { ...visit, slug, path, name: nameAt(visit.host, slug) };
 }
 
-/** Reads what a request says of its browser. Call it within the request's handler. */
+/** Reads the facts about the browser from a request. Call it within the request's handler. */
 export function readBrowser(
   req: HttpRequest,
   res: HttpResponse,

@@ -24,8 +24,8 @@ const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
 /**
  * Opens the salts of today and tomorrow, which all processes of the deployment share through PostgreSQL. With
- * PostgreSQL down they come from a file; the salt of a day that nobody has is made here. A salt is gone once its day is
- * over: from memory, from the file, which is overwritten in place, and from PostgreSQL.
+ * PostgreSQL down they come from a file, and a missing day's salt is generated here. Once its day is over, a salt is
+ * removed from memory, from the file, which is overwritten in place, and from PostgreSQL.
  *
  * @param path of the file; readable by this user only
  * @param clock milliseconds since the epoch; for tests
@@ -48,7 +48,7 @@ export async function openDailyVisitors(given: {
     if (isClosed) return;
     salts = withDays(salts, clock());
     try {
-      // Before PostgreSQL is asked: yesterday's salt must go, whatever is down.
+      // Runs before the query, because yesterday's salt must go even when PostgreSQL is down.
       await writeSalts(path, salts);
       const shared = await shareSalts(pool, salts);
       for (const [day, salt] of shared) if (salts.has(day)) salts.set(day, Buffer.from(salt));

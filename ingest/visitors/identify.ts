@@ -11,7 +11,7 @@ import type { WorkspacePolicies } from '../link-table/workspace-policies.ts';
 import type { Visit } from '../redirect/visit.ts';
 import type { DailyVisitors } from './daily-salts.ts';
 
-/** Who a visit is by. */
+/** The visitor behind a visit. */
 export type Identified = {
   id: Uint8Array;
   /** The `_vid` of the destination; null: none. */
@@ -31,7 +31,7 @@ export type IdentifyVisitor = (
   isBot: boolean,
 ) => Identified;
 
-/** What tells visitors apart. */
+/** The parts of a visit that identify its visitor. */
 export type IdentifiableVisit = Pick<Visit, 'cookie' | 'gpc' | 'isHttps' | 'address' | 'userAgent'>;
 
 /** @param given.secure whether the short-link origin is https; a request may say otherwise */

@@ -8,10 +8,10 @@ import { createLinksFile, finishLinksFile, isDamage, type LinksFile, openLinksFi
 import { removeLinksFile, removeUnfinished } from './paths.ts';
 
 /**
- * Writes the table to its file and collects the changes that the redirects' thread must apply.
+ * Writes the table to its file, and collects the changes that the redirects' thread must apply.
  *
- * Where memory holds all links but referral links, those are all changes: memory is a replica. Else
- * they are every page, program and key, and the links that changed: memory may hold an older version.
+ * Memory that holds all links but referral links is a replica: it gets every change. Otherwise it gets every page,
+ * program and key, and the links that changed, of which it may hold an older version.
  *
  * The volume is shared with the journal, and clicks come first: after a failed write the file is not written again.
  */
@@ -31,8 +31,8 @@ const LEAST_FREE = 512 * 2 ** 20;
 const SYNC_POINT_EVERY_MS = 60_000;
 
 /**
- * @param given.memoryHoldsAll the file serves starts and first visits of referral links: one that the disk refuses
- *   stays for the next start, with its older sync point
+ * @param given.memoryHoldsAll the file serves starts and first visits of referral links. A file that the disk refuses
+ * stays for the next start, with its older sync point
  * @param given.onGivenUp called when the file is no longer written; `damaged`: its content is corrupt
  */
 export function createDiskSink(given: {

@@ -99,7 +99,7 @@ export function openDiskTable(given: {
     try {
       table.beginLoad();
       for (const record of memoryHoldsAll ? reader.records() : reader.others()) putUnlessReferral(record);
-      // Removes the links that visitors read from the file, too: they read them again.
+      // This also removes the links that visitors read from the file; the next visit reads them again.
       for (const _ of table.endLoad());
       const keys = new Map(reader.keys().map((key) => [key.id, key]));
       for (const { id } of [...table.keys()]) if (!keys.has(id)) table.removeKey(id);

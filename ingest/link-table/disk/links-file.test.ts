@@ -171,7 +171,7 @@ test('a removal during a load hides no record that the load did not put', async 
   file.beginLoad();
   for (const one of [a, b, c]) file.put(one);
   file.remove(idOf(a));
-  file.put(record('b')); // another link has the slug of one that was brought
+  file.put(record('b')); // another link takes the slug of a loaded one
   expect(endLoad(file)).toEqual([idOf(gone)]);
   file.close();
 });
