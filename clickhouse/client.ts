@@ -65,8 +65,8 @@ export function createClickHouse(options: ClickHouseOptions): ClickHouseClient {
 type Sent = { response_headers: ResponseHeaders; executed?: boolean; stream?: unknown; close?: () => void };
 
 /**
- * Sends with the credentials of the moment. Rejects with errors that the table of faults knows, also where something else than
- * ClickHouse responds. Rows from a stream are sent once.
+ * Sends with the current credentials. Rejects with errors that the table of faults knows, even when another program
+ * than ClickHouse responds. Rows from a stream are sent once.
  */
 function checked<Request extends (given: never) => Promise<unknown>>(
   request: Request,

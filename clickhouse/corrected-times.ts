@@ -10,7 +10,7 @@ export type AheadRows = {
   shift: number;
 };
 
-/** They are sorted by time, so a row gets another time by a copy. Orders are written from PostgreSQL instead. */
+/** The tables are sorted by time, so a row gets another time by a copy. Orders are written from PostgreSQL instead. */
 const MOVED = ['clicks', 'identifies'] as const;
 
 const MOST_SECONDS = 600;

@@ -15,7 +15,8 @@ export function authorizationOf(address: string): string {
 }
 
 /**
- * Sends a request with the credentials of the moment. Reads refused ones again, and sends the request once more with others.
+ * Sends a request with the current credentials. When they are refused, reads them again, and if they changed sends the
+ * request once more.
  *
  * @param send sends it with user and password of an address
  * @param options.once the request can't be repeated: the next one has the new credentials

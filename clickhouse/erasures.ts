@@ -16,7 +16,7 @@ const ANONYMIZE = `UPDATE visitor_id = toUUID('${NO_VISITOR}'), email = '', exte
  */
 const IN_STATEMENT = 100;
 
-/** What orders may name instead of a visitor id. */
+/** Identifiers that an order may have instead of a visitor id. */
 type Names = { emails: readonly string[]; users: readonly string[] };
 
 /** A visitor or a link of a workspace whose rows must leave ClickHouse. */
@@ -162,7 +162,7 @@ async function ordersNaming(
   return found;
 }
 
-/** Waits until the replica that answers has every row of a replicated table. */
+/** Waits until the responding replica has every row of a replicated table. */
 async function syncReplica(client: ClickHouseClient, table: string): Promise<void> {
   const result = await client.query({
     query: `SELECT engine FROM system.tables WHERE database = currentDatabase() AND name = {table:String}`,

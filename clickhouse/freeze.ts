@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import type { ClickHouseClient } from './client.ts';
 
-/** Caches of reports: whatever they lack is computed again. */
+/** Caches of reports. Missing rows are computed again. */
 const NOT_FROZEN = /^cached_/;
 
 /**
- * Freezes every table: makes hard links of its parts in `shadow/<name>/` of ClickHouse's data directory, which need no space.
+ * Freezes every table: makes hard links of its parts in `shadow/<name>/` of ClickHouse's data directory, which need no
+ * space.
  *
- * The list of rolled-up periods is first: whatever it names is in the tables that follow.
+ * The list of rolled-up periods is frozen first, so that the later tables have every period in it.
  */
 export async function freezeTables(client: ClickHouseClient, database: string, name: string): Promise<void> {
   assert(/^\w+$/.test(name), `the name of a freeze must be letters, digits, and underscores, not ${name}`);

@@ -37,12 +37,13 @@ const FORMATTED_IN_PLACE = { output_format_parallel_formatting: '0' };
 const IN_URL = 4_096;
 
 /**
- * Creates connections that read rows over HTTP without `@clickhouse/client`, which waits for a timer before each request
- * (`sleep(0)` in `socket_pool.js`) and parses responses row by row: more than a millisecond a query. It can take this over once
- * https://github.com/ClickHouse/clickhouse-js/issues/294 is solved without that timer.
+ * Creates connections that read rows over HTTP without `@clickhouse/client`, which waits for a timer before each
+ * request (`sleep(0)` in `socket_pool.js`) and parses responses row by row: more than a millisecond a query. The
+ * package can replace this code once https://github.com/ClickHouse/clickhouse-js/issues/294 is solved without that
+ * timer.
  *
- * The timer guards against a connection that the server closed while it was idle. Here such a query is sent again on another
- * connection: a query changes nothing.
+ * The timer guards against a connection that the server closed while it was idle. Here such a query is sent again on
+ * another connection: a query changes nothing.
  *
  * @param given.timeoutMs longest silence of the server
  */

@@ -47,8 +47,8 @@ export function assertFromClickHouse(headers: IncomingHttpHeaders, status: numbe
 }
 
 /**
- * Returns an error of ClickHouse's client with what the table of faults needs: a response that is not ClickHouse's, and a
- * failed connection, say nothing of the server in their own error.
+ * Returns an error of ClickHouse's client in a form that the table of faults knows. The client's own error of a failed
+ * connection, or of a response that is not ClickHouse's, does not name the server.
  */
 export function explained(error: unknown): unknown {
   if (!(error instanceof Error)) return error;

@@ -42,7 +42,7 @@ export async function createAnalyst(
   ]);
 }
 
-/** What an analyst must not be able to do, with what the server lacks where one can. */
+/** Statements that must fail for an analyst, each with what the server's configuration lacks when it succeeds. */
 const PROBES = [
   {
     sql: 'SELECT 1 FROM system.parts LIMIT 1',
@@ -61,7 +61,7 @@ export async function findLeak(analyst: ClickHouseClient): Promise<string | null
       await runQuery(analyst, { sql, params: {}, seconds: SECONDS });
       return lack;
     } catch (error) {
-      // Only an answer of the server is a refusal.
+      // Only an error of the server itself is a refusal.
       if (codeOf(error) === undefined) throw error;
     }
   }
@@ -119,7 +119,7 @@ async function workspacesWithAnalysts(client: ClickHouseClient): Promise<string[
   }
 }
 
-/** The server's code of an error; undefined where the server did not answer. */
+/** The server's code of an error; undefined when the server did not respond. */
 function codeOf(error: unknown): string | undefined {
   const { code } = error as { code?: unknown };
   return typeof code === 'string' && /^\d+$/.test(code) ? code : undefined;

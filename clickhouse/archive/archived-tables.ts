@@ -8,17 +8,17 @@ export type ArchivedEvents = {
   key: string;
   /** Rows are cut into files by `ts`. */
   hasTimes: boolean;
-  /** Of several rows with the same key one counts. */
+  /** Only one of several rows with the same key counts. */
   final: boolean;
   /** SQL: more conditions on the rows. */
   rows?: string;
   /** Columns that the table fills itself. */
   without?: readonly string[];
-  /** SQL of values that are not those of the columns. */
+  /** SQL that the archive has instead of a column's value. */
   written?: Readonly<Record<string, string>>;
 };
 
-/** Events from the log keep no place in it. */
+/** Marks the sequence of an event of this log as another log's, because the archive is for another deployment. */
 const sequence = (isImported: string) => `if(${isImported}, sequence, bitOr(sequence, ${ELSEWHERE}))`;
 
 /** Every table of ClickHouse that is in a workspace's archive. */

@@ -25,7 +25,7 @@ export async function eventColumns(
   return columns.filter((column) => !without.includes(column.name));
 }
 
-/** What of a workspace's events is in the archive. */
+/** The limits of a workspace's events in the archive. */
 export type EventLimits = {
   workspaceId: string;
   /** Microseconds: only older events. */
@@ -71,7 +71,7 @@ async function nextSlice(
     seconds: SECONDS,
   });
   if (first === undefined) return null;
-  // A file is of one month, which ClickHouse stores at once. Rows that share the last time are in one file.
+  // A file covers one month, which ClickHouse stores in one partition. Rows with the same last time are in one file.
   const [last] = await runQuery<{ to: string }>(client, {
     sql: `SELECT toString(toUnixTimestamp64Nano(max(ts))) AS to FROM (
         SELECT ts ${from} AND ts < fromUnixTimestamp64Nano({end:Int64}, 'UTC') ORDER BY ts LIMIT ${FILE_ROWS})`,

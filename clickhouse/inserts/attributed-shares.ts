@@ -29,7 +29,7 @@ export type AttributedShareRow = {
   /** The zero UUID, with an empty channel, when no click led to the order. */
   linkId: Uint8Array;
   channel: string;
-  /** Null: as of a click of which nothing is known. */
+  /** Null: as a click whose dimensions are all unknown. */
   click: CreditedClick | null;
   /** 0 to 1; the shares of a version add up to 1. */
   share: number;

@@ -26,7 +26,7 @@ export type ClickRow = {
 
 /** A click of an import. */
 export type ImportedClickRow = ClickRow & {
-  /** Clicks that it stands for. */
+  /** How many clicks the row represents. */
   count: number;
 };
 

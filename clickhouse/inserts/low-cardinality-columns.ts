@@ -81,14 +81,14 @@ function indexOf<V>(rows: number) {
   };
 }
 
-/** Returns for each row what its value has. */
+/** Maps values to rows: returns for each row the number that its value has in `ofValues`. */
 function through(ofValues: Uint32Array, numbers: Uint32Array): Uint32Array {
   const ofRows = new Uint32Array(numbers.length);
   for (let row = 0; row < numbers.length; row++) ofRows[row] = ofValues[numbers[row] ?? 0] ?? 0;
   return ofRows;
 }
 
-/** Returns the pieces of a column: its dictionary, and the numbers of the rows in it. */
+/** Returns the pieces of a column: its dictionary, and for each row the number of its value in the dictionary. */
 function dictionary(values: ReadonlyMap<string, number>, numbers: Uint32Array): Uint8Array[] {
   const keys = textWriter(values.size * 16 + 64);
   for (const text of values.keys()) keys.write(text);

@@ -34,10 +34,13 @@ const NO_LINK = "toUUID('00000000-0000-0000-0000-000000000000')";
 /** A click of a person on a link. */
 export const IS_COUNTED = 'NOT is_bot AND NOT is_orphan';
 
-/** How many clicks some rows of `clicks` stand for: an imported row may be a count of its source. */
+/** SQL of how many clicks rows of `clicks` represent: an imported row may be a count from its source. */
 export const CLICKS = 'count() + sum(extra_clicks)';
 
-/** The clicks that were made here: an imported one is as old as its source says, and would come between those that a poller has. */
+/**
+ * Excludes imported clicks. Their times come from the source, so they would appear between clicks that a poller already
+ * has.
+ */
 export const IS_OWN = 'NOT imported';
 
 /** Returns the condition on visits that led to no link as SQL that begins with `AND`, or is empty. */
@@ -82,10 +85,10 @@ function conditionSql(condition: Condition, param: Param): string {
   }
 }
 
-/** Returns the bucket of a row. @param starts an SQL expression: when buckets begin, nanoseconds, rising */
+/** Returns the SQL of the bucket of a row. @param starts SQL of the starts of all buckets, nanoseconds, ascending */
 export const bucketSql = (starts: string) => `roundDown(toUnixTimestamp64Nano(ts), ${starts})`;
 
-/** Returns the weekday or hour of a row. @param timeZone an SQL expression */
+/** Returns the SQL of the weekday or hour of a row. @param timeZone an SQL expression */
 export const clockSql = (dimension: ClockDimension, timeZone: string) =>
   dimension === 'weekday' ? `toDayOfWeek(ts, 0, ${timeZone})` : `toHour(ts, ${timeZone})`;
 

@@ -17,7 +17,7 @@ export type ClickSpan = {
   to: number;
 };
 
-/** The clicks before an order on one link through one channel that are alike in every dimension. */
+/** Clicks before an order that share link, channel and every other dimension. */
 export type ClickGroup = {
   position: number;
   linkId: string;
@@ -29,7 +29,7 @@ export type ClickGroup = {
   lastTs: bigint;
 };
 
-/** How the person behind an order first came. */
+/** The first clicks of the person behind an order. */
 export type Origin = {
   /** Channel of the first click. */
   channel: string;
@@ -55,7 +55,8 @@ const SPANS = `(
     {froms:Array(Int64)}, {tos:Array(Int64)})) AS span)
 ) AS span`;
 
-// PREWHERE, before other columns are read: among clicks that are not listed, only the visitor keeps most out.
+// PREWHERE runs before other columns are read. Among clicks that are not listed, only its condition on the visitor
+// excludes most rows.
 const MATCHES = `clicks INNER JOIN ${SPANS}
   ON clicks.workspace_id = span.workspace_id AND clicks.visitor_id = span.visitor_id
   PREWHERE ${MAY_BE_CLICKS_OF_VISITORS} AND clicks.visitor_id IN (SELECT arrayJoin({visitors:Array(UUID)}))
@@ -93,8 +94,8 @@ export async function clicksBeforeOrders(
 }
 
 /**
- * Returns how the person behind each order first came, by all clicks of its visitors before it. An order without clicks has no
- * entry. `from` is ignored.
+ * Returns the origin of the person behind each order, from all clicks of its visitors before it. An order without
+ * clicks has no entry. `from` is ignored.
  */
 export async function origins(
   client: ClickHouseClient,

@@ -8,8 +8,8 @@ import { inSpans } from './visible-clicks.ts';
 const NANOS_PER_MILLI = 1_000_000n;
 
 /**
- * Returns the all-time clicks of each of some links by link id, without bots: rolled-up periods a row a month or day, the rest
- * click by click. Links without clicks are left out.
+ * Returns the all-time clicks of each of some links by link id, without bots: it reads one row for each rolled-up month
+ * or day, and the other clicks one by one. Links without clicks are left out.
  */
 export async function clicksOnLinks(
   client: ClickHouseClient,

@@ -5,17 +5,20 @@ import { runQuery } from './run-query.ts';
 import { SHOWN_COLUMNS, type ShownClickRow, toShownClick } from './shown-clicks.ts';
 import { NOT_DELETED } from './visible-clicks.ts';
 
-/** Which clicks follow. Times are nanoseconds since the epoch. */
+/** Selects the clicks that a poller has not seen. Times are nanoseconds since the epoch. */
 export type ClicksSince = {
   workspaceId: string;
   /** Inclusive. */
   since: bigint;
-  /** Times of clicks not before `since`. Of each one's stream, that click and all before it are left out. */
+  /**
+   * Times of clicks not before `since`, at most one of each stream. That click and all before it in its stream are left
+   * out.
+   */
   given: readonly bigint[];
   /** Null: all links. Ids of other workspaces match nothing. */
   linkIds: readonly string[] | null;
   orphans: Orphans;
-  /** What else holds of them. */
+  /** More conditions on the clicks. */
   conditions: readonly Condition[];
   /** Whether clicks of bots are included. */
   bots: boolean;

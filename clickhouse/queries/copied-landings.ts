@@ -11,9 +11,9 @@ const OPENED_WITHIN = 30 * 60 * 1_000_000;
 const SKEW = 60 * 1_000_000;
 
 /**
- * Returns the indexes of the landings with a copied address: the visitor's last click was long before. A visitor without
- * clicks before is none: the click may have been lost. Clicks of prefetches and of bots count too, as a page
- * that is prefetched is opened.
+ * Returns the indexes of the landings with a copied address: the visitor's last click was long before. A visitor
+ * without an earlier click does not count as a copy: the click may have been lost. Clicks of prefetches and of bots
+ * count too, as a page that is prefetched is opened.
  */
 export async function copiedLandings(
   client: ClickHouseClient,

@@ -49,7 +49,7 @@ test('lower case decides, unless a text has one of the characters that fold into
   expect(missing).toEqual([]);
   expect(charactersThatFoldInto(['red'])).toEqual([]);
   expect(charactersThatFoldInto(['sale']).sort()).toEqual(['ß', 'ſ'].sort());
-  // At the end of a part, and around it.
+  // `ß` folds to `ss`, which may cross the end of a part; `ﬃ` may contain the part.
   expect(charactersThatFoldInto(['as'])).toEqual(expect.arrayContaining(['ß', 'ﬆ', 'ſ']));
   expect(charactersThatFoldInto(['f'])).toEqual(expect.arrayContaining(['ﬃ']));
 });

@@ -6,7 +6,7 @@ import { runQueryLines } from './run-query.ts';
 import { SHOWN_COLUMNS } from './shown-clicks.ts';
 import { NOT_DELETED } from './visible-clicks.ts';
 
-/** Which clicks of a workspace. Instants are nanoseconds inside what ClickHouse can hold (`clampToStored`). */
+/** Selects clicks of a workspace. Instants are nanoseconds inside what ClickHouse can hold (`clampToStored`). */
 export type ClickFilter = {
   workspaceId: string;
   /** Inclusive; null: from the first. */
@@ -17,7 +17,7 @@ export type ClickFilter = {
   linkIds: string[] | null;
   /** Whether clicks of bots are included. */
   bots: boolean;
-  /** What else holds of them. */
+  /** More conditions on the clicks. */
   conditions: readonly Condition[];
   /** Whether visits that led to no link are included, or alone. */
   orphans: Orphans;
@@ -27,7 +27,7 @@ export type ClickFilter = {
   imported: boolean;
 };
 
-/** How far a page is looked for before everything is searched: a page without a bound opens every part of the table. */
+/** Spans that are searched for a page before all of the table is: a query without a bound opens every part. */
 const LOOKS = [NANOS_PER_DAY, 32n * NANOS_PER_DAY];
 
 /**

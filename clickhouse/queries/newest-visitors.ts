@@ -7,7 +7,7 @@ import { runQuery } from './run-query.ts';
 import { SHOWN_COLUMNS, type ShownClickRow, toShownClick } from './shown-clicks.ts';
 import { NOT_DELETED } from './visible-clicks.ts';
 
-/** How far back visitors are looked for before everything is searched, as in `newestClicks`. */
+/** Spans that are searched for visitors before all clicks are, as in `newestClicks`. */
 const LOOKS_BACK = [NANOS_PER_DAY, 32n * NANOS_PER_DAY];
 
 /**
@@ -28,7 +28,7 @@ export async function newestVisitors(
  * Returns the newest click of each visitor whose id ends with these digits, newest first, without bots and visits of no
  * link.
  *
- * @param end lower case, at least some digits: every id ends with nothing
+ * @param end lower case, never empty: every id ends with the empty text
  */
 export function visitorsWithEnd(
   client: ClickHouseClient,

@@ -8,11 +8,12 @@ import { type Cover, generationsOf } from '../rollups/cover.ts';
 import { countedShares } from './counted-shares.ts';
 
 /**
- * The cache of results: parts of reports with many clicks, in the table `cached_report_parts`. A part that is requested a second
- * time within {@link AGAIN_MS} is computed in the background. ClickHouse decides within a query whether a part is there, so a
- * missing one costs time and never a wrong figure.
+ * The cache of results: parts of reports with many clicks, in the table `cached_report_parts`. A part that is requested
+ * a second time within {@link AGAIN_MS} is computed in the background. Each query checks in ClickHouse whether a part
+ * is there, so a missing part costs time and never a wrong figure.
  *
- * - The periods of a window by channel, or of some links: named by the periods' generations, so a part is never out of date.
+ * - The periods of a window by channel, or of some links: named by the periods' generations, so a part is never out of
+ *   date.
  * - The shares of a workspace by day and channel: a day with a share that was written since is read share by share.
  */
 
@@ -20,7 +21,7 @@ import { countedShares } from './counted-shares.ts';
 const AGAIN_MS = 40 * 60_000;
 /** A part older than this is computed again: parts an hour old may be removed (`rollups/roll-up.ts`). Minutes. */
 const RENEWED_AFTER = 30;
-/** Parts whose requests are remembered. */
+/** Parts whose latest request is cached. */
 const REMEMBERED = 4_096;
 /** Parts that wait to be computed. One beyond is computed when it is requested again. */
 const WAITING = 16;
@@ -72,7 +73,7 @@ export function cachedChannels(client: ClickHouseClient, params: CoverParams): s
     SELECT channel, clicks, visitors FROM clicks_rolled_up WHERE ${IN_COVER} AND NOT ${hasChannels()})`;
 }
 
-/** Those of the chosen links that are cached, as an array. */
+/** SQL of an array of the chosen links that are cached. */
 const linksThere = (condition = 'true') =>
   `(SELECT groupUniqArray(link_id) FROM cached_report_parts
     WHERE ${LINKS} AND link_id IN {chosen:Array(UUID)} AND ${condition})`;
@@ -103,7 +104,7 @@ export function cachedLinks(
     SELECT link_id, clicks, visitors FROM clicks_rolled_up WHERE ${IN_COVER} AND link_id IN ${otherLinks()})`;
 }
 
-/** What shares are summed by: the channel of the link that has the share, or the channel of the person's first click. */
+/** The channel that shares are summed by: of the link that has the share, or of the person's first click. */
 export type ShareChannel = 'link' | 'origin';
 const CHANNEL_OF = { link: 'channel', origin: 'first_channel' } as const;
 
@@ -130,9 +131,10 @@ const intoDay = (nanos: bigint) => ((nanos % NANOS_PER_DAY) + NANOS_PER_DAY) % N
 const sharesOf = (of: ShareChannel) => `${OWN} AND part = 'shares/${of}'`;
 
 /**
- * Returns the shares that count as a subquery, `channel, share, lead, amount_minor`: cached sums of days, and the shares of all other
- * days ({@link countedShares}). A day with a share that was written since its sums were made, or up to an hour before, is read
- * share by share: another version of one of its orders may count now. An insert of shares must not take an hour.
+ * Returns the shares that count as a subquery, `channel, share, lead, amount_minor`: cached sums of days, and the
+ * shares of all other days ({@link countedShares}). A day with a share written after its sums, or up to an hour before
+ * them, is read share by share: another version of one of its orders may count now. So an insert of shares must take
+ * less than an hour.
  *
  * Needs the parameter `workspace` and {@link ONE_MOMENT}, and for a window `from`, `to` and {@link WholeDays}.
  *

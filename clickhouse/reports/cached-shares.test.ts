@@ -68,7 +68,7 @@ const truth = async () => ({
   values: await lifetimeValues(stores.clickhouse, ofWorkspace()),
 });
 
-/** The figures as a workspace with many clicks gets them. */
+/** The figures as a workspace with many clicks gets them, from the cache. */
 const reported = async () => {
   const channels = await channelsReport(stores.clickhouse, estimatedWindow());
   await partsFilled(stores.clickhouse);
@@ -215,7 +215,7 @@ test('an order that is replaced while a query runs counts once', async () => {
   });
   const slow = { ...ONE_MOMENT, merge_tree_storage_snapshot_sleep_ms: 150 };
   const sums = [sum(slow)];
-  // From a cached day to the edge that is read: both would have it.
+  // Moves orders from a cached day to the edge of the window: a query of two moments would count them twice.
   for (const [n, order] of orders.slice(40, 50).entries()) {
     await delay(60);
     await storeShares(

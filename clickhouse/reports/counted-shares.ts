@@ -12,9 +12,10 @@ export const COUNTED_SHARES = {
 } as const;
 
 /**
- * Returns the attributed shares that count as a subquery: `ts, link_id, channel` and the other dimensions of the credited click,
- * `share, lead, amount_minor, first_channel, first_bio_links, first_other_channel`. Of each order these are the shares of its highest version: who writes a version marks
- * the shares of earlier ones as replaced, and `FINAL` joins the two. Needs the parameter `workspace`.
+ * Returns the attributed shares that count as a subquery: `ts, link_id, channel` and the other dimensions of the
+ * credited click, `share, lead, amount_minor, first_channel, first_bio_links, first_other_channel`. These are the
+ * shares of the highest version of each order. A writer of a version marks the shares of earlier ones as replaced, and
+ * `FINAL` applies the marks. Needs the parameter `workspace`.
  *
  * Shares of no link are among them (zero UUID, empty channel).
  *

@@ -4,17 +4,17 @@ import { cachedShares, ONE_MOMENT } from './cached-parts.ts';
 import { countedShares } from './counted-shares.ts';
 import type { ReportWindow } from './request.ts';
 
-/** Where a person first came from, among what is left when the history of some bio buttons is deleted. */
+/** SQL of the channel of a person's first click, without the deleted history of bio buttons. */
 const ORIGIN_LEFT = `if(notEmpty(first_bio_links) AND arrayAll(
     link -> link IN (SELECT link_id FROM deleted_links WHERE workspace_id = {workspace:UUID}), first_bio_links),
   first_other_channel, first_channel)`;
 
 /**
- * Returns the all-time revenue of the people whose first click came through each channel, in minor units of the workspace's
- * currency, whatever link has their orders. A channel without such a person is left out.
+ * Returns the all-time revenue of the people whose first click came through each channel, in minor units of the
+ * workspace's currency. The links that have their orders do not matter. A channel without such a person is left out.
  *
- * The first click is the earliest before the order that is left: once the bio buttons that came first are deleted, an order counts
- * for the channel of the first click on another link, and for none when there was no other.
+ * The first click is the earliest before the order that is left: once the bio buttons that came first are deleted, an
+ * order counts for the channel of the first click on another link, and for none when there was no other.
  *
  * @param isLarge whether the sums of days are cached
  */

@@ -12,10 +12,10 @@ import type { ReportWindow } from './request.ts';
 
 export type LinkFigures = Figures & { linkId: string };
 
-/** Which links: the best of all from an offset on, or exactly these. */
+/** Selects links: the best of all from an offset on, or exactly these. */
 export type LinkChoice = { kind: 'top'; limit: number; offset: number } | { kind: 'ids'; ids: string[] };
 
-/** Chooses which links of a report are shown, before their visitors are counted. The report may call it twice. */
+/** Removes links that are not shown from a report, before visitors are counted. The report may call it twice. */
 export type ChooseShown = (links: LinkFigures[]) => Promise<LinkFigures[]>;
 
 const BY_LINK = [{ kind: 'link' }] as const;
@@ -26,9 +26,9 @@ const ofLink = ({ keys: [linkId = ''], figures }: AnalyticsRow): LinkFigures => 
 };
 
 /**
- * Returns clicks, visitors, conversions and revenue of links with a click or an order in the window, by revenue, then clicks,
- * then the newest link (ids are UUIDv7), most first. A link without activity is left out, also one of the given ids. Links that
- * PostgreSQL no longer has are in it.
+ * Returns clicks, visitors, conversions and revenue of links with a click or an order in the window, by revenue, then
+ * clicks, then the newest link (ids are UUIDv7), most first. A link without activity is left out, also one of the given
+ * ids. Links that PostgreSQL no longer has are included.
  *
  * @param shown leaves links out; by default none
  */
@@ -56,7 +56,8 @@ export const LINK_FIGURES = ['clicks', 'visitors', 'conversions', 'revenue'] as 
 export type LinkFigure = (typeof LINK_FIGURES)[number];
 
 /**
- * Returns one figure of every link with activity in the window, largest first. Links that PostgreSQL no longer has are in it.
+ * Returns one figure of every link with activity in the window, largest first. Links that PostgreSQL no longer has are
+ * included.
  *
  * @param limit most links
  */

@@ -4,7 +4,7 @@ import type { Span } from '../queries/visible-clicks.ts';
 /** Up to this many clicks in the window, visitors are counted exactly; above, within 1 %. */
 export const EXACT_CLICKS = 1_000_000;
 
-/** What every report is about. */
+/** The workspace and window of a report. */
 export type ReportWindow = {
   workspaceId: string;
   span: Span;
@@ -17,7 +17,7 @@ export type ReportWindow = {
   exactUpTo?: number;
 };
 
-/** A window, and which of its links. Bots and visits of no link are never counted. */
+/** A window with a condition on its links. Bots and visits of no link are never counted. */
 export type ReportedClicks = Required<ReportWindow> & {
   /** SQL on `link_id` that begins with `AND`; empty: all links. */
   condition: string;
@@ -32,6 +32,6 @@ export const reportParams = ({ workspaceId, span, params }: ReportedClicks) => (
   ...params,
 });
 
-/** The condition that keeps to a report's clicks, at any time. */
+/** The condition that selects a report's clicks, at any time. */
 export const reportCondition = ({ condition }: ReportedClicks) =>
   `workspace_id = {workspace:UUID} AND ${IS_COUNTED} ${condition}`;

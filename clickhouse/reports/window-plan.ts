@@ -11,7 +11,7 @@ import { EXACT_CLICKS, type ReportedClicks, reportCondition, reportParams } from
 /** A rolled-up period, and how many clicks the workspace has in it. */
 type OwnPeriod = Pick<RolledUpPeriod, 'period' | 'start' | 'generation'> & { clicks: number };
 
-/** What is rolled up of a workspace. */
+/** A workspace's roll-ups. */
 type RollUps = {
   /** Oldest first. None when the whole workspace has few clicks: each of its windows is counted exactly. */
   periods: OwnPeriod[];
@@ -25,19 +25,21 @@ type RollUps = {
   readAt: number;
 };
 
-/** Workspaces whose roll-ups are remembered. One with many clicks takes about 60 kB for a year, the others next to nothing. */
+/**
+ * Workspaces whose roll-ups are cached. One with many clicks takes about 60 kB for a year, the others next to nothing.
+ */
 const WORKSPACES = 1_000;
-/** A remembered `since` may be this old. A window that grew beyond the limit is still counted exactly, only slower. */
+/** Maximum age of a cached `since`. A window that grew beyond the limit is still counted exactly, only slower. */
 const REMEMBERED_MS = 600_000;
 
 const rememberedOf = new WeakMap<ClickHouseClient, BoundedCache<string, RollUps>>();
 
 /**
- * Decides how a window is counted, and runs a report accordingly: with the cover of a window that has more than `exactUpTo`
- * clicks, else with null; in both cases with the periods that there are.
+ * Decides how a window is counted, and runs a report accordingly. The report gets the periods that exist, and the cover
+ * of a window with more than `exactUpTo` clicks, or null.
  *
- * Roll-ups that were read minutes ago are used at once. Whether they are current is checked while the report runs, because a
- * period that is rolled up again must be in the next report; if they are not, the report runs again.
+ * Roll-ups that were read minutes ago are used at once. Whether they are current is checked while the report runs,
+ * because a period that is rolled up again must be in the next report. The report runs again if they are outdated.
  */
 export async function planWindow<T>(
   client: ClickHouseClient,
@@ -95,11 +97,11 @@ function rememberedRollUps(client: ClickHouseClient, clicks: ReportedClicks): Ro
   return found && performance.now() - found.readAt < REMEMBERED_MS ? found : null;
 }
 
-/** Reads what is rolled up of a workspace, and remembers it. */
+/** Reads a workspace's roll-ups and caches them. */
 export async function readRollUps(client: ClickHouseClient, clicks: ReportedClicks): Promise<RollUps> {
   const { workspaceId, exactUpTo } = clicks;
   const readAt = performance.now();
-  // Before the periods: one that is rolled up between the two is noticed later.
+  // Read before the periods, so that a period rolled up between the two reads is noticed later.
   const version = await readVersion(client);
   const rows = await runQuery<Omit<OwnPeriod, 'clicks'> & { clicks: string; ended: string }>(client, {
     sql: `SELECT period, start, toString(generation) AS generation, own.clicks AS clicks,
@@ -135,7 +137,7 @@ async function readVersion(client: ClickHouseClient): Promise<string> {
   return row?.version ?? '';
 }
 
-/** Clicks of people from an instant on, counted no further than is needed. */
+/** Counts clicks of people from an instant on, up to the limit of exact counts. */
 async function countSince(client: ClickHouseClient, clicks: ReportedClicks, from: bigint): Promise<number> {
   const [row] = await runQuery<{ found: string }>(client, {
     sql: `SELECT count() AS found FROM (SELECT 1 FROM clicks WHERE workspace_id = {workspace:UUID} AND ${IS_COUNTED}
@@ -146,7 +148,7 @@ async function countSince(client: ClickHouseClient, clicks: ReportedClicks, from
   return Number(row?.found ?? 0);
 }
 
-/** The report's clicks in the periods of a cover. */
+/** Counts the report's clicks in the periods of a cover. */
 async function clicksInCover(
   client: ClickHouseClient,
   clicks: ReportedClicks,
@@ -161,7 +163,7 @@ async function clicksInCover(
   return Number(row?.found ?? 0);
 }
 
-/** The report's clicks outside of the periods of a cover, counted no further than is needed. */
+/** Counts the report's clicks outside of the periods of a cover, up to the limit of exact counts. */
 async function clicksOutside(
   client: ClickHouseClient,
   clicks: ReportedClicks,

@@ -58,7 +58,7 @@ async function store(given: Partial<GivenClick>[]): Promise<void> {
   );
 }
 
-/** A client without remembered roll-ups. */
+/** A client that has cached no roll-ups. */
 function freshClient(): ClickHouseClient {
   const client = createClickHouse({ url: stores.clickhouseUrl, database: stores.clickhouseDatabase });
   clients.push(client);
@@ -83,10 +83,13 @@ const own = (workspaceId: string, visitorId: string) =>
 
 let comparisons = 0;
 
-/** Compares the clicks of every visitor with those that were stored; in journeys, two queries each, of another third each time. */
+/**
+ * Compares the clicks of every visitor with those that were stored. Journeys take two queries each, so each call
+ * compares another third of them.
+ */
 async function expectAll(client = freshClient()): Promise<void> {
   const third = comparisons++ % 3;
-  // The clicks of the first one are special.
+  // The first visitor has special clicks.
   const journeys = visitors.filter((_, n) => n === 0 || n % 3 === third);
   for (const workspaceId of workspaces) {
     for (const visitorId of journeys) {

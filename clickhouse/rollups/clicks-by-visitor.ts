@@ -19,7 +19,7 @@ export const FILL_CLICKS_BY_VISITOR = `
 /** Parameters of the conditions below. */
 type ByVisitorParams = { unlisted: bigint };
 
-/** Days are only added: an old value makes more clicks be searched, and never hides one. */
+/** Days are only added, so an outdated value makes more clicks be searched and never hides one. */
 const REMEMBERED_MS = 60_000;
 
 const remembered = new WeakMap<ClickHouseClient, { at: number; params: ByVisitorParams }>();

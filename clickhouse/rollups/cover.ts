@@ -3,7 +3,7 @@ import type { RolledUpPeriod } from './periods.ts';
 
 type Period = Pick<RolledUpPeriod, 'period' | 'start' | 'generation'>;
 
-/** How a window is put together: whole rolled-up periods, and the rest of it click by click. */
+/** Splits a window into whole rolled-up periods, and a rest that is read click by click. */
 export type Cover<P extends Period = Period> = {
   /** Oldest first. */
   periods: P[];

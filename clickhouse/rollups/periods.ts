@@ -12,7 +12,7 @@ export type RolledUpPeriod = {
   clicks: number;
   /** Rows of a day in `clicks_by_visitor`, with bots and visits of no link. */
   byVisitor: number;
-  /** A hash of the clicks that the period was made of, bots included. */
+  /** A hash of the clicks that the period was built from, bots included. */
   fingerprint: string;
 };
 
@@ -41,7 +41,7 @@ export async function rolledUpPeriods(
   }));
 }
 
-/** Makes a period count. Its rows must be complete. */
+/** Puts a period into effect. Its rows must be complete. */
 export async function commitPeriod(client: ClickHouseClient, rolled: RolledUpPeriod): Promise<void> {
   const { byVisitor, ...row } = rolled;
   await client.insert({

@@ -221,7 +221,7 @@ test('replaced rows are removed an hour later, current ones are not', async () =
     });
     return rows.map((row) => row.generation);
   };
-  // Generation 7 of the test above goes once what replaced it is old enough: an hour and a half from now.
+  // Generation 7 of the test above is removed once its replacement is old enough: in an hour and a half.
   expect(await stored()).toContain('7');
   await storeClicks(stores, [{ workspaceId: workspaces[0] ?? '', tsNanos: START + 6n }]);
   await rollUp(clickhouse, CLOSED, Date.now() + 5_400_000);
@@ -257,6 +257,6 @@ test('an old day stays for running reports when it is rolled up again', async ()
   };
   await storeClicks(stores, [{ workspaceId, tsNanos: early + 1n }]);
   expect(await made()).toContain('day 2025-12-01');
-  await clickhouse.command({ query: 'OPTIMIZE TABLE clicks_rolled_up FINAL' }); // ends after every mutation that was started
+  await clickhouse.command({ query: 'OPTIMIZE TABLE clicks_rolled_up FINAL' }); // returns after every mutation that was started
   expect(await isStored()).toBe(true);
 });

@@ -15,19 +15,22 @@ const SETTINGS = {
 /** How long rows of a replaced generation stay for running reports, in microseconds. */
 const KEPT_MICROS = 3_600_000_000n;
 
-/** What a pass did: how many days it compared, and the periods that it made. */
+/** Result of a pass: how many days it compared, and the periods that it built. */
 export type RollUpOutcome = { days: number; made: string[] };
 
-/** How many clicks a day has (`people`: those that are counted), and a hash of them: as many may arrive late as are erased between two passes. */
+/**
+ * The clicks of a day: how many there are (`people`: those that are counted), and a hash of them. The hash is needed
+ * because as many clicks may arrive late as are erased between two passes.
+ */
 type DayClicks = { people: number; withBots: number; fingerprint: bigint };
 
 const NO_CLICKS: Readonly<DayClicks> = { people: 0, withBots: 0, fingerprint: 0n };
 
 /**
- * Brings the roll-ups up to date. A day that has ended is made when its clicks are not those that are rolled up, then its month
- * if that has ended. So erased clicks leave, and late clicks of a retired stream enter, with the next pass. An interrupted pass
- * leaves rows that do not count; two passes at once make the same periods twice. Days are made oldest first and none is left
- * out: `byVisitorParams` and `window-plan.ts` rely on it.
+ * Brings the roll-ups up to date. A day that has ended is built when its clicks differ from the rolled-up ones, then
+ * its month if that has ended. So the next pass removes erased clicks, and adds late clicks of a retired stream. An
+ * interrupted pass leaves rows that do not count; two concurrent passes build the same periods twice. Days are built
+ * oldest first and none is left out: `byVisitorParams` and `window-plan.ts` rely on it.
  *
  * @param closed `YYYY-MM-DD`: the watermark has passed every day before it
  * @param now milliseconds since the epoch
@@ -62,7 +65,7 @@ export async function rollUp(
     const known = days.get(day);
     const isCounted = known?.clicks === people && known.byVisitor === byVisitor;
     if (isCounted && BigInt(known.fingerprint) === fingerprint) continue;
-    // Counted before they are listed: if more arrive meanwhile, the next pass makes the day again.
+    // The count is read before the fill: if more clicks arrive between, the next pass builds the day again.
     await make('day', day, fillDay, { byVisitor, fingerprint });
   }
   const months = periodsOf('month');
@@ -176,8 +179,8 @@ function nextGeneration(): bigint {
 }
 
 /**
- * Starts mutations that remove replaced rows, except those that a report or another pass may be using: rows made a short time
- * ago, and rows that these replaced.
+ * Starts mutations that remove replaced rows. Rows that a report or another pass may use stay: rows built a short time
+ * ago, and the rows that those replaced.
  */
 async function dropReplaced(client: ClickHouseClient, now: number): Promise<void> {
   const before = BigInt(now) * 1_000n - KEPT_MICROS;

@@ -6,7 +6,7 @@ import { CONVERSION_DIGITS } from '../figures.ts';
 import type { Counted, Page } from './query.ts';
 import { type Counting, clicksSource, needs, sharesSource } from './sources.ts';
 
-/** `withWhole`: also the row of all. `links`: of these links alone, for the only key `link`. */
+/** `withWhole`: adds the row of all. `links`: only these links; the only key is then `link`. */
 export type Options = { withWhole: boolean; links?: readonly string[] };
 
 /** The columns and the source of a query of the rows by key: `whole`, the keys, and the figures by their names. */
@@ -68,13 +68,13 @@ const EMPTY_BUCKETS: Sql = {
   params: {},
 };
 
-/** Nothing that the query measures can be found. */
+/** Returns a source without rows, for a query whose measures have none. */
 const noRows = (keys: Counted['keys']) =>
   `SELECT toUInt8(0) AS whole,
     ${keys.map(({ kind }, n) => `${kind === 'bucket' ? 'toInt64(0)' : "''"} AS k${n}, `).join('')} toUInt64(0) AS c, toUInt64(0) AS v,
     0. AS l, 0. AS o, toInt64(0) AS r WHERE false`;
 
-/** Adds rows of empty buckets for every value of the other keys. */
+/** Adds a row for each empty bucket of every value of the other keys. */
 function withEmptyBuckets(counted: Counted, grouped: Grouped): Grouped {
   const { keys } = counted;
   const bucket = keys.findIndex(({ kind }) => kind === 'bucket');

@@ -6,7 +6,7 @@ import {
 } from '../../../core/analytics/dimensions.ts';
 import { bucketSql, clockSql } from '../../queries/click-conditions.ts';
 
-/** What rows are grouped by. */
+/** A dimension that rows are grouped by. */
 export type Key =
   | { kind: 'text'; dimension: TextDimension }
   | { kind: 'link' }
@@ -15,8 +15,8 @@ export type Key =
   /** The bucket that a row's time is in; its value is the bucket's start, nanoseconds. */
   | { kind: 'bucket' }
   /**
-   * What PostgreSQL says of links: `values[i]` of `links[i]`. A link with several values counts for each, one that is not listed
-   * has an empty one, or is left out.
+   * Values of links in PostgreSQL: `values[i]` belongs to `links[i]`. A link with several values counts for each. A
+   * link that is not listed has an empty value, or is left out.
    */
   | {
       kind: 'mapped';

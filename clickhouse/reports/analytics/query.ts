@@ -11,14 +11,14 @@ import { type Grouped, groupedRows, type Options, pageOf, sqlOf } from './groupe
 import type { Key } from './keys.ts';
 import { type Counting, canBeRolledUp, coverOfBuckets, needs } from './sources.ts';
 
-/** Which clicks, leads and orders of a workspace are counted, and by what. */
+/** Selects the clicks, leads and orders of a workspace that are counted, and the keys that group them. */
 export type Counted = {
   window: ReportWindow;
   metrics: readonly Metric[];
   keys: readonly Key[];
-  /** When buckets begin, nanoseconds, rising; empty without a key of kind `bucket`. */
+  /** Starts of the buckets, nanoseconds, ascending; empty without a key of kind `bucket`. */
   starts: readonly bigint[];
-  /** Of keys of kind `clock`. */
+  /** For keys of kind `clock`. */
   timeZone: string;
   conditions: readonly Condition[];
   bots: 'exclude' | 'include' | 'only';
@@ -27,7 +27,7 @@ export type Counted = {
 
 const FIGURES: readonly Metric[] = ['clicks', 'visitors', 'leads', 'conversions', 'revenue'];
 
-/** Returns what a report counts: the clicks of people on links in a window, by keys. */
+/** Selects the clicks of people on links in a window, grouped by keys. */
 export function countedIn(
   window: ReportWindow,
   keys: readonly Key[],
@@ -46,7 +46,7 @@ export function countedIn(
   };
 }
 
-/** What rows are sorted by: a metric of the query, or one of its keys by its position. */
+/** Sort order of rows: a metric of the query, or one of its keys by its position. */
 export type Order = { by: Metric | number; isDescending: boolean };
 
 export const MOST_REVENUE_FIRST: readonly Order[] = [
@@ -76,16 +76,16 @@ export const NOTHING: RatedFigures = {
   revenuePerClick: null,
 };
 
-/** A page without the row of all, and without the number of rows. */
+/** Options of a page that needs neither the row of all nor the number of rows. */
 export const ALONE = { whole: false, number: false };
 
-/** Chooses which rows of a page are shown, before their visitors are counted. It may be called twice. */
+/** Removes rows that are not shown from a page, before visitors are counted for it. It may be called twice. */
 export type ChooseShown = (rows: AnalyticsRow[]) => Promise<AnalyticsRow[]>;
 
 /**
- * Returns the figures of a workspace's window by keys, and in all. A window with few clicks is counted click by click, visitors
- * exactly. Roll-ups, and what is cached of them (`cached-parts.ts`), answer large windows by channel, link and whole UTC days or
- * months. With a key of buckets and none of a clock, every bucket of every other value has a row.
+ * Returns the figures of a workspace's window by keys, and in all. A window with few clicks is counted click by click,
+ * visitors exactly. Larger windows by channel, link, and whole UTC days or months are read from roll-ups and their
+ * cache (`cached-parts.ts`). With a key of buckets and none of a clock, every bucket of every other value has a row.
  */
 export function analyticsRows(
   client: ClickHouseClient,
@@ -95,7 +95,10 @@ export function analyticsRows(
   return planned(client, counted, (queries) => wholePage(queries, counted, page));
 }
 
-/** Returns {@link analyticsRows}, or null where visitors are counted for the rows of the page only: many rows would take long. */
+/**
+ * Returns {@link analyticsRows}; null when counting visitors for all rows would take long, so that they are counted for
+ * one page only.
+ */
 export function rowsAhead(
   client: ClickHouseClient,
   counted: Counted,
@@ -113,7 +116,7 @@ async function wholePage(queries: Queries, counted: Counted, page: Page): Promis
     queries.page(page, { whole: withWhole, number: true }),
     withWhole ? null : queries.totals(),
   ]);
-  // A page beyond the last row has none that says how many there are.
+  // No row of a page beyond the last one has the number of all rows.
   const isBeyond = rows.length === 0 && page.offset > 0;
   const all = isBeyond
     ? await queries.page({ ...page, offset: 0, limit: 1 }, { whole: false, number: true })
@@ -121,7 +124,7 @@ async function wholePage(queries: Queries, counted: Counted, page: Page): Promis
   return { totals: separate ?? totals, rows, totalRows: all.found };
 }
 
-/** Returns a page of the rows of {@link analyticsRows} alone. @param shown leaves rows out; by default none */
+/** Returns a page of the rows of {@link analyticsRows} alone. @param shown removes rows; by default none */
 export async function pageOfRows(
   client: ClickHouseClient,
   counted: Counted,
@@ -148,10 +151,10 @@ export async function figuresOfRows(
   });
 }
 
-/** Whether a click may be in several rows: of a link with several values. It is once in all. */
+/** Whether a click may be in several rows, because its link has several values. The totals count it once. */
 const countsTwice = ({ keys }: Counted): boolean => keys.some(({ kind }) => kind === 'mapped');
 
-/** Plans a window once and runs queries over it. @param run it is called again when the roll-ups changed meanwhile */
+/** Plans a window once and runs queries over it. @param run called again when the roll-ups changed meanwhile */
 export function planned<T>(
   client: ClickHouseClient,
   counted: Counted,
@@ -180,7 +183,7 @@ type Row = { whole: number; found?: string } & Partial<
   FigureRow & { conversion_rate: number | null; revenue_per_click: number | null }
 > &
   Record<`k${number}`, string | number>;
-/** Rows by key, the figures of all rows (zeros where they were not asked for), and the number of rows there are. */
+/** Rows by key, the figures of all rows (zeros if not requested), and the number of all rows. */
 type Found = { rows: AnalyticsRow[]; totals: RatedFigures; found: number };
 
 type Queries = ReturnType<typeof queriesOf>;
@@ -188,7 +191,7 @@ type Queries = ReturnType<typeof queriesOf>;
 /** The queries of a planned window. */
 function queriesOf(client: ClickHouseClient, counted: Counted, countingOf: (some: Counted) => Counting) {
   const { keys, metrics } = counted;
-  /** Roll-ups have a state of visitors for each link and period: those of a few links are read alone. */
+  /** Roll-ups have a state of visitors for each link and period, so a few links are read by themselves. */
   const readsLinksAlone =
     keys.length === 1 && keys[0]?.kind === 'link' && countingOf(counted).kind === 'rolled up';
 
@@ -226,7 +229,10 @@ function queriesOf(client: ClickHouseClient, counted: Counted, countingOf: (some
     return { ...found, rows: isLater ? await withVisitors(rows) : rows };
   }
 
-  /** Visitors of many clicks cost far more to count than the clicks: they are counted for the links in the response only. */
+  /**
+   * Counts the visitors of the links in the response only: visitors of many clicks cost far more to count than the
+   * clicks.
+   */
   async function withVisitors(rows: AnalyticsRow[]): Promise<AnalyticsRow[]> {
     if (rows.length === 0) return [];
     const links = rows.map((row) => row.keys[0] ?? '');

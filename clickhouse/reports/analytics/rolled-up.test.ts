@@ -41,7 +41,7 @@ beforeAll(async () => {
     })),
   );
   await rollUp(stores.clickhouse, CLOSED);
-  // Made twice: the rows of a period that was made again stay for an hour.
+  // Rolled up twice: the rows of a replaced period stay for an hour.
   await stores.clickhouse.command({
     query: 'INSERT INTO rolled_up_workspaces SELECT * FROM rolled_up_workspaces',
   });

@@ -27,7 +27,7 @@ import type { Counted } from './query.ts';
  * orders and revenue as `c, v, l, o, r`.
  */
 
-/** Returns the condition that keeps bots, and visits without a link, or leaves them out. */
+/** Returns the condition that selects bots and visits without a link, or excludes them. */
 function populationSql({ bots, orphans }: Counted): string {
   return `${{ exclude: 'AND NOT is_bot', include: '', only: 'AND is_bot' }[bots]} ${orphansSql(orphans)}`;
 }
@@ -154,7 +154,7 @@ export function sharesSource(
   };
 }
 
-/** Returns the whole days whose cached shares a query may read: in all and by channel. Null: none. */
+/** Returns the whole days whose cached shares a query may use: for a total, or by channel. Null: none. */
 function cachedDays({ window, keys, conditions }: Counted): WholeDays | null {
   const isCached = !window.hasDeleted && conditions.every(isChannel) && keys.every(isChannel);
   return isCached ? wholeDays(window.span) : null;
@@ -166,7 +166,7 @@ const baseParams = ({ window }: Counted) => ({
   to: window.span.to,
 });
 
-/** Which measures need the clicks, and which kinds of shares. */
+/** Returns whether the metrics need the clicks, and which kinds of shares they need. */
 export function needs({ metrics, bots, orphans }: Pick<Counted, 'metrics' | 'bots' | 'orphans'>) {
   const has = (...names: string[]) => metrics.some((metric) => names.includes(metric));
   // A credited click is a person's, on a link.
@@ -184,13 +184,13 @@ function familySql(counted: Counted): string {
   return orders ? 'AND share > 0' : 'AND lead > 0';
 }
 
-/** Returns whether rolled-up rows have everything that a condition is about. */
+/** Returns whether rolled-up rows have the columns of a condition. */
 function isRolledUp(condition: Condition): boolean {
   if (condition.kind === 'any') return condition.of.every(isRolledUp);
   return condition.kind === 'link' || condition.kind === 'links' || isChannel(condition);
 }
 
-/** Returns whether the roll-ups can answer a query at all, whatever its window. */
+/** Returns whether the roll-ups can serve a query at all, in any window. */
 export function canBeRolledUp({ keys, conditions, bots, orphans }: Counted): boolean {
   return (
     bots === 'exclude' &&
@@ -201,8 +201,8 @@ export function canBeRolledUp({ keys, conditions, bots, orphans }: Counted): boo
 }
 
 /**
- * Returns the cover of a query whose rows roll-ups have. Where there are buckets, each period lies in one of them: with `periods`
- * that do not fit, null.
+ * Returns the cover of a query. With buckets, each of its periods must lie within one bucket: null when one of
+ * `periods` does not.
  */
 export function coverOfBuckets(
   { keys, starts, window }: Counted,
