@@ -18,13 +18,16 @@ export function exposeWatermarkAge(pool: Pool, registry: Registry): Promise<void
   return exposeAge(registry, 'hoplog_watermark_age_seconds', help, () => watermark(pool));
 }
 
-/** Exposes the age of the oldest erasure that is not done; 0 without any. As {@link exposeWatermarkAge} otherwise. */
+/** Exposes the age of the oldest open erasure; 0 without any. Otherwise as {@link exposeWatermarkAge}. */
 export function exposeErasureAge(pool: Pool, registry: Registry): Promise<void> {
   const help = 'Age of the oldest erasure that is not done; 0 without any.';
   return exposeAge(registry, 'hoplog_erasure_age_seconds', help, () => oldestOpenErasure(pool));
 }
 
-/** Exposes the age of the newest backup; nothing before the first one is recorded. As {@link exposeWatermarkAge} otherwise. */
+/**
+ * Exposes the age of the newest backup; nothing before the first one is recorded. Otherwise as {@link
+ * exposeWatermarkAge}.
+ */
 export function exposeBackupAge(pool: Pool, registry: Registry): Promise<void> {
   const help = 'Age of the newest recorded backup; absent before the first.';
   return exposeAge(registry, 'hoplog_backup_age_seconds', help, () => lastBackup(pool), { isAbsent: true });

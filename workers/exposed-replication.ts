@@ -3,8 +3,8 @@ import type { Pool } from '../sql/database/pool.ts';
 import { type Replication, replicationState } from '../sql/database/replication.ts';
 
 /**
- * Exposes what PostgreSQL's primary knows of its standbys, read at each scrape. While PostgreSQL does not respond, or does
- * not say it, nothing is exposed.
+ * Exposes the replication state that PostgreSQL's primary reports, read at each scrape. Exposes nothing while
+ * PostgreSQL does not respond or does not report it.
  */
 export function exposeReplication(pool: Pool, registry: Registry): void {
   const registers = [registry];

@@ -12,7 +12,7 @@ export type IdlePause = {
 /** Time without a find after which a loop is idle. */
 const IDLE_AFTER_MS = 10_000;
 
-/** @param idleMs interval of idle loops: the first thing after a pause is found that late */
+/** @param idleMs interval of idle loops, and so the longest delay of the first find after a pause */
 export function createIdlePause(idleMs: number, now: () => number = () => performance.now()): IdlePause {
   let foundAt = now();
   const isIdle = () => now() - foundAt >= IDLE_AFTER_MS;

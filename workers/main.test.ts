@@ -46,7 +46,7 @@ async function health(port: number, kind: 'live' | 'ready'): Promise<[number, un
   return [answer.status, await answer.json()];
 }
 
-/** Ends a process. One that this busy machine keeps from closing within its limit may exit with 1, and says so. */
+/** Ends a process. On a busy machine it may not close within its limit; it then exits with 1 and logs that. */
 async function end(child: ChildProcess): Promise<void> {
   const said: string[] = [];
   child.stderr?.on('data', (chunk: Buffer) => said.push(chunk.toString()));
@@ -185,7 +185,7 @@ describe('the process of the workers', () => {
     for (let i = 0; i < 500; i++) append();
     await writer.close();
     await end(child);
-    // The process drains for two seconds; on a busy machine another one stores the rest.
+    // The process drains for two seconds. On a busy machine another process stores the rest.
     const other = start(settings);
     await once(other.stdout, 'data');
     const after = async () => {

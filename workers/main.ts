@@ -82,7 +82,7 @@ async function openWorkers(tier: TierProcess): Promise<OpenTier> {
     lookUpTxt: createTxtLookup(config.dnsServers),
     stripeApiBase: config.stripeApiBase,
   });
-  // A topic that is too small is a wrong setting; brokers that do not respond are waited for.
+  // A topic that is too small is a wrong setting. The check waits for brokers that do not respond.
   reader.partitions().catch((error: unknown) => {
     if (error instanceof ConfigError) tier.fail(error);
   });
@@ -97,6 +97,6 @@ async function openWorkers(tier: TierProcess): Promise<OpenTier> {
       pool.end(),
     ]);
   }
-  // A database that does not respond must not delay the end: what is not stored waits in the log.
+  // A database that does not respond must not delay the end. Unstored events wait in the log.
   return { close: () => Promise.race([close(), delay(DRAIN_MS + CLOSE_MS)]) };
 }

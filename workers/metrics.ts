@@ -135,7 +135,7 @@ export function createWorkerMetrics(registry: Registry) {
       registers,
     }),
   };
-  // An alert on any does not see a series that begins at 1.
+  // The series start at 0: an alert on an increase does not see one that begins at 1.
   for (const cause of ['freed', 'cut']) metrics.lostRanges.inc({ cause }, 0);
   for (const cause of ['lost', 'error']) metrics.lanesLost.inc({ cause }, 0);
   return metrics;

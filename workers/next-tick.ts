@@ -2,8 +2,8 @@
 const TIMER_MS = 1;
 
 /**
- * Returns a wait that ends just after the next multiple of an interval. Loops that wait so wake the process together.
- * A wait that ended before the multiple would be followed by a second one up to it: two wake-ups instead of one.
+ * Returns a wait that ends just after the next multiple of an interval. Loops that share this wait wake the process
+ * once. A wait that ended too early would need a second one up to the multiple: two wake-ups instead of one.
  *
  * @param everyMs at least 1
  * @param now of a monotonic clock, milliseconds

@@ -10,7 +10,7 @@ export type Retry = <T>(step: string, work: () => Promise<T>) => Promise<T>;
 export type RetryDependencies = {
   log: Logger;
   metrics: WorkerMetrics;
-  /** Ends the waiting: shut-down, or the lane is lost. */
+  /** Ends the retries: at shutdown, or when the lane is lost. */
   signal: AbortSignal;
   /** Whether no further attempt can help. */
   isFinal: (error: unknown) => boolean;

@@ -19,7 +19,7 @@ describe('the workers', () => {
       workspace_id: workspace,
       ts: '2026-11-20 00:00:00.123456000',
       ...nothing,
-      // The table's columns of which the API forms `count` and `imported`.
+      // The API forms `count` and `imported` from these columns of the table.
       extra_clicks: 0,
       import_id: '00000000-0000-0000-0000-000000000000',
       link_id: link,

@@ -62,7 +62,7 @@ export type WorkersDependencies = {
   stripeApiBase?: string;
   /** Left out: this process checks no domains. */
   lookUpTxt?: LookUpTxt;
-  /** For tests: when nothing happens. */
+  /** For tests: detects when the lanes are idle. */
   quiet?: IdleLanes;
   /** For tests: see the lanes. */
   patienceMs?: LaneDependencies['patienceMs'];
@@ -84,13 +84,13 @@ const ATTRIBUTE_EVERY_MS = 500;
 const STORE_REPORTS_EVERY_MS = 200;
 const ERASE_EVERY_MS = 10_000;
 const PUBLISH_LETTERS_EVERY_MS = 2_000;
-/** Orders of a lane are published at once; this is for those of the API and of workers that ended. */
+/** Lanes publish their orders at once. This interval is for orders of the API and of workers that ended. */
 const PUBLISH_ORDERS_EVERY_MS = 500;
 const CORRECT_EVERY_MS = 5_000;
 /** New domains are due each minute. */
 const CHECK_DOMAINS_EVERY_MS = 15_000;
 const PRUNE_EVERY_MS = 60_000;
-/** Interval of all jobs that poll for pending work, while there was none and no event lately. */
+/** Interval of all jobs that poll for pending work, while there is no work and no recent event. */
 const IDLE_POLL_MS = 1_000;
 const RETAIN_EVERY_MS = 3_600_000;
 const ROLL_UP_EVERY_MS = 600_000;
@@ -158,7 +158,7 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
       pause,
       options: dependencies.webhooks,
     });
-  /** Jobs whose work events of the lanes bring. */
+  /** Jobs whose work comes from the lanes' events. */
   const eventJobs = [
     startJob({
       ...shared,

@@ -143,7 +143,7 @@ describe('attribute, of leads', () => {
     await rig.click({ visitor: other, link: uuidv7(), ts: NOW - 2 * DAY });
     await identify({ visitor, others: [other], email: 'ann@mail.example', ts: NOW - DAY });
     expect(await leads()).toHaveLength(2);
-    // The mark is lost, and the person has fewer visitors by now.
+    // A restore lost the mark, and since then the person has fewer visitors.
     const { pool } = rig.stores;
     await pool.query('UPDATE leads SET attributed_at = NULL, other_visitor_ids = $1', [[]]);
     await pool.query('DELETE FROM joined_visitors');

@@ -38,11 +38,12 @@ export type AttributionDependencies = {
 const BATCH = 200;
 
 /**
- * Attributes a batch of the orders, or of the leads, that the watermark has passed: every click that could have led to them is
- * visible then, and every identify has joined its visitors. The shares of a batch, and what they replace, are one block, so an
- * event has all of its shares or none. After a crash before the events are marked, the next run finds an order's shares and only
- * marks; a lead is written again as a new version. What a killed worker has sent may arrive later: it was recorded before, so it
- * is replaced unseen. An event that changes meanwhile waits for the next batch.
+ * Attributes a batch of the orders, or of the leads, that the watermark has passed: every click that could have led to
+ * them is visible then, and every identify has joined its visitors. The shares of a batch, and what they replace, are
+ * one block, so an event has all of its shares or none. After a crash before the events are marked, the next run finds
+ * an order's shares and only marks; a lead is written again as a new version. Shares that a killed worker sent may
+ * arrive later. They were recorded before they were sent, so the next version replaces them too. An event that changes
+ * meanwhile waits for the next batch.
  *
  * @returns whether more may be waiting
  */
@@ -87,12 +88,12 @@ export async function attribute(
   return mayBeMore;
 }
 
-/** What is to be written for an event. */
+/** The rows to write for an event. */
 type Attributed = SharesToWrite & { rows: AttributedShareRow[]; stored: readonly StoredShares[] };
 
 /**
- * Returns which of the shares at an event's time are the event's. Where PostgreSQL has gone back, the same identify got another
- * number, so the shares of its lead may have another order id.
+ * Returns which of the shares at an event's time belong to the event. After a restore of PostgreSQL the same identify
+ * has another number, so the shares of its lead may have another order id.
  */
 function sharesStoredOf(event: Unattributed, found: readonly StoredShares[] = []): StoredShares[] {
   return found.filter(({ orderId, isLead }) => (event.revenue ? orderId === event.orderId : isLead));
@@ -119,9 +120,9 @@ async function insertShares(
 }
 
 /**
- * Every version whose shares may be in ClickHouse, with the most parts that it may have.
+ * Returns every version whose shares may be in ClickHouse, with the most parts that it may have.
  *
- * @param stored versions that ClickHouse has: also those that a restored database does not know
+ * @param stored versions that ClickHouse has, including those that a restored database does not know
  */
 function writtenWith(
   { version, ts, streamOrdinal, written }: Unattributed,

@@ -6,7 +6,7 @@ import type { NamedLink } from '../../sql/orders/unattributed.ts';
 const NANOS_PER_MICRO = 1_000n;
 
 /**
- * Returns a click for an imported order that names its link. It stands for the visit, which the former service did not
+ * Returns a click for an imported order that names its link. It replaces the visit, which the former service did not
  * store.
  *
  * @param ts microseconds, of the order
@@ -25,7 +25,7 @@ export function clickOfNamedLink(link: NamedLink, position: number, ts: number):
   };
 }
 
-/** Returns how the buyer of such an order first came. */
+/** Returns the origin of the buyer of such an order. */
 export function originOfNamedLink(link: NamedLink): Origin {
   const channel = channelOf(link);
   return { channel, bioLinks: [], otherChannel: channel };

@@ -20,7 +20,7 @@ beforeAll(async () => {
 beforeEach(() => rig.newWorkspace());
 afterAll(() => rig.close());
 
-/** A worker that is killed when it has sent its credits. Answers what lets them arrive. */
+/** Simulates a worker that is killed after it sent its shares. Returns a function that lets them arrive. */
 async function sentAndKilled(): Promise<() => Promise<void>> {
   let sent: (() => Promise<void>) | undefined;
   const exec = async ({ values, ...insert }: ExecParams & { values: Readable }) => {
@@ -67,7 +67,7 @@ describe('shares of an order that is attributed again', () => {
     for (const orderId of [after, before]) {
       expect((await rig.credits(orderId)).map((row) => [row.link_id, row.amount])).toEqual([[link, 700]]);
     }
-    // Another report of the server's counts, and the visitor stays.
+    // The new report of the server counts, and the order keeps its visitor.
     await rig.order({ orderId: after, ts: NOW - 1.5 * DAY, source: 'server', amount: 900 });
     expect((await rig.credits(after)).map((row) => [row.link_id, row.amount])).toEqual([[link, 900]]);
   });
@@ -138,7 +138,7 @@ describe('shares of an order that is attributed again', () => {
     const { orderId, one, two } = await sharedOrder();
     const before = await sentAndKilled();
     await rig.hide(two);
-    await rig.order({ ts: NOW - DAY }); // another batch, which the store can't take for the one that was sent
+    await rig.order({ ts: NOW - DAY }); // another batch, which ClickHouse does not deduplicate against the one that was sent
     expect((await rig.credits(orderId)).map((row) => [row.link_id, row.amount])).toEqual([[one, 1_000]]);
     await before();
     expect(await rig.credits(orderId)).toHaveLength(1);

@@ -43,14 +43,14 @@ it('attributes a purchase of yesterday to the clicks of a buyer who was identifi
       ),
     );
   await report('first', false);
-  // A better report of an order that stands: another's was its time.
+  // A better report of an order that exists with another time.
   const again = await rig.order({ ts: NOW - DAY / 2, source: 'server' });
   expect(await rig.credits(again)).toMatchObject([{ channel: '' }]);
   await report(again, true);
   expect(await rig.credits('first')).toEqual([]);
   expect(await rig.credits(again)).toMatchObject([{ channel: '', amount: 1_000 }]);
 
-  // It was on its way. By the time that the watermark has passed the report it has arrived.
+  // The identify was still on its way. It arrives before the watermark passes the report.
   await rig.identify(visitor, 'ann@shop.example');
   const [stream] = await readStreams(pool);
   if (!stream) throw new Error('no stream');
@@ -120,12 +120,12 @@ it("attributes a purchase to the pixel's visitor, whichever came first, else to 
   await purchase('behind');
   await purchase('before');
   await byPixel('before');
-  // A server has tracked it as well, which was said before the purchase and comes behind it.
+  // A server tracked the order too, before the purchase. Its report arrives after it.
   await byPixel('tracked');
   await purchase('tracked');
   await rig.order({ orderId: 'tracked', source: 'server', amount: 900, ts: NOW - DAY - 5 });
   await purchase('alone');
-  // Attributed already.
+  // The purchase is attributed before the pixel's report arrives.
   await purchase('late');
   expect(await rig.credits('late')).toMatchObject([{ link_id: signedLink, amount: 900 }]);
   await byPixel('late');
@@ -133,7 +133,7 @@ it("attributes a purchase to the pixel's visitor, whichever came first, else to 
     expect(await rig.credits(orderId)).toMatchObject([{ link_id: link, amount: 900 }]);
   }
   expect(await rig.credits('alone')).toMatchObject([{ link_id: signedLink, amount: 900 }]);
-  // Journeys tell the same.
+  // Journeys show the same.
   const published = async () => {
     const orders = await duePublications(pool, 100);
     return orders.filter((order) => order.order_id === 'alone' || order.visitor_id === buying);

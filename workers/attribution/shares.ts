@@ -5,7 +5,7 @@ import { uuidToBytes } from '../../core/ids.ts';
 import { splitByLargestRemainder } from '../../core/money/money.ts';
 import type { Unattributed } from '../../sql/orders/unattributed.ts';
 
-/** What attribution must know of an order, or of a lead. */
+/** The facts about an order or a lead that attribution needs. */
 export type AttributedEvent = Pick<
   Unattributed,
   'workspaceId' | 'orderId' | 'version' | 'ts' | 'streamOrdinal' | 'model'

@@ -15,7 +15,7 @@ type Event = Buyer & {
 /**
  * Returns where to look for the clicks that may have led to each event.
  *
- * @returns `reached`: only the first events, where all of them have too many visitors for one query
+ * @returns `reached`: only the first events, when all of them have too many visitors for one query
  */
 export async function spansOf<E extends Event>(
   transaction: Queryable,

@@ -90,7 +90,7 @@ describe('an id that came in an address', () => {
         workspace: rig.workspace,
         visitor: theirs,
         others: [own, older, elsewhere],
-        // Of `older` the time is unknown; `elsewhere` is another workspace's.
+        // The time of `older` is unknown; `elsewhere` belongs to another workspace.
         landedAt: [NOW - MINUTE, NOW - 9 * MINUTE, 0, NOW - MINUTE],
         ts: NOW,
         orderId: 'o-2',
@@ -111,7 +111,7 @@ it('a report waits for clicks of other streams, and what is attributed waits for
   stream.append([
     clicked(visitor, NOW - 90 * MINUTE),
     identify({ workspace: rig.workspace, visitor, ts: NOW, email: 'bea@shop.example', landedAt: [NOW] }),
-    // Of a server, which knows the email alone.
+    // Reported by a server, which knows only the email.
     order({
       workspace: rig.workspace,
       ts: NOW + 2,

@@ -38,8 +38,9 @@ type Report = IdentifyEvent | OrderEvent;
 type Reports = Pick<Prepared, 'identifies' | 'orders'>;
 
 /**
- * Stores a batch of the waiting reports that the watermark has passed, as a lane stores reports, without the visitors whose ids came
- * in a copied address: these are other people. One that has waited too long keeps its visitors. After a crash the next run finds the rows in ClickHouse and leaves them out.
+ * Stores a batch of the waiting reports that the watermark has passed, as a lane stores reports, without the visitors
+ * whose ids came in a copied address: these are other people. A report that has waited too long keeps its visitors.
+ * After a crash the next run finds the rows in ClickHouse and leaves them out.
  *
  * @returns whether more may be waiting
  */
@@ -51,7 +52,7 @@ export async function storeWaitingReports(dependencies: WaitingReportDependencie
   } catch (error) {
     if (!(error instanceof ValuesRefused)) throw error;
   }
-  // One of them is refused: store each alone, and make that one a dead letter.
+  // A database refused one of them: store each alone, and make that one a dead letter.
   for (let stored = 0; stored < BATCH; stored++) {
     try {
       if ((await storeBatch(dependencies, before, 1)) === 0) return false;
@@ -63,7 +64,7 @@ export async function storeWaitingReports(dependencies: WaitingReportDependencie
   return true;
 }
 
-/** A database refuses the values of a report. */
+/** Thrown when a database refuses the values of a report. */
 class ValuesRefused extends Error {
   readonly reports: readonly ClaimedReport[];
   constructor(reports: readonly ClaimedReport[], reason: string) {
@@ -120,14 +121,14 @@ function rowOf({ decode }: WaitingReportDependencies, report: ClaimedReport): Ro
   const event = events[0]?.event;
   if (event?.kind !== 'identify' && event?.kind !== 'order')
     throw new ValuesRefused([report], `undecodable: ${undecodable[0]?.reason ?? 'not a report'}`);
-  // The clock of its stream may have been corrected since.
+  // The clock of its stream may have been corrected since the report.
   const ahead = event.ts - ts;
   const landedAt = (event.landedAt ?? []).map((at) => (at > 0 ? at - ahead : 0));
   const email = event.email && normalizeEmail(event.email);
   return { event: { ...event, ts, landedAt, email }, ordinal, sequence };
 }
 
-/** Removes the visitors whose ids came in a copied address. An identify that names no one afterwards is left out. */
+/** Removes the visitors whose ids came in a copied address. An identify that then names no person is left out. */
 async function withoutCopies(clickhouse: ClickHouseClient, rows: readonly Row[]): Promise<Row[]> {
   const visitorsOf = rows.map(({ event: { visitorId, otherVisitorIds = [], landedAt = [] } }) =>
     [...(visitorId ? [visitorId] : []), ...otherVisitorIds].map((id, n) => ({

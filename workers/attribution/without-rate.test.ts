@@ -85,7 +85,7 @@ describe('orders whose currency had no rate', () => {
       const attributed = attribute(rig.dependencies, 'orders');
       await expect.poll(() => waiting('transactionid')).toBe(1);
       const anew = set('sek', 'usd', 0.1);
-      // It waits for the attribution; one that did not would be done by now.
+      // The new rate waits for the attribution; without the wait it would be done by now.
       await Promise.race([anew, expect.poll(() => waiting('advisory')).toBe(1)]);
       await holder.query('COMMIT');
       await attributed;

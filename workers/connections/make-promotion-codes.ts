@@ -119,7 +119,7 @@ function save(
   return inTransaction(pool, async (tx) => {
     const connection = await lockConnection(tx, claimed.connection_id);
     const isSaved = await savePromotionCode(tx, claimed, state);
-    // A payment names the code by its id, and its event may come before the one that tells the text.
+    // A payment names the code by its id, and may arrive before the event that has the code's text.
     if (isSaved && connection && state.status === 'active' && state.reference !== null)
       await putCode(tx, connection, { kind: 'code', codeId: state.reference, code: claimed.code });
     return isSaved;

@@ -30,8 +30,8 @@ export async function findNamedPayments({ pool }: ConnectionDependencies): Promi
 }
 
 /**
- * Settles payments that have waited long enough for an event that never came, whose provider can be asked, or whose buyer
- * was named after them. Several workers may run it.
+ * Settles payments that have waited long enough for a missing event, whose provider can be asked, or whose buyer was
+ * named after them. Several workers may run it.
  *
  * @returns whether more may be due
  */
@@ -67,7 +67,7 @@ async function settle(dependencies: ConnectionDependencies, due: DuePayment): Pr
   });
 }
 
-/** Asks the provider what events have left open about a payment, with the connection's key. */
+/** Asks the provider, with the connection's key, for the facts about a payment that its events lack. */
 async function lookUp(
   { pool, sealer, stripeApiBase }: ConnectionDependencies,
   { id, provider, restricted_key: sealed }: Connection,

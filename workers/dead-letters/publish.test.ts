@@ -26,7 +26,7 @@ async function addLetters(count: number): Promise<void> {
   await addDeadLetters(stores.pool, letters);
 }
 
-/** A topic whose brokers do `answer` when a letter has reached them. */
+/** A topic whose brokers run `answer` when a letter has reached them. */
 function topicThat(answer: (letter: PublishedLetter) => Promise<void> = async () => {}): DeadTopic {
   return {
     async open() {},
@@ -40,12 +40,12 @@ function topicThat(answer: (letter: PublishedLetter) => Promise<void> = async ()
 
 const publish = (topic: DeadTopic) => publishDeadLetters({ pool: stores.pool, topic });
 
-/** As when so much time had passed that every claim has run out. */
+/** Simulates that all claims have expired. */
 async function claimsRunOut(): Promise<void> {
   await stores.pool.query('UPDATE dead_letters SET publish_after = now() WHERE publish_after IS NOT NULL');
 }
 
-/** For how long the claims of letters that were tried last, in minutes. */
+/** Returns the durations of the latest claims of letters, in minutes. */
 async function claimMinutes(): Promise<number[]> {
   const { rows } = await stores.pool.query<{ minutes: string }>(
     `SELECT round(extract(epoch FROM publish_after - now()) / 60) AS minutes FROM dead_letters

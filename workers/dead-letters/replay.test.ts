@@ -43,7 +43,7 @@ async function deadLetters(rig: Rig): Promise<number | null> {
   return (await rig.stores.pool.query('SELECT FROM dead_letters')).rowCount;
 }
 
-/** As a restore of a backup older than a stream leaves it, and then the start of the stream's process. */
+/** Simulates a restore of a backup older than the stream, then the start of the stream's process. */
 async function registerAgain(
   rig: Rig,
   streams: { stream_id: string; ordinal: number; name: string }[],
@@ -118,7 +118,7 @@ describe('replaying dead letters', () => {
     await registerAgain(rig, streams);
     expect(await replayDeadLetters(dependencies(rig))).toEqual({ replayed: 1, left: 0 });
     expect((await holdEmail()).rowCount).toBe(0);
-    // Four events of one byte, so that which ones it held is still known.
+    // The payload has four events of one byte each: the letter still shows how many events it had.
     const { rows } = await pool.query<{ payload: Buffer }>('SELECT payload FROM dead_letters');
     expect(rows.map(({ payload }) => payload.toString('hex'))).toEqual(['0100000000'.repeat(4)]);
   });
@@ -148,13 +148,13 @@ describe('replaying dead letters', () => {
     const other = 'f'.repeat(64);
     const stream = await rig.stream('ingest-0');
     stream.append(clicks(rig, 2, NOW));
-    // As records say it whose writer had another schema under this name.
+    // The records name another schema under this name, as of another release.
     const schemas = new Map([['click.v1', other]]);
     rig.work({ decode: (batch) => decodeEvents({ ...batch, schemas }, sealer) });
     await rig.settled(stream);
     expect(await replayDeadLetters(dependencies(rig))).toEqual({ replayed: 0, left: 2 });
     expect(await rig.stored()).toMatchObject({ rows: 0 });
-    // As a release that knows that schema finds them.
+    // Changes them as if a release that knows that schema read them.
     const known = releasedRegistry().schema(1, 1)?.fingerprint;
     await rig.stores.pool.query('UPDATE dead_letters SET reason = replace(reason, $1, $2)', [other, known]);
     expect(await replayDeadLetters(dependencies(rig))).toEqual({ replayed: 2, left: 0 });
@@ -239,7 +239,7 @@ describe('replaying dead letters', () => {
     const { rows: streams } = await pool.query('DELETE FROM ingest_streams RETURNING *');
     const workers = rig.work();
     await expect.poll(() => deadLetters(rig)).toBeGreaterThan(0);
-    // Their own job would erase by the times of the requests before these are set.
+    // The workers' own erasure job would run before the times of the requests are set.
     await workers.stop();
     await registerAgain(rig, streams);
     for (const [kind, targetId] of [

@@ -38,9 +38,9 @@ const LENGTH_BYTES = 4;
 const COUNTED_ALREADY = new Set(['enrich_failed', 'refused_by_store']);
 
 /**
- * Replays every dead letter: after an upgrade that can read it, or once what was missing exists. A letter that is still malformed
- * stays. A letter takes effect once, also when several replays run or are interrupted; its payload is deleted then. Erased
- * visitors and links do not return.
+ * Replays every dead letter: after an upgrade that can read it, or once the missing stream or row exists. A letter that
+ * is still malformed stays. A letter takes effect once, also when several replays run or are interrupted; its payload
+ * is deleted then. Erased visitors and links do not return.
  *
  * @returns how many were replayed, and how many are left
  * @throws errors of the databases
@@ -75,7 +75,8 @@ async function replay(
   const batch = batchOf(letter);
   const stream = batch && streams.get(batch.streamId);
   if (!batch || !stream) return 'left';
-  // As if the stream had delivered everything before the letter and nothing since, so that nothing is a duplicate.
+  // Decodes as if the stream had delivered everything before the letter and nothing after it, so that no event is a
+  // duplicate.
   const before = { ...stream, highWater: batch.firstSequence - 1n };
   const { offset: from, nextOffset: to } = batch;
   const range = { partition: letter.partition, from, to, batches: [batch], damage: [] };
@@ -96,7 +97,7 @@ async function replay(
   }
 }
 
-/** Stores what PostgreSQL keeps of the letter's events, and marks it replayed. @returns false when it was replayed already */
+/** Stores the letter's events in PostgreSQL, and marks it replayed. @returns false when it was replayed already */
 async function record(
   { pool, decode }: ReplayDependencies,
   letter: StoredDeadLetter,
@@ -105,7 +106,7 @@ async function record(
 ): Promise<boolean> {
   return inTransaction(pool, async (transaction) => {
     const isCounted = COUNTED_ALREADY.has(reasonCode(letter.reason)) || prepared.leaseUses.length === 0;
-    // Before the mark: letters are locked in the order of their ids.
+    // Runs before the mark, so that letters are locked in the order of their ids.
     const uses = isCounted ? [] : await usesNotCounted(transaction, decode, letter, batch);
     if (!(await markReplayed(transaction, letter.id))) return false;
     await storeReports(transaction, prepared);

@@ -1,7 +1,7 @@
 import type { Pool } from '../../sql/database/pool.ts';
 import { type Claimed, claimDue, type Queue } from '../../sql/deliveries/queue.ts';
 
-/** What has a delivery due. `room`: how many of at most `most` to take into memory. */
+/** A target with deliveries due. `room`: how many of at most `most` to take into memory. */
 export type Due<To> = { id: string; to: To; room: (most: number) => number };
 
 /** A kind of delivery. */
@@ -11,20 +11,23 @@ export type DeliveryKind<Columns, To> = {
   most: number;
   /** Duration of a claim: longer than the longest wait and attempt. After that other workers take the claims of a dead one. */
   leaseMs: number;
-  /** Returns what has deliveries due, longest due first. */
+  /** Returns the targets with deliveries due, longest due first. */
   due(): Promise<readonly Due<To>[]>;
   /** Attempts claimed deliveries, and saves their outcomes. None of the promises rejects. */
   begin(claimed: readonly { delivery: Claimed<Columns>; to: To }[]): Promise<readonly Promise<void>[]>;
 };
 
 export type Deliverer = {
-  /** Claims what is due, for each target as many as it can take, so none waits for another. @returns whether it claimed any */
+  /**
+   * Claims due deliveries, for each target as many as it can take, so that none waits for another. @returns whether it
+   * claimed any
+   */
   attemptDue(): Promise<boolean>;
   /** Resolves when no attempt is under way. */
   settled(): Promise<void>;
 };
 
-/** Creates what attempts the due deliveries of a kind. Several workers may run it. */
+/** Creates the deliverer of a kind. Several workers may run it. */
 export function createDeliverer<Columns, To>(
   { pool, now }: { pool: Pool; now: () => number },
   { queue, most, leaseMs, due: findDue, begin }: DeliveryKind<Columns, To>,

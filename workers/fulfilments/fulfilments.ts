@@ -30,7 +30,7 @@ export type FulfilmentsDependencies = {
   metrics: FulfilmentMetrics;
   workerMetrics: WorkerMetrics;
   waits: Waiting;
-  /** Of the loops that `waits` serves. */
+  /** The pause of the loops that `waits` serves. */
   pause: IdlePause;
   limit: ConcurrencyLimit;
   /** Calls a webhook. */
@@ -101,7 +101,7 @@ export function startFulfilments(dependencies: FulfilmentsDependencies): { stop(
         onStep('saving');
         return saved;
       });
-    // Once also during a stop, then as often as it takes: an outcome that is lost is attempted again.
+    // Runs once even during a stop, else until it succeeds: a lost outcome would be attempted again.
     const status = await settle().catch(() => retry('settle_fulfilment', settle));
     onStep('saved');
     if (status !== null && status !== 'pending') {

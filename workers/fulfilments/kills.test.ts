@@ -67,11 +67,11 @@ it('a worker killed with SIGKILL after any step delivers each credit once by web
     await dieAt(step, () => receiver.received.length > before);
   }
   receiver.answerWith(200);
-  // Claims of the dead expire by the clock.
+  // The clock moves past the claims of the dead workers.
   bench.ahead = QUEUED.leaseMs + 1_000;
   bench.work();
   const rows = await shop.untilStatus(fulfilment, 'delivered', STEPS.length);
-  // What a receiver counts that drops an id which it has seen.
+  // The ids that a receiver counts if it drops repeated ids.
   const credited = new Set(receiver.received.map(({ id }) => id));
   expect(credited).toEqual(new Set(rows.map(({ id }) => id)));
   expect((await shop.credits('status=earned')).grants).toEqual([]);

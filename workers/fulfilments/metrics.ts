@@ -19,7 +19,7 @@ export function createFulfilmentMetrics(registry: Registry) {
       registers,
     }),
   };
-  // A rate does not see a series that begins at 1.
+  // The series start at 0: a rate does not see one that begins at 1.
   for (const provider of FULFILMENT_PROVIDERS)
     for (const outcome of ['delivered', 'failed', 'canceled'])
       metrics.deliveries.inc({ provider, outcome }, 0);

@@ -8,13 +8,13 @@ const BODY_CHARACTERS = 4_096;
 export type FulfilmentOutcome = Outcome & {
   /** Stripe's id of what was made. */
   reference?: string;
-  /** Whether the attempt certainly did not deliver. Left out: the status tells. */
+  /** Whether the attempt certainly did not deliver. Left out: the status decides. */
   isRefused?: boolean;
 };
 
 /**
- * Returns whether an attempt surely did not deliver. A receiver may have done its work and then failed to say so; a
- * response from 400 to 499 says that it did not.
+ * Returns whether an attempt certainly did not deliver. A receiver may deliver and then fail to respond; a status from
+ * 400 to 499 means that it did not.
  */
 function isRefused(outcome: Exclude<FulfilmentOutcome, { kind: 'interrupted' | 'delivered' }>): boolean {
   if (outcome.isRefused !== undefined) return outcome.isRefused;

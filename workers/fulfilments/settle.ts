@@ -14,9 +14,9 @@ import { queueEvents } from '../../sql/webhooks/outbox.ts';
 const REVOKED_MEANWHILE = 'delivered, but the credit was revoked meanwhile: take it back at the receiver';
 
 /**
- * Saves the outcome of an attempt: marks the credit delivered, or announces that it can not be delivered.
+ * Saves the outcome of an attempt: marks the credit delivered, or announces that it cannot be delivered.
  *
- * @returns the status that was saved; null: another worker settled the delivery before
+ * @returns the saved status; null: another worker settled the delivery before
  */
 export async function settleGrantDelivery(
   tx: Queryable,

@@ -174,7 +174,7 @@ describe("a fulfilment to Stripe's balances", () => {
     const user = 'referrer-1';
     const now = Math.floor(Date.now() / 1_000);
     await tie('cus_tied', user, now - 20);
-    // A customer of someone else since.
+    // This customer belongs to another user by now.
     await tie('cus_former', user, now - 10);
     await tie('cus_former', 'someone-else', now - 5);
     bench.work();

@@ -33,12 +33,12 @@ const DELIVERED = 200;
 const TIMEOUT_MS = 10_000;
 
 /**
- * One transaction for each grant, whatever ends between the call and the note that it was made:
+ * Makes one transaction for each grant, even when a process ends between the call and the record of it:
  *
  * - Every attempt sends the same idempotency key, so Stripe makes one transaction, and a late attempt gets the response
  *   of the first. A new key is used only when Stripe refused all attempts under the former one: it saves refusals too.
- * - Stripe forgets keys after 24 hours, which is less than the schedule. So an attempt that follows one whose outcome is
- *   unknown looks for its transaction first, by its metadata, at the customer of that attempt.
+ * - Stripe forgets keys after 24 hours, which is less than the schedule. So an attempt that follows one whose outcome
+ *   is unknown looks for its transaction first, by its metadata, at the customer of that attempt.
  *
  * Source: https://docs.stripe.com/api/idempotent_requests
  */
@@ -194,7 +194,10 @@ function untilAborted(work: Promise<FulfilmentOutcome>, signal: AbortSignal): Pr
   });
 }
 
-/** Returns what the concurrency limit knows of a fulfilment by Stripe, whose places all of the workspace share. */
+/**
+ * Returns the hook under which the concurrency limit counts a fulfilment by Stripe: all of a workspace's share one
+ * host.
+ */
 export function stripeHook({ id, workspaceId }: Pick<DueFulfilment, 'id' | 'workspaceId'>): Hook {
   return { id, host: `${workspaceId} stripe`, workspaceId };
 }

@@ -11,7 +11,7 @@ const EVER_MS = 600_000;
 
 let bench: WebhookBench;
 let receiver: Receiver;
-/** Of the workspace's webhooks. */
+/** Receives the events of the workspace's webhooks. */
 let listener: Receiver;
 let shop: CreditShop;
 beforeAll(async () => {
@@ -271,7 +271,7 @@ describe('a fulfilment by webhook', () => {
     const second = await shop.fulfil('webhook', { url: receiver.url }, { include_earlier: true });
     bench.work();
     await shop.untilStatus(second, 'delivered', 3);
-    // The receiver knows those that it may have counted by their ids.
+    // Deliveries that the receiver may have counted come again with the same ids.
     const later = receiver.received.filter(({ id }) => ids.has(id));
     expect(new Set(later.map(({ id }) => id))).toEqual(ids);
     expect(await shop.delivered(user)).toBe(5);

@@ -140,7 +140,7 @@ describe('events of a stream whose clock was ahead', () => {
     await workers.stop();
     const log = silentLogger();
     for (let calls = 1; !(await done()); calls++) {
-      // Each of the statements fails once before it is done and once after.
+      // Each statement fails once before it takes effect and once after.
       for (const isLate of [false, true]) {
         const failing = failingAt(clickhouse, calls, isLate);
         await correctTimes({ pool, clickhouse: failing, log }).catch((error: Error) => {
@@ -156,7 +156,7 @@ describe('events of a stream whose clock was ahead', () => {
   it('keep their times where it is not known since when the clock was ahead and others are in the way', async () => {
     const hour = 3_600 * SECOND;
     const stream = await rig.stream('ingest-0');
-    // An hour ahead for longer than an hour: what was clicked more than an hour ago looks right.
+    // The clock was an hour ahead for longer than an hour, so clicks from more than an hour ago look right.
     stream.append([clickAt(now - SECOND), clickAt(now + SECOND), clickAt(now + hour - SECOND)]);
     const before = String(stream.next());
     const ahead = { fromTs: now, toTs: now + hour - SECOND, shift: hour };

@@ -66,8 +66,9 @@ async function correct(
 }
 
 /**
- * Where it is not known which event was the first with a wrong time, those later than the moment of the correction are meant. That is
- * right when there are none just before it: else the clock was ahead for longer than by what it was ahead.
+ * Returns whether it is unclear which events of a correction have wrong times. When the first of them is unknown, all
+ * events later than the moment of the correction count as wrong. That is right only if there are none just before that
+ * moment: otherwise the clock was ahead for longer than its shift.
  */
 async function isAmbiguous(clickhouse: ClickHouseClient, correction: OpenCorrection): Promise<boolean> {
   const { first, fromTs, toTs, shift, correctedTo } = correction;

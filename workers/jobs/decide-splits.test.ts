@@ -171,7 +171,7 @@ test('a late watermark is waited for, but not so long that the winner comes afte
       stream.streamId,
     ]);
   }
-  // The job runs at most one interval later. A second remains for the query, and for ingest to read the change.
+  // The job runs at most one interval later, and ingest needs a second for the query and the change.
   expect(PATIENCE_MS + DECIDE_SPLITS_EVERY_MS).toBeLessThanOrEqual(PROMISED_MS - 1_000);
 });
 

@@ -80,7 +80,7 @@ describe('erasures', () => {
     expect((await pool.query('SELECT FROM identities')).rowCount).toBe(0);
     expect((await pool.query('SELECT FROM visitor_users')).rowCount).toBe(0);
     await eraseRequested({ pool, clickhouse, metrics });
-    expect(await open()).toBe(2); // an older click may still be on its way
+    expect(await open()).toBe(2); // an older click may not be stored yet
     stream.append([heartbeat(Date.now() * 1000 + 60_000_000)]);
     await rig.settled(stream);
     await eraseAll(metrics);
@@ -307,8 +307,8 @@ describe('erasures', () => {
         queueEvents(tx, rig.workspace, [{ type: 'sale.created', data: sale }]),
       );
       await erase('visitor', erased.visitor_id);
-      await add('click.created', erased, over); // comes late
-      await add('click.created', erased, over, -3_600_000); // comes back
+      await add('click.created', erased, over); // the click arrives late
+      await add('click.created', erased, over, -3_600_000); // the visitor comes back after the erasure
       const sold = { ...bought, visitor_id: null, external_user_id: null };
       expect(await kept()).toEqual([
         ['click.created', 'pending', other],

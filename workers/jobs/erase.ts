@@ -29,9 +29,10 @@ const DELIVERIES = 5_000;
 const KINDS = ['visitor', 'link'] as const;
 
 /**
- * Continues the open erasures. It looks at what is left, so it may be interrupted anywhere. An erasure is done when ClickHouse has
- * no row of its target, the watermark has passed the request, so that no earlier event is still on its way, and no order
- * is left that only names the target. One worker at a time: two would begin the same mutation of ClickHouse twice.
+ * Continues the open erasures. It reads the rows that are left, so it may be interrupted anywhere. An erasure is done
+ * when ClickHouse has no row of its target, the watermark has passed the request, so that every earlier event is
+ * stored, and no order is left that only names the target. One worker at a time: two would start the same mutation of
+ * ClickHouse twice.
  *
  * @returns whether there may be more deliveries to delete
  */
@@ -55,8 +56,8 @@ async function eraseOpen(dependencies: EraseDependencies): Promise<boolean> {
 }
 
 /**
- * Erases the names of orders without a visitor that name what only the erased visitor was known by, and that were made before the
- * request. PostgreSQL is last, because it tells whether there are any.
+ * Erases names from orders without a visitor. The orders were made before the request, and name an email or user that
+ * only the erased visitor had. PostgreSQL comes last, because it tells whether there are any.
  */
 async function eraseNames(
   { pool, clickhouse }: Pick<EraseDependencies, 'pool' | 'clickhouse'>,

@@ -20,8 +20,8 @@ export type JobOptions = {
   /** Milliseconds, or a function that returns them before each wait. */
   everyMs: number | (() => number);
   /**
-   * Whether it runs together with the others whatever its interval, since they share the query of
-   * {@link import('./waiting.ts').Waiting}. Others would each need a connection of their own at that moment.
+   * Whether it runs together with the others at any interval, because they share the query of {@link
+   * import('./waiting.ts').Waiting}. Otherwise each would need a connection of its own at that moment.
    */
   isShared?: boolean;
   log: Logger;
@@ -36,8 +36,9 @@ export type JobOptions = {
 };
 
 /**
- * Runs `work` on a schedule. A failed run is logged and counted; the next one comes at its time. While the wall clock has been ahead
- * of the monotonic clock for less than a minute nothing runs: what is deleted or paid too early does not come back.
+ * Runs `work` on a schedule. A failed run is logged and counted; the next one runs on schedule. While the wall clock
+ * has been ahead of the monotonic clock for less than a minute nothing runs, because a deletion or a payment that comes
+ * too early cannot be undone.
  */
 export function startJob(options: JobOptions): Job {
   const { name, everyMs, isShared = false, log, metrics, work } = options;
@@ -70,7 +71,7 @@ export function startJob(options: JobOptions): Job {
       return more;
     } catch (error) {
       metrics.retries.inc({ step: name, cause: causeOf(error) });
-      // Once an outage, not once a run.
+      // Logged once for each outage, not for each run.
       if (!isFailing) {
         const { message = 'job failed', ...more } = adviceOn(error) ?? {};
         log.warn({ job: name, err: error, ...more }, `${message}; will retry`);

@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(() => rig.close());
 
-/** Delivers the reports one after the other. Returns the order, which is the same in PostgreSQL and ClickHouse. */
+/** Delivers the reports one after the other. Returns the order, once it is equal in PostgreSQL and ClickHouse. */
 async function delivered(...reports: OrderEvent[]) {
   const stream = await rig.stream('ingest-0');
   rig.work();
@@ -73,7 +73,7 @@ describe('of several reports of one order', () => {
     const byPixel = (ts: number) => ({ ...report(ts, 'pixel', 100), visitorId: uuidToBytes(visitor) });
     const byServer = (ts: number) => ({ ...report(ts, 'server', 200), visitorId: null });
 
-    /** The order, which is the same in PostgreSQL and ClickHouse. */
+    /** Returns the order, once it is equal in PostgreSQL and ClickHouse. */
     async function publishedOrder() {
       await rig.published();
       const { rows } = await rig.stores.pool.query(
@@ -126,7 +126,7 @@ describe('of several reports of one order', () => {
       await rig.published();
       await heldTransaction(pool, async (tx) => {
         await holdPublications(tx);
-        // The workers can't publish it now. It is due by the time at which this transaction began.
+        // The workers can't publish the order now. It is due from the start of this transaction on.
         await pool.query(
           `INSERT INTO order_publications (order_internal_id, due_at)
            SELECT internal_id, now() - interval '1 minute' FROM orders`,
@@ -159,7 +159,7 @@ describe('of several reports of one order', () => {
 describe('publishOrders', () => {
   const queue = async () => (await rig.stores.pool.query('SELECT FROM order_publications')).rowCount;
 
-  /** Orders in PostgreSQL, in the queue. */
+  /** Stores orders in PostgreSQL, with their entries in the queue. */
   async function storeOrders(...orderIds: string[]): Promise<void> {
     const reports = orderIds.map((orderId, n): OrderReport => {
       return {
@@ -197,7 +197,7 @@ describe('publishOrders', () => {
     const clickhouse = Object.create(shared.clickhouse, { exec: { value: exec } });
     await expect(publishOrders({ ...shared, clickhouse })).rejects.toThrow('killed');
     expect(await queue()).toBe(2);
-    // Another batch, so that ClickHouse does not drop it as sent before.
+    // Another batch, so that ClickHouse does not deduplicate it against the earlier insert.
     await storeOrders('o-3');
     expect(await publishOrders(shared)).toBe(false);
     expect(await queue()).toBe(0);

@@ -10,14 +10,14 @@ import type { WorkerMetrics } from '../metrics.ts';
 export type RetainDependencies = { pool: Pool; clickhouse: ClickHouseClient; metrics: WorkerMetrics };
 
 /**
- * Removes the clicks that are older than their workspace keeps them, by month. The roll-ups follow with their next
- * pass, since a day's clicks changed. It looks at what is left, so it may be interrupted anywhere, and clicks that
- * arrive late go with the next run.
+ * Removes the clicks that are older than the retention of their workspace, by month. The next pass of the roll-ups
+ * follows, since a day's clicks changed. It reads the rows that are left, so it may be interrupted anywhere, and late
+ * clicks are removed by the next run.
  *
- * One worker at a time: two would begin the same mutation of ClickHouse twice.
+ * One worker at a time: two would start the same mutation of ClickHouse twice.
  *
  * @param now milliseconds since the epoch
- * @returns false: the next run comes at its time
+ * @returns false: the next run follows on schedule
  */
 export async function removeExpired(dependencies: RetainDependencies, now = Date.now()): Promise<boolean> {
   await withJobLease(dependencies.pool, 'retention', () => removeMonths(dependencies, now));

@@ -5,8 +5,8 @@ import type { Pool } from '../../sql/database/pool.ts';
 import { clicksRemoved, importsToRemove } from '../../sql/event-log/click-imports.ts';
 
 /**
- * Removes the clicks of imports that were undone while ClickHouse did not respond. A call that undoes one at this moment holds
- * the lease.
+ * Removes the clicks of imports that were undone while ClickHouse did not respond. A call that is undoing an import
+ * holds the lease.
  */
 export async function removeUndoneImports({
   pool,

@@ -7,7 +7,7 @@ export type Waiting = (kind: keyof PendingWork) => Promise<boolean>;
 
 export function createWaiting(given: {
   pool: Pool;
-  /** Of the loops that ask: it ends when there is work of any kind. */
+  /** The pause of the loops that ask. It ends when there is work of any kind. */
   pause: IdlePause;
   /** The clock of deliveries, milliseconds. */
   now: () => number;
@@ -21,7 +21,7 @@ export function createWaiting(given: {
       pending = null;
     });
     const found = await pending;
-    // Deliveries of webhooks may wait for hours.
+    // Excludes deliveries of webhooks, which may wait for hours.
     const { webhookDeliveries: _, ...due } = found;
     if (Object.values(due).includes(true)) pause.found();
     if (found.waitingReports || found.attribution || found.leads || found.pendingSignups)

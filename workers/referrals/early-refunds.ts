@@ -3,7 +3,8 @@ import { qualifiedOrderWithEarlyRefund } from '../../sql/referrals/early-refunds
 import { settleEarlyRefunds } from '../../sql/transactions/early-refunds.ts';
 
 /**
- * Settles the refunds of one order that were reported while its purchase was being recorded: neither saw the other then.
+ * Settles the refunds of one order that were reported while its purchase was being recorded: neither call could read
+ * the other's rows.
  *
  * @returns whether there was one
  */

@@ -22,7 +22,7 @@ export function startReferralJobs(shared: {
   log: Logger;
   metrics: WorkerMetrics;
   waits: Waiting;
-  /** Of the loops that `waits` serves. */
+  /** The pause of the loops that `waits` serves. */
   pause: IdlePause;
 }): Job[] {
   const { waits, pause } = shared;

@@ -16,13 +16,13 @@ const SKEW_MS = 1_000;
 type Dependencies = { pool: Pool; clickhouse: ClickHouseClient };
 
 /**
- * Creates the job that resolves signups whose visitor's click was not visible yet when they were reported. Once the watermark has
- * passed a signup, it is matched as if the click had been visible, or dropped without a referrer.
+ * Creates the job that resolves signups whose visitor's click was not visible yet when they were reported. Once the
+ * watermark has passed a signup, it is matched as if the click had been visible, or dropped without a referrer.
  *
  * A signup that fails stays. The next run continues behind the last one until all were tried, so failing signups do not
  * block others.
  *
- * @returns one run: returns whether there may be more, and throws the first failure at its end
+ * @returns one run: it returns whether there may be more, and throws the first failure at its end
  */
 export function createSignupResolver(dependencies: Dependencies): (now: Date) => Promise<boolean> {
   const { pool } = dependencies;
@@ -37,7 +37,7 @@ export function createSignupResolver(dependencies: Dependencies): (now: Date) =>
     for (let tried = 0; tried < CHUNK; tried++) {
       after = await nextPendingSignup(pool, before, after);
       if (!after) break;
-      // Outside the try: a database that is down ends the run.
+      // Outside the try, so that a database that is down ends the run.
       const links = await linksClicked(dependencies, after);
       try {
         await resolve({ pool, now }, after, links);

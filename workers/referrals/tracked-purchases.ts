@@ -6,13 +6,13 @@ import { workspaceById } from '../../sql/workspaces/workspaces.ts';
 const CHUNK = 200;
 
 /**
- * Creates the job that evaluates orders which a server reported through the event log as purchases of the referral program. One
- * order a transaction, so that two buyers never wait for each other.
+ * Creates the job that evaluates orders which a server reported through the event log as purchases of the referral
+ * program. Each transaction has one order, so that two buyers never wait for each other.
  *
- * An order that fails stays. The next run continues behind the last one until all were tried, so failing orders do not block
- * others.
+ * An order that fails stays. The next run continues behind the last one until all were tried, so failing orders do not
+ * block others.
  *
- * @returns one run: returns whether there may be more, and throws the first failure at its end
+ * @returns one run: it returns whether there may be more, and throws the first failure at its end
  */
 export function createOrderEvaluator({ pool }: { pool: Pool }): (now: Date) => Promise<boolean> {
   /** Number of the last order tried. */
@@ -37,7 +37,7 @@ export function createOrderEvaluator({ pool }: { pool: Pool }): (now: Date) => P
       try {
         more = await evaluateNext(now);
       } catch (error) {
-        // Not read: PostgreSQL is down.
+        // No order was read: PostgreSQL is down.
         if (after === last) throw error;
         failure ??= new Error(`order ${after} was not evaluated`, { cause: error });
       }

@@ -30,7 +30,7 @@ export async function rollUpImports(dependencies: RollUpDependencies): Promise<b
   return false;
 }
 
-/** @returns false where another process is rolling up, or no day has ended */
+/** @returns false when another process is rolling up, or no day has ended */
 async function rollUpClosed({ pool, clickhouse, log }: RollUpDependencies): Promise<boolean> {
   const micros = await watermark(pool);
   if (micros === null) return false;

@@ -7,7 +7,7 @@ import { createEventEncoder } from '../../core/events/codec.ts';
 import type { TrackedEvent } from '../../core/events/types.ts';
 import { uuidToBytes } from '../../core/ids.ts';
 
-/** An event as it should stand in the log, or bytes that stand where an event should. */
+/** An event as the log has it, or bytes in the place of an event. */
 export type Written = TrackedEvent | { raw: Uint8Array; ts: number };
 
 export type LogWriter = {
@@ -22,8 +22,8 @@ export type LogWriter = {
 };
 
 /**
- * Writes a journal whose times and sequences the test decides, which the real writer never leaves to anybody. The
- * format is the real one, and it is read by the real reader.
+ * Writes a journal with times and sequences that the test chooses, which the real writer does not allow. The format is
+ * the real one, and the real reader reads it.
  *
  * @param start logical offset of the segment that it begins
  */

@@ -1,2 +1,5 @@
-/** Milliseconds of lanes that stand past the log's end: no test has to wait as long as an outage may last. */
+/**
+ * Patience of lanes whose offset is past the log's end, in milliseconds: tests need not wait as long as an outage may
+ * last.
+ */
 export const PATIENCE_MS = 300;

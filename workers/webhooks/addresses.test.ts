@@ -8,7 +8,7 @@ let bench: WebhookBench;
 let shop: TestWorkspace;
 let receiver: Receiver;
 let port: string;
-/** What the name server says next; the last answer stays. */
+/** Responses of the name server, in order; the last one repeats. */
 let answers: HostAddress[][] = [];
 let asked = 0;
 
@@ -40,7 +40,7 @@ afterAll(async () => {
 const four = (address: string): HostAddress => ({ address, family: 4 });
 const six = (address: string): HostAddress => ({ address, family: 6 });
 
-/** What became of a delivery to this URL, whose webhook was made while private addresses were allowed. */
+/** Returns the outcome of a delivery to this URL, whose webhook was created while private addresses were allowed. */
 async function deliverTo(url: string) {
   const hook = await bench.hook(shop, url, ['lead.created']);
   await shop.post(`/webhooks/${hook.id}/test`);
@@ -66,7 +66,7 @@ describe('a connection', () => {
   });
 
   it('is made to the address that was checked: the name is not resolved again in between', async () => {
-    // A public answer for the check, a private one for a careless connection.
+    // The check gets a public address. A second lookup for the connection would get a private one.
     answers = [[four('192.0.0.9')], [four('127.0.0.1')]];
     const hook = await bench.hook(shop, `http://flipping.example:${port}/hook`, ['lead.created']);
     await shop.post(`/webhooks/${hook.id}/test`);
@@ -78,7 +78,7 @@ describe('a connection', () => {
   it.each(['127.0.0.1', 'localhost', '[::1]', '[::ffff:7f00:1]', '0x7f.1', '0'])(
     'is not made to %s, although its webhook is there',
     async (host) => {
-      // Two spellings of an address are one URL, which has one webhook.
+      // Two spellings of an address are one URL, and so one webhook.
       const delivery = await deliverTo(`http://${host}:${port}/${encodeURIComponent(host)}`);
       expect(delivery).toMatchObject({ status: 'failed', attempts: 1 });
       expect(delivery.error).toContain('not a globally reachable address');

@@ -7,7 +7,7 @@ import type { WebhookMetrics } from './metrics.ts';
 import { type Outcome, outcomeOfError, outcomeOfReply } from './outcome.ts';
 import type { Send } from './send.ts';
 
-/** What is called: a webhook, or a fulfilment by webhook. */
+/** The target of an attempt: a webhook, or a fulfilment by webhook. */
 export type Callee = Pick<Subscription, 'id' | 'workspaceId' | 'url' | 'secrets'>;
 
 /** Delivers a body to a webhook once, within the concurrency limit. Never rejects. */
@@ -75,8 +75,8 @@ function describe(span: Span, outcome: Outcome): void {
 }
 
 /**
- * Returns what the concurrency limit knows of a webhook: its host has places for all webhooks of the workspace. Many webhooks to
- * one host get no more places than one.
+ * Returns the hook under which the concurrency limit counts a webhook. All webhooks of a workspace at one host share
+ * the host's slots, so many webhooks get no more than one.
  */
 export function hookOf({ id, workspaceId, url }: Pick<Subscription, 'id' | 'workspaceId' | 'url'>): Hook {
   return { id, host: `${workspaceId} ${receiverOfUrl(url)?.host ?? url}`, workspaceId };

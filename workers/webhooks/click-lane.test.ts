@@ -14,7 +14,7 @@ afterEach(async () => {
   await receiver.close();
 });
 
-/** Where the webhooks stand. */
+/** Returns the offset of the webhooks' lane. */
 async function place(): Promise<bigint> {
   const { rows } = await bench.api.stores.pool.query<{ next_offset: string }>(
     `SELECT next_offset FROM log_lanes WHERE consumer = 'webhooks'`,

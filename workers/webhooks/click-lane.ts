@@ -33,18 +33,18 @@ export const WEBHOOK_CONSUMER = 'webhooks';
 const MISSING_REFERENCE = '23503';
 
 const CLICK_LANE = {
-  /** Limits of one range of the log, and of the deliveries that are begun together. */
+  /** Limits of one range of the log, and of the deliveries that start together. */
   events: 2_000,
   together: 2_000,
-  /** Limit of ranges whose deliveries are not stored: attempts of one range continue while the next one is read. */
+  /** Limit of ranges with deliveries that are not stored yet: their attempts continue while the next range is read. */
   outstanding: 4,
-  /** Time to wait for the first event; the longer one while it is quiet. */
+  /** Time to wait for the first event; the longer one while the lane is quiet. */
   waitMs: 500,
   quietWaitMs: 5_000,
   lingerMs: 50,
   /**
-   * Poll interval while no webhook subscribes to clicks: a new one gets its first clicks that much later. The longer one
-   * while it is quiet, until the first event.
+   * Poll interval while no webhook subscribes to clicks, and so the longest delay of a new webhook's first clicks. The
+   * longer one while the lane is quiet, until the first event.
    */
   idleMs: 1_000,
   quietIdleMs: 5_000,
@@ -91,7 +91,7 @@ export async function runClickLane(
   const released = handingOver.signal;
   const working = linkSignals(control.signal, released, ended.signal);
   const { signal } = working;
-  // Storing continues while the lane is being released: what was delivered need not be delivered again.
+  // Storing continues while the lane is being released, so that delivered clicks are not delivered again.
   const ending = linkSignals(control.signal, ended.signal);
   const storing = ending.signal;
   // Deliveries of a deleted webhook cannot be stored; the lane is taken again without it.
@@ -125,7 +125,7 @@ export async function runClickLane(
     return start;
   }
 
-  /** Advances the lane to `to`, and stores which of the direct deliveries are not over. */
+  /** Advances the lane to `to`, and stores the direct deliveries that are not over. */
   async function advanceTo(to: bigint, direct: DirectDeliveries | null): Promise<void> {
     await retryStoring('webhooks_advance', () =>
       inTransaction(pool, async (tx) => {
@@ -179,7 +179,7 @@ export async function runClickLane(
       : []) {
       together.push(delivery);
       if (together.length < CLICK_LANE.together) continue;
-      // Not past the range's start: the rest of it follows.
+      // Advances only to the range's start, because the rest of the range follows.
       await queue(range.from, await deliverDirectly(together));
       together = [];
     }
@@ -187,11 +187,11 @@ export async function runClickLane(
     else if (isAdvanceDue(range.to)) await queue(range.to, null);
   }
 
-  /** Waits while nobody wants clicks. While it is quiet there are none either. */
+  /** Waits while no webhook subscribes to clicks. A quiet lane gets none either. */
   async function idle(): Promise<void> {
     const until = performance.now() + CLICK_LANE.quietIdleMs;
     do {
-      // All lanes at one moment, so that they share the query for webhooks.
+      // All lanes wake at one moment, so that they share the query for webhooks.
       await sleep(untilNextTick(CLICK_LANE.idleMs), undefined, { signal });
     } while (quiet.isQuiet() && performance.now() < until);
   }

@@ -41,7 +41,7 @@ test('receivers that never respond delay no other receiver, however many they ar
   const stuck = Array.from({ length: 600 }, (_, index) =>
     Array.from({ length: 4 }, () => turns.run(hook(`dead-${index}`), dead.work, defer)),
   ).flat();
-  // The pool is full of them: one second later they have left it.
+  // The dead receivers fill the pool, and leave it after one second.
   let served = 0;
   for (let delivery = 0; delivery < 200; delivery++) {
     await turns.run(
@@ -95,7 +95,7 @@ test('deliveries that wait for slow receivers take no room from a quick one', as
   const dead = held();
   const hooks = Array.from({ length: 1_100 }, (_, index) => hook(`dead-${index}`, `workspace-${index}`));
   const stuck = hooks.flatMap((one) => Array.from({ length: 12 }, () => turns.run(one, dead.work, defer)));
-  // So many at a time have left the quick pool after a second.
+  // Each second this many leave the quick pool.
   for (let left = hooks.length; left > 0; left -= CONCURRENCY.poolSize / CONCURRENCY.atATime.unknown)
     await letTimePass();
   expect(hooks.map((one) => turns.roomForNew(one))).toEqual(hooks.map(() => 0));

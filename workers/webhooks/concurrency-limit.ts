@@ -1,20 +1,20 @@
 /**
  * Limits concurrent attempts, and isolates slow hooks in a pool of their own:
  *
- *   unknown ──four quick responses in a row─▶ fast      4, then 64 at a time for a host, in the quick pool
- *      ▲                                      │
- *      └──a quick response─ slow ◀──an attempt takes a second──┘      8 at a time for a host, in the slow pool
+ *   unknown ──four quick responses in a row─▶ fast      4, then 64 at a time for a host, in the quick pool ▲
+ *   │ └──a quick response─ slow ◀──an attempt takes a second──┘      8 at a time for a host, in the slow pool
  *
- * All hooks of a workspace at one host share its places. A hook that is slow leaves those of the quick ones: the slow hooks of a
- * host have equal parts of its eight slow places, each at least one. An attempt that takes a second moves to the slow pool while
- * it runs, so a hook that never responds occupies the quick pool, and its host's places, for at most a second. Within a pool
- * receivers are served round robin, and a workspace has at most a quarter of the slow pool, beside one attempt of each slow
- * hook. Deliveries that wait for slow hooks do not reduce the room for quick ones.
+ * All hooks of a workspace at one host share its places. A slow hook leaves the places of the quick ones: the slow
+ * hooks of a host have equal parts of its eight slow places, each at least one. An attempt that takes a second moves to
+ * the slow pool while it runs, so a hook that never responds occupies the quick pool, and its host's places, for at
+ * most a second. Within a pool receivers are served round robin, and a workspace has at most a quarter of the slow
+ * pool, beside one attempt of each slow hook. Deliveries that wait for slow hooks do not reduce the room for quick
+ * ones.
  */
 export type ConcurrencyLimit = {
   /**
-   * Runs `work` when the limit allows. Where the webhook becomes slow meanwhile and many wait for it, returns `defer()`
-   * instead: long waits belong in PostgreSQL.
+   * Runs `work` when the limit allows. If the webhook becomes slow meanwhile and many deliveries wait for it, returns
+   * `defer()` instead: long waits belong in PostgreSQL.
    */
   run<T>(webhook: Hook, work: () => Promise<T>, defer: () => T): Promise<T>;
   /** How many new deliveries of the stream may wait in memory; none for a slow endpoint: they are stored. */
@@ -28,7 +28,7 @@ export type ConcurrencyLimit = {
   waiting(): number;
 };
 
-/** What is called, and its host, whose places it shares with the workspace's other hooks there. */
+/** A target of calls. It shares the places of its host with the workspace's other hooks there. */
 export type Hook = { id: string; host: string; workspaceId: string };
 type Pool = { size: number; active: number; ring: Receiver[] };
 type Host = {
@@ -39,7 +39,7 @@ type Host = {
   /** Its slow hooks, by id. */
   slow: Map<string, Receiver>;
 };
-/** What has places: the quick hooks of a host, or a slow one. */
+/** Holds places: of the quick hooks of a host, or of a slow hook. */
 type Receiver = {
   host: Host;
   isSlow: boolean;
@@ -50,11 +50,11 @@ type Receiver = {
 };
 /** An attempt under way, at the receiver that has it now. */
 type Running = { hookId: string; at: Receiver };
-/** A delivery that waits. `begin`: with its receiver, or null: it is to be stored. */
+/** A delivery that waits. `begin` gets its receiver, or null when the delivery must be stored. */
 type Waiter = { hookId: string; begin: (receiver: Receiver | null) => void };
 /** A workspace's part of the slow pool. `held`: receivers that wait because the part is used up. */
 type Share = { active: number; held: Receiver[] };
-/** Deliveries in memory that wait, for quick receivers, for slow ones, and for the slow ones of a workspace. */
+/** How many deliveries wait in memory: for quick receivers, for slow ones, and for the slow ones of each workspace. */
 type Waiting = { quick: number; slow: number; slowOf: Map<string, number> };
 
 export const CONCURRENCY = {
@@ -66,7 +66,7 @@ export const CONCURRENCY = {
   poolSize: 512,
   /** Limit of one workspace in the slow pool. */
   slowOfWorkspace: 128,
-  /** Of slow endpoints two for each place: with attempts of 20 s the last one begins while its claim holds. */
+  /** Two for each place of slow endpoints: with attempts of 20 s the last one begins before its claim expires. */
   waiting: { quick: 8_192, slow: 1_024, slowOfWorkspace: 256 },
   knownReceivers: 20_000,
 } as const;
@@ -122,7 +122,7 @@ export function createConcurrencyLimit(): ConcurrencyLimit {
       const receiver = pool.ring.shift();
       if (!receiver) return;
       const share = pool === slow ? shares.get(receiver.host.workspaceId) : undefined;
-      // One attempt of each slow hook may always begin: others that never respond do not keep it slow.
+      // One attempt of each slow hook may always begin, so that hooks that never respond do not keep it slow.
       if (share && share.active >= CONCURRENCY.slowOfWorkspace && receiver.running.size > 0) {
         share.held.push(receiver);
         continue;
@@ -174,7 +174,7 @@ export function createConcurrencyLimit(): ConcurrencyLimit {
     occupy(one);
   }
 
-  /** Gives a hook its own part: its attempts, and what waits for it, move there. */
+  /** Gives a hook places of its own, and moves its attempts and waiting deliveries there. */
   function becomeSlow(host: Host, hookId: string): Receiver {
     const known = host.slow.get(hookId);
     if (known) return known;
@@ -250,7 +250,7 @@ export function createConcurrencyLimit(): ConcurrencyLimit {
     limits: Record<'unknown' | 'fast' | 'slow', number>,
   ): number {
     const limit = limits[receiver ? paceOf(receiver) : 'unknown'];
-    // Of a slow hook one for each place: the last one begins while its claim holds.
+    // A slow hook gets one for each of its places: the last one begins before its claim expires.
     const most = receiver?.isSlow ? Math.min(limit, placesOf(receiver)) : limit;
     return Math.max(0, Math.min(most - own, roomIn(expected, receiver)));
   }
@@ -324,7 +324,10 @@ function count(waiting: Waiting, receiver: Receiver | undefined, change: number)
   else waiting.slowOf.set(workspaceId, ofWorkspace);
 }
 
-/** Returns how many more may wait for receivers of this pace, and of this workspace where it is slow. Negative: too many wait. */
+/**
+ * Returns how many more deliveries may wait: for receivers of the same pace, and for a slow one also within its
+ * workspace's limit. A negative number means that too many wait.
+ */
 function roomIn(waiting: Waiting, receiver: Receiver | undefined): number {
   if (!receiver?.isSlow) return CONCURRENCY.waiting.quick - waiting.quick;
   const ofWorkspace =

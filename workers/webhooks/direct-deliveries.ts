@@ -20,24 +20,24 @@ const DIRECT = {
   shortBody: 1_024,
 } as const;
 
-/** Deliveries of clicks that were begun together. */
+/** Deliveries of clicks that started together. */
 export type DirectDeliveries = {
   /** Resolves when all have a response, or after `patienceMs`. */
   over: Promise<void>;
   /**
-   * Stores deliveries that are not delivered, and the newest that are, in the transaction that advances the lane: before it commits
-   * the clicks are delivered again after a crash, afterwards nothing is lost. May be repeated.
+   * Stores deliveries that are not delivered, and the newest that are, in the transaction that advances the lane. A
+   * crash before its commit delivers the clicks again; after it nothing is lost. May be repeated.
    */
   store(tx: Queryable): Promise<void>;
-  /** To be called when that transaction has committed. Attempts under way then write their outcomes. */
+  /** Call it when that transaction has committed. Running attempts then write their outcomes to the rows. */
   stored(): void;
 };
 
 type Begun = { delivery: ClickDelivery; outcome: Outcome | null; settled: Promise<Outcome> | null };
 
 /**
- * Delivers clicks straight from the log, so that one accepted at once costs no row. A webhook without room, because it is slow or
- * gets more than it accepts, gets its clicks from PostgreSQL instead.
+ * Delivers clicks straight from the log, so that a click that is accepted at once costs no row. A webhook without room,
+ * because it is slow or gets more than it accepts, gets its clicks from PostgreSQL instead.
  */
 export function createDirectDelivery(dependencies: {
   attempt: Attempt;
@@ -79,7 +79,7 @@ export function createDirectDelivery(dependencies: {
     return {
       over,
       async store(tx) {
-        // Once: an outcome that comes later is written to the row.
+        // Evaluated once: later outcomes are written to the rows.
         cut ??= begun.map((one) => ({ one, state: stateOf(one), outcome: one.outcome }));
         await addDeliveries(tx, rowsOf(cut));
       },
@@ -103,7 +103,7 @@ export function createDirectDelivery(dependencies: {
     return pendingState(0, now() + (settled ? QUEUED.leaseMs : 0));
   }
 
-  /** Returns the rows of all but the older of many successes. */
+  /** Returns the rows of all deliveries; of many successes only the newest. */
   function rowsOf(cut: readonly { one: Begun; state: DeliveryState }[]): NewDelivery[] {
     const rows: NewDelivery[] = [];
     const counts = new Map<string, number>();

@@ -30,7 +30,7 @@ const ROUNDS = NIGHTLY ? 4 : 2;
 
 describe('receivers that accept connections and never respond', () => {
   it('delay no other: another receiver gets its clicks and events meanwhile', async () => {
-    // With that of the living one as many webhooks as a workspace may have. Webhooks of one host share its places.
+    // With the living one these are as many webhooks as a workspace may have. Webhooks of one host share its places.
     const dead = await Promise.all(Array.from({ length: 19 }, startReceiver));
     bench.work({ responseMs: EVER_MS });
     for (const one of dead) {

@@ -50,7 +50,7 @@ function startDeliverer(): ChildProcess {
 describe('a worker killed with SIGKILL', () => {
   it('in the middle of deliveries loses no event, and what comes again has the same webhook-id and body', async () => {
     await bench.hook(shop, receiver.url, ['click.created', 'credit.earned', 'sale.created']);
-    // Slow enough for each death to find attempts under way, and answers that will never be heard.
+    // Slow enough that each kill interrupts attempts, whose responses are lost.
     receiver.answer((response) => setTimeout(() => response.writeHead(200).end(), 30));
     const visitors = new Set<string>();
     let records = 0;
@@ -80,7 +80,7 @@ describe('a worker killed with SIGKILL', () => {
       child.kill('SIGKILL');
       await ended;
     }
-    // Claims of the dead run out by the clock.
+    // The clock moves past the claims of the dead workers.
     bench.ahead = QUEUED.leaseMs + 1_000;
     bench.work();
     const clicks = () =>

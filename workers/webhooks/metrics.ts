@@ -51,7 +51,7 @@ export function createWebhookMetrics(registry: Registry) {
       registers,
     }),
   };
-  // A rate does not see a series that begins at 1.
+  // The series start at 0: a rate does not see one that begins at 1.
   for (const outcome of ['delivered', 'failed', 'inactive', 'dropped'])
     metrics.deliveries.inc({ outcome }, 0);
   for (const outcome of ['delivered', 'retry', 'final', 'interrupted']) metrics.attempts.inc({ outcome }, 0);

@@ -26,7 +26,7 @@ export type OutcomeWriter = {
 
 const EVERY_MS = 50;
 const AT_ONCE = 1_000;
-/** A webhook that works is recorded this often; only one that had failed costs a write. */
+/** Interval of recording that a webhook works. Only a webhook that had failed costs a write. */
 const NOTE_WORKING_EVERY_MS = 5_000;
 const REST_MS = 500;
 

@@ -6,7 +6,7 @@ import { codeOf, type Reply } from './send.ts';
 
 /**
  * The outcome of an attempt. `retry`: network errors, and every response but 2xx and 410. `final`: a 410, which also
- * disables the webhook, and a refused address. `interrupted`: not begun, or cut off by a shutdown.
+ * disables the webhook, and a refused address. `interrupted`: the attempt did not begin, or a shutdown cut it off.
  */
 export type Outcome = (Attempted & { request: SentRequest | null }) | { kind: 'interrupted' };
 

@@ -9,11 +9,11 @@ const COUNT_FROM = 1_000;
 
 /** Tracks how many deliveries wait for each webhook, and which webhooks had clicks written. */
 export type PendingCounts = {
-  /** Returns those of the webhooks for which too many deliveries wait. Counted every few seconds. */
+  /** Returns which of the webhooks have too many waiting deliveries. Counted every few seconds. */
   full(webhookIds: readonly string[]): Promise<ReadonlySet<string>>;
-  /** A click's delivery was written for this webhook. */
+  /** Records that a click's delivery was written for this webhook. */
   wrote(webhookId: string): void;
-  /** Webhooks written for since the last call. */
+  /** Returns the webhooks written for since the last call. */
   takeWritten(): string[];
 };
 

@@ -12,7 +12,7 @@ import type { PendingCounts } from './pending-counts.ts';
 const CHUNK = 5_000;
 /** Retention of finished deliveries, and of clicks that wait for a plan. Milliseconds. */
 const KEPT_MS = 30 * 86_400_000;
-/** Longest wait of a delivery: one with a longer wait was scheduled while the clock was ahead. Milliseconds. */
+/** Longest wait of a delivery. A delivery with a longer wait was scheduled while the clock was ahead. Milliseconds. */
 const LONGEST_PAUSE_MS = 7 * 86_400_000;
 /** Finished deliveries of clicks that stay, for each webhook. */
 const KEPT_CLICKS = { delivered: 1_000, failed: 10_000 } as const;

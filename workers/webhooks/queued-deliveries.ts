@@ -24,8 +24,8 @@ type QueuedDelivery = { eventId: string; body: string; attempts: number };
 
 export const QUEUED = {
   /**
-   * Duration of a claim: the longest wait for the concurrency limit and the longest attempt. After that other workers take the
-   * claims of a dead one.
+   * Duration of a claim: the longest wait for the concurrency limit plus the longest attempt. After it other workers
+   * take the claims of a dead worker.
    */
   leaseMs: 90_000,
   /** Poll interval while nothing is due; the longer one after ten seconds without a delivery. */
@@ -35,7 +35,7 @@ export const QUEUED = {
   restMs: 1_000,
   /** Deliveries claimed at once. */
   claim: 2_000,
-  /** Limit of deliveries without an attempt, because their webhook is inactive. */
+  /** Limit of deliveries that end without an attempt because their webhook is inactive. */
   roomToGiveUp: 100,
 } as const;
 
@@ -89,7 +89,7 @@ export function startQueuedDeliveries(dependencies: {
     const pause = createIdlePause(QUEUED.idleMs);
     while (!isStopped) {
       const isIdle = pause.isIdle();
-      // With the jobs of the process, whose query tells whether any delivery is stored.
+      // Ticks with the jobs of the process, whose query tells whether any delivery is stored.
       let wait = isIdle ? untilNextTick(QUEUED.idleMs) : QUEUED.waitMs;
       try {
         if ((!isIdle || (await waits('webhookDeliveries'))) && (await deliverer.attemptDue())) {

@@ -25,7 +25,7 @@ async function detail(hook: Hook): Promise<{ shown: DeliveryWithRequest; text: s
   return { shown: answer.body, text: answer.text };
 }
 
-/** What the receiver got, as the log tells it. */
+/** Whether the request in the log has the receiver's valid signature. */
 const genuine = (hook: Hook, { request }: DeliveryWithRequest) =>
   isGenuine(hook.secret, { body: request.body, headers: request.headers ?? {} } as Received);
 

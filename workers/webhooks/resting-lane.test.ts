@@ -30,10 +30,10 @@ let rig: Rig;
 let release: AbortController;
 let lane: Promise<void> | null;
 let isQuiet: boolean;
-/** Whether each read that waits expects nothing soon. */
+/** Whether each waiting read expects no event soon. */
 let waits: (boolean | undefined)[];
 let asked: number;
-/** Turns of the lane's loops in which it looked whether it is quiet. */
+/** Turns of the lane's loops in which it checked whether it is quiet. */
 let looks: number;
 beforeEach(async () => {
   rig = await createRig();

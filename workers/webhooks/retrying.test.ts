@@ -212,7 +212,7 @@ describe('a delivery that is due for a retry when a plan lapses', () => {
       shop.workspace.id,
       status,
     ]);
-  /** The API answers 402 meanwhile. */
+  /** The API responds 402 meanwhile. */
   async function kept(hook: Hook): Promise<object[]> {
     const { rows } = await bench.api.stores.pool.query(
       'SELECT status, attempts, error FROM webhook_deliveries WHERE webhook_id = $1',
@@ -278,7 +278,7 @@ describe('a redelivery', () => {
     expect(delivered).toMatchObject({ id: failed.id, attempts: 1, error: null });
     const [first, second] = receiver.received;
     expect([second?.id, second?.body]).toEqual([first?.id, first?.body]);
-    await shop.post(path); // a delivered one too
+    await shop.post(path); // a delivered delivery can be sent again too
     await receiver.until(3);
   });
 

@@ -10,7 +10,7 @@ const BROKEN_CHUNK = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nok';
 const WHOLE = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 const HALF = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nha';
 
-/** What is done with the requests that come, one after the other; each fits a packet. */
+/** Handlers of the requests, in order; each request fits a packet. */
 let answers: ((socket: Socket) => void)[];
 let server: Server;
 let sender: Sender;

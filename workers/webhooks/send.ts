@@ -138,7 +138,7 @@ function exchange(
       clearTimeout(timer);
       signal.removeEventListener('abort', abort);
     };
-    /** A response counts by its status line, also when nothing else of it comes. */
+    /** A response counts by its status line, even if nothing else of it arrives. */
     const end = (error: unknown) => {
       settle();
       const status = statusLine.status();
@@ -176,7 +176,7 @@ const STATUS_BYTES = 65_536;
 /** An interim response whole, with its headers. */
 const INTERIM = /^HTTP\/1\.[01] 1\d\d.*?\r?\n\r?\n/s;
 
-/** Remembers the status line of a response, for one whose rest is malformed or never comes. */
+/** Stores the status line of a response, for a response whose rest is malformed or never arrives. */
 function watchStatusLine(request: ClientRequest): { status(): number | null } {
   let start = '';
   let bytes = 0;
@@ -202,7 +202,7 @@ function statusIn(text: string): number | null {
 }
 
 /**
- * Reads the part of the body that came in time and fits. The status decides the outcome: a truncated body is not an
+ * Reads the part of the body that arrives in time and fits. The status decides the outcome: a truncated body is not an
  * error.
  */
 function readBody(response: IncomingMessage, signal: AbortSignal): Promise<string> {
@@ -238,7 +238,7 @@ const DECOMPRESS: Record<string, (bytes: Buffer, options: ZlibOptions & BrotliOp
   br: brotliDecompressSync,
 };
 
-/** Decompresses the start of a body that was compressed unasked; what is not readable stays as it is. */
+/** Decompresses the start of a body that was compressed without being asked to. An unreadable body stays as it is. */
 function decompressed(bytes: Buffer, encoding: string): Buffer {
   const body = bytes.subarray(0, SEND.bodyBytes);
   const decompress = DECOMPRESS[encoding];

@@ -11,7 +11,7 @@ export type Subscriptions = {
   subscribers(workspaceId: string, type: string, at: number): Subscription[];
   /** Whether any webhook subscribes to clicks. */
   wantsClicks: boolean;
-  /** Returns the webhooks of a workspace that subscribe to clicks, since whenever. */
+  /** Returns the webhooks of a workspace that subscribe to clicks, with any start of the subscription. */
   clickSubscribers(workspaceId: string): readonly Subscription[];
 };
 
@@ -21,7 +21,7 @@ export type ReadSubscriptions = (tx?: Queryable) => Promise<Subscriptions>;
 /**
  * Caches the webhooks.
  *
- * @returns a function that returns them as they are at the call or later: a webhook whose creation was acknowledged before
+ * @returns a function that returns their state at the call or later: a webhook whose creation was acknowledged before
  *   an event gets that event. A transaction reads them itself, since it must not wait for another connection
  */
 export function createSubscriptions(pool: Pool): ReadSubscriptions {

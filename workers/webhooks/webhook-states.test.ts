@@ -48,7 +48,7 @@ describe('a webhook', () => {
       await untilRecorded(hook, day);
       bench.ahead += DAY;
     }
-    // Five days with failures, but not yet five days since the first.
+    // The failures are on five days, but the first is less than five days ago.
     bench.ahead -= DAY + MINUTE;
     expect(await shown()).toMatchObject({ is_active: true, disabled_at: null });
     bench.ahead += DAY + 2 * MINUTE;
@@ -111,7 +111,7 @@ describe('a webhook', () => {
       await expect
         .poll(attempts, { message: 'with the retries of this day' })
         .toEqual([...retried, ...delivered]);
-      // Written with the outcomes, at the latest some seconds after them.
+      // Written with the outcomes, within some seconds.
       if (day % 4 === 3) {
         const { pool } = bench.api.stores;
         const failing = () =>

@@ -60,21 +60,21 @@ export type WebhooksDependencies = {
   tracing?: Tracing;
   workerMetrics: WorkerMetrics;
   waits: Waiting;
-  /** Of the loops that `waits` serves. */
+  /** The pause of the loops that `waits` serves. */
   pause: IdlePause;
   options: WebhookOptions;
   patienceMs?: number | undefined;
 };
 
 export type Webhooks = {
-  /** Drains within `withinMs`; attempts that still run then are aborted, and the next worker repeats them. */
+  /** Drains within `withinMs`. Attempts that still run then are aborted, and the next worker repeats them. */
   stop(withinMs: number): Promise<void>;
 };
 
 const DROP_EVERY_MS = 60_000;
 const COUNT_EVERY_MS = 15_000;
 const COUNTED = 100_000;
-/** Part of the time to stop that is left for writing what was aborted. */
+/** Time reserved within the stop for writing what was aborted. */
 const WRITE_MS = 500;
 
 /**
@@ -207,7 +207,7 @@ function createMicroClock(now: () => number): () => number {
   let last = 0;
   return () => {
     const at = now() * 1_000;
-    // Far ahead of now the clock was wrong: times given then do not come again soon.
+    // A time far ahead of now came from a wrong clock, so later times may go back: they do not collide with it soon.
     last = at > last || last - at > FAR_AHEAD_MICROS ? at : last + 1;
     return last;
   };
