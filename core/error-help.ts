@@ -1,6 +1,6 @@
 import type { ErrorCode } from './errors.ts';
 
-/** When an error is sent, and what its caller does about it. Markdown. */
+/** When an error is sent, and what its caller can do. Markdown. */
 export type ErrorHelp = { when: string; remedy: string };
 
 /** Help on every error code: a page of the documentation each, to which `doc_url` of an error leads. */

@@ -8,7 +8,7 @@ export type ErrorDetail = {
   /** What the field must be, as a predicate. */
   message: string;
   code?: (typeof DETAIL_CODES)[number];
-  /** How an API client can satisfy the rule otherwise. */
+  /** Another way for an API client to satisfy the rule. */
   hint?: string;
 };
 
@@ -36,8 +36,8 @@ export const ERROR_STATUS = {
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
 /**
- * An error for the client of a tier. Its message contains the value that was wrong. The tier's edge turns it into `{
- * error: { code, message, request_id, details? } }`.
+ * An error for the client of a tier. Its message contains the wrong value. The tier's edge turns it into `{ error: {
+ * code, message, request_id, details? } }`.
  */
 export class AppError extends Error {
   readonly code: ErrorCode;
@@ -77,7 +77,7 @@ export function badRequest(
 }
 
 /**
- * Runs a check of an object that is a field of the request, and names what is wrong as the caller sent it: `set.slug`.
+ * Runs a check of an object that is a field of the request. Errors name the path that the caller sent: `set.slug`.
  *
  * @param field where the object is in the request
  */

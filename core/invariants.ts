@@ -20,11 +20,12 @@ const INVARIANTS = [
 
 export type Invariant = (typeof INVARIANTS)[number];
 
-/** Of the process: a broken invariant is a fault of the program, whichever part finds it. */
+/** Counts of the process: a broken invariant is a fault of the program, in any part of it. */
 const broken = new Map<Invariant, number>(INVARIANTS.map((name) => [name, 0]));
 
 /**
- * Throws unless the condition holds, and counts that in `hoplog_invariant_failures_total`. What was to be written is not.
+ * Throws unless the condition holds, and counts the failure in `hoplog_invariant_failures_total`. The caller then
+ * writes nothing.
  *
  * @param message names the values
  * @throws {AssertionError}

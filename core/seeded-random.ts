@@ -1,6 +1,6 @@
 /**
- * Returns a function with numbers from 0 to below 1, the same for a seed on every machine. Mulberry32, which is quick and
- * passes PractRand far beyond what is drawn here. Not for secrets.
+ * Returns a function with numbers from 0 to below 1, the same for a seed on every machine. The generator is Mulberry32,
+ * which is fast and passes PractRand for far more numbers than are drawn here. Not for secrets.
  */
 export function seededRandom(seed: number): () => number {
   let state = seed | 0;

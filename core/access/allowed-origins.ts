@@ -39,8 +39,8 @@ export function isAllowedOrigin(origin: string, allowed: readonly string[], own:
 }
 
 /**
- * Requires that a call with a publishable key comes from where the workspace allows it. Servers and apps send no origin:
- * they may call.
+ * Requires that a call with a publishable key comes from an allowed origin. Servers and apps send no origin: they may
+ * call.
  *
  * @param origin the request's header `Origin`; empty: none
  * @param allowed origins of the workspace; empty: any

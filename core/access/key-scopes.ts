@@ -1,5 +1,5 @@
 /**
- * What a restricted secret key may do. `read`: what an analyst may read. The others: everything of their area, reads
+ * Scopes of a restricted secret key. `read`: what an analyst may read. The others: everything of their area, reads
  * included.
  */
 export const KEY_RESTRICTIONS = ['read', 'links', 'referrals', 'tracking'] as const;
@@ -39,7 +39,7 @@ export function mayCall(
   { path, isRead }: { path: string; isRead: boolean },
 ): boolean {
   const segment = path.split('/')[3] ?? '';
-  // Each key may learn what it is and may do.
+  // Every key may read its own description.
   if (segment === 'me') return true;
   if (isRead && scopes.includes('read')) return true;
   const area = Object.hasOwn(AREAS, segment) ? AREAS[segment] : undefined;

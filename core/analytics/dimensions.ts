@@ -1,7 +1,7 @@
 // Browsers run this file too.
 import { TEXT_FIELDS } from '../clicks/field-names.ts';
 
-/** What `POST /analytics/query` can measure. */
+/** The metrics of `POST /analytics/query`. */
 export const METRICS = [
   'clicks',
   'visitors',
@@ -26,7 +26,7 @@ const { channel: _, ...OTHER_COLUMNS } = TEXT_COLUMNS;
 /** The columns of a click that an attributed share has too, besides link and channel; also `asn`. */
 export const CREDITED_TEXTS = Object.values(OTHER_COLUMNS);
 
-/** What an attributed share keeps of the clicks that have it. */
+/** The dimensions of an attributed share, taken from the clicks that have it. */
 export type CreditedClick = Record<(typeof CREDITED_TEXTS)[number], string> & { asn: number };
 
 /** Dimensions of the link as PostgreSQL has it at present. */

@@ -101,8 +101,8 @@ export function contrast(text: Color, grounds: readonly Color[]): number {
 }
 
 /**
- * Returns the color itself where it is readable on all these opaque backgrounds, else near-black, white or, on middle
- * grays, black. On backgrounds that are both dark and light none is readable; {@link contrast} shows it.
+ * Returns the color itself if it is readable on all these opaque backgrounds, else near-black, white or, on middle
+ * grays, black. When backgrounds are both dark and light, no color is readable; {@link contrast} shows it.
  */
 export function readableOn(grounds: readonly Color[], wanted: Color): Color {
   if (contrast(wanted, grounds) >= READABLE) return wanted;

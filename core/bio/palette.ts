@@ -33,7 +33,7 @@ export function paletteOf(theme: Theme): Palette {
     canvas,
     card: card && { color: cssOf(card), blurred: theme.cardMode === 'glass' },
     text: cssOf(readableOn(grounds, wanted)),
-    // A hard shadow without a border would leave a button like its background with two sides only.
+    // Without a border, a hard shadow would show only two sides of a button that is colored like its background.
     button: {
       ...button,
       shadow,
@@ -52,7 +52,7 @@ function canvasOf(theme: Theme, text: Color): Palette['canvas'] & { grounds: Col
     return { color: gradient.stops[0] ?? '', image, grounds };
   }
   if (canvasMode === 'image' && isWebUrl(canvasValue, IMAGE_URL_LIMIT)) {
-    // A dark veil under light text, a light one under dark text: over a photo of any color.
+    // A dark veil under light text, a light one under dark text, so that any photo can lie beneath.
     const veil = { ...(isLight(text) ? BLACK : WHITE), a: theme.cardMode === 'none' ? SCRIM : 0 };
     const image = `linear-gradient(${cssOf(veil)},${cssOf(veil)}),url("${cssUrl(canvasValue)}")`;
     return { color: cssOf(over(veil, WHITE)), image, grounds: [over(veil, WHITE), over(veil, BLACK)] };

@@ -48,8 +48,8 @@ const SCRIPT_LANGUAGES: readonly [RegExp, string][] = [
 ];
 
 /**
- * Returns the attribute `lang` that a page's texts tell: of a script with one language, or `en` where most letters are
- * Latin. Without it, a screen reader uses the visitor's own language.
+ * Returns the attribute `lang` for a page's texts: the language of a script that only one language uses, or `en` when
+ * most letters are Latin. Without it, a screen reader uses the visitor's own language.
  */
 function languageOf(name: string, { bio, buttons }: PublicPage): string {
   const text = [name, bio, ...buttons.map(({ label }) => label)].join(' ');
@@ -105,7 +105,7 @@ function avatar({ avatar_url }: PublicPage, name: string): string {
   return `<span class="avatar" aria-hidden="true">${escapeHtml(firstCharacter(name).toLocaleUpperCase())}</span>`;
 }
 
-/** Returns what a person sees as one character: a family emoji consists of seven code points. */
+/** Returns the first character as a person sees it: a family emoji consists of seven code points. */
 function firstCharacter(text: string): string {
   const [first] = new Intl.Segmenter().segment(text.trim());
   return first?.segment ?? '';

@@ -94,7 +94,7 @@ async function* jsonClicks(
   for await (const row of nested) yield 'problem' in row ? row : ofJson(row.line, row.values);
 }
 
-/** Returns whether the first line is a row by itself: then each line is. */
+/** Returns whether the first line alone is a row: then the file has one row on each line. */
 function beginsWithRow(head: string, isRow: (values: Record<string, unknown>) => boolean): boolean {
   const [first = ''] = head.trimStart().split('\n', 1);
   try {

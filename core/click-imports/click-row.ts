@@ -22,7 +22,7 @@ export type ClickRow = {
   /** An address, or a host alone. */
   referer: string;
   userAgent: string;
-  /** What the source calls the visitor; empty: it is not known again. */
+  /** The source's name of the visitor; empty: the source does not recognize visitors. */
   visitor: string;
   /** One of `CHANNELS`; empty: the link's. */
   channel: string;
@@ -33,18 +33,18 @@ export type ClickRow = {
   utmCampaign: string;
   utmTerm: string;
   utmContent: string;
-  /** Clicks that the row stands for. */
+  /** How many clicks the row represents. */
   count: number;
   /** Null: by the user agent. */
   isBot: boolean | null;
   /**
-   * What names the row in its source, for sources whose rows have an id or grow; empty: all of its fields do. A second
-   * row of the same name, link and time is the same one.
+   * Identifies the row in its source, for sources whose rows have an id or grow; empty: all of its fields identify it.
+   * A second row with the same name, link and time is the same row.
    */
   sourceId: string;
 };
 
-/** A click of which nothing is known. */
+/** A click whose fields are all unknown. */
 export const NOTHING_KNOWN: Omit<ClickRow, 'ts'> = {
   link: null,
   country: '',

@@ -31,7 +31,7 @@ const REMEMBERED = 50_000;
 const HOST = /^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/i;
 const REGION_CODE = /^[A-Z]{2}-[A-Z0-9]{1,3}$/;
 
-/** Returns a function that derives what is stored of a click, as workers do it for clicks of visitors. */
+/** Returns a function that derives the stored fields of a click, as workers derive them for clicks of visitors. */
 export function createRowEnricher(): (row: ClickRow, link: ImportedLink) => EnrichedClick {
   const userAgents = createUserAgents();
   const places = createBoundedCache<string, Place>(REMEMBERED);
@@ -39,7 +39,7 @@ export function createRowEnricher(): (row: ClickRow, link: ImportedLink) => Enri
   const labels = createBoundedCache<string, ClickLabels>(REMEMBERED);
   const referers = memoize(refererOf, REMEMBERED);
 
-  /** Returns the one object that a name stands for: storing many clicks looks each object up once. */
+  /** Returns the same object for each use of a name: storing many clicks looks each object up once. */
   function shared<T>(
     cache: { get(key: string): T | undefined; set(key: string, value: T): void },
     key: string,

@@ -6,14 +6,14 @@ const TEXT_LIMIT = 255;
 /** An apostrophe that an export has put before what a spreadsheet would run as a formula. */
 const GUARDED = /^'+[=+@\t\r-]/;
 
-/** The columns of a file: which there are, and which were read. */
+/** The columns of a file, and which of them were read. */
 export class FileColumns {
   /** The file's names by {@link columnKey}. */
   readonly names = new Map<string, string>();
   readonly #read = new Set<string>();
   readonly #keys = new Map<string, string>();
 
-  /** Returns the key of a column, and remembers its name. */
+  /** Returns the key of a column, and stores its name. */
   keyOf(name: string): string {
     const known = this.#keys.get(name);
     if (known !== undefined) return known;
@@ -27,7 +27,7 @@ export class FileColumns {
     this.#read.add(key);
   }
 
-  /** Returns the file's names of the columns that no row was asked for. */
+  /** Returns the file's names of the columns that no row read. */
   unread(): string[] {
     return [...this.names].flatMap(([key, name]) => (this.#read.has(key) ? [] : [name]));
   }
@@ -52,7 +52,7 @@ export class ImportRow {
     return this.#values.get(key);
   }
 
-  /** Returns the text of the first of these columns that has one, trimmed; empty: none has. */
+  /** Returns the text of the first of these columns that has one, trimmed; empty when none has. */
   text(...keys: string[]): string {
     let found = '';
     for (const key of keys) {
@@ -62,18 +62,18 @@ export class ImportRow {
     return found;
   }
 
-  /** As {@link text}, without control characters and not longer than is stored. */
+  /** As {@link text}, without control characters, cut at the stored length. */
   short(...keys: string[]): string {
     return cleanText(this.text(...keys), TEXT_LIMIT);
   }
 
-  /** Returns the file's name of the first of these columns that it has. */
+  /** Returns the file's name of the first of these columns that the file has. */
   nameOf(...keys: string[]): string {
     const key = keys.find((one) => this.#columns.names.has(one)) ?? keys[0] ?? '';
     return this.#columns.names.get(key) ?? key;
   }
 
-  /** Returns what is wrong with the first of these columns that the file has. */
+  /** Returns the problem of the first of these columns that the file has. */
   wrong(message: string, ...keys: string[]): RowProblem {
     return new RowProblem(this.nameOf(...keys), message);
   }

@@ -6,10 +6,10 @@ export type KeyTable = {
 };
 
 const FIRST_SLOTS = 1_024;
-/** A full table is slow: at most two of three slots are used. */
+/** At most two of three slots are used, because a full table is slow. */
 const USED_OF_THREE = 2;
 
-/** Creates an empty table. Keys must be hashes: their lowest bits say where they are. */
+/** Creates an empty table. Keys must be hashes: their lowest bits select the slot. */
 export function createKeyTable(): KeyTable {
   let slots = FIRST_SLOTS;
   let highs = new Uint32Array(slots);

@@ -13,7 +13,7 @@ export type OrderRow = {
   amountMinor: number;
   /** ISO 4217 code in lower case. */
   currency: string;
-  /** What the source calls the visitor, as rows of clicks do; empty: unknown. */
+  /** The source's name of the visitor, as in rows of clicks; empty: unknown. */
   visitor: string;
   /** By `normalizeEmail`; null: unknown. */
   email: string | null;

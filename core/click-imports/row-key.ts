@@ -1,11 +1,11 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { ClickRow } from './click-row.ts';
 
-/** What names an imported click: 64 bits in two halves, and 16 bytes for the visitor of a click that names none. */
+/** Identifies an imported click: 64 bits in two halves, and 16 bytes for the visitor of a click that names none. */
 export type RowKey = { high: number; low: number; visitor: Buffer };
 
 /**
- * Returns what names a click of a source. The same row of the same source has the same key in every import.
+ * Returns the key of a click of a source. The same row of the same source has the same key in every import.
  *
  * @param occurrence how many equal rows are before it in the file: equal rows of one file are several clicks
  */
@@ -46,8 +46,8 @@ function allOf(row: ClickRow): string {
 }
 
 /**
- * Returns the id of a visitor by what the source calls it, 16 bytes. Keyed: a name may be an address, which must not be found by
- * trying all of them.
+ * Returns the id of a visitor, 16 bytes, by the source's name of the visitor. The hash is keyed: a name may be an
+ * address, and without a key one could find it by trying all addresses.
  */
 export function visitorOfName(secret: Buffer, workspaceId: string, name: string): Buffer {
   return asUuid(createHmac('sha256', secret).update(`imported visitor\0${workspaceId}\0${name}`).digest());

@@ -43,7 +43,7 @@ export function linkByUrl(text: string): LinkName | null {
   return slug === '' ? null : { kind: 'name', host: hostOfUrl(text), slug };
 }
 
-/** Returns the link that a slug names, and its domain where the row has one. */
+/** Returns the link that a slug names, and its domain if the row has one. */
 export function linkBySlug(slug: string, domain: string): LinkName | null {
   if (slug.includes('://')) return linkByUrl(slug);
   const name = slug.replaceAll(/^\/+|\/+$/g, '');
@@ -81,7 +81,7 @@ export function countryIn(row: ImportRow, ...keys: string[]): string {
   return country;
 }
 
-/** What other services call devices. */
+/** Names of devices in other services. */
 const DEVICE_NAMES: Readonly<Record<string, string>> = {
   laptop: 'desktop',
   computer: 'desktop',
@@ -115,5 +115,5 @@ export function channelIn(row: ImportRow, ...keys: string[]): string {
   return channel;
 }
 
-/** Returns a text, or an empty one where the source says that nothing is known. */
+/** Returns a text, or an empty one when the source marks it as unknown. */
 export const known = (text: string): string => (UNKNOWN.test(text) ? '' : text);

@@ -4,7 +4,7 @@ import { formatInstant } from '../time/timestamps.ts';
 import { CLICK_NAMES, type ClickFieldName, type ClickRecord, clickField } from './field-names.ts';
 import type { CLICK_FIELDS, SharedPart } from './fields.ts';
 
-/** The fields whose `at` names nothing that an enriched click has. */
+/** The fields whose `at` names no property of an enriched click. */
 type Missing = {
   [N in ClickFieldName]: (typeof CLICK_FIELDS)[N] extends { at: readonly [infer P, infer K] }
     ? K extends keyof (P extends keyof EnrichedClick ? EnrichedClick[P] : EnrichedClick)
@@ -25,7 +25,7 @@ const READERS = CLICK_NAMES.flatMap((name): Reader[] => {
   return own === undefined ? [] : [{ name, own }];
 });
 
-/** What the API shows of a click, as the API names it, without its id and time. */
+/** The fields of a click that the API shows, by the API's names, without its id and time. */
 export type ShownClick = Omit<ClickRecord, 'id' | 'ts'> & {
   /** Nanoseconds since the epoch, unique in the deployment. */
   tsNanos: bigint;

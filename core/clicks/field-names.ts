@@ -14,7 +14,7 @@ type ValueOf<F extends ClickField> = F extends { isNullable: true }
         ? V
         : string;
 
-/** The link of a visit that led to none, as it is stored. */
+/** The link id of a visit that led to no link, as it is stored. */
 export const NO_LINK = '00000000-0000-0000-0000-000000000000';
 
 /** A click as the API and webhooks show it. Unknown text is empty. */
@@ -23,14 +23,14 @@ export type ClickRecord = { id: string; ts: string } & { [N in ClickFieldName]: 
 /** The names of the fields, in their order. */
 export const CLICK_NAMES = Object.keys(CLICK_FIELDS) as ClickFieldName[];
 
-/** Returns what the table says of a field. */
+/** Returns the table's row of a field. */
 export const clickField = (name: ClickFieldName): ClickField => CLICK_FIELDS[name];
 
 type DetailName = {
   [N in ClickFieldName]: Fields[N] extends { isNoDetail: true } ? never : N;
 }[ClickFieldName];
 
-/** The source of a click, without what a journey shows of its link. Unknown text is empty. */
+/** The source of a click, as a journey shows it beside the link. Unknown text is empty. */
 export type ClickDetails = Pick<ClickRecord, DetailName>;
 
 /** Fields of {@link ClickDetails}, in their order. */
@@ -51,7 +51,7 @@ export const TEXT_FIELDS = Object.fromEntries(
   }),
 ) as { [N in ClickFieldName as Fields[N]['type'] extends 'text' ? DimensionName<N> : never]: N };
 
-/** Returns the fields that a shared part of an enriched click has, each with the part's property. */
+/** Returns the fields in a shared part of an enriched click, each with the part's property. */
 export function fieldsOf(part: SharedPart): [ClickFieldName, string][] {
   return CLICK_NAMES.flatMap((name): [ClickFieldName, string][] => {
     const [of, property = ''] = clickField(name).at ?? [];

@@ -20,25 +20,28 @@ export type ClickField = {
   readonly description?: string;
   /** In the API reference. */
   readonly example?: string | number | boolean;
-  /** Where an enriched click has it: a part, and the part's property. Left out: it is one of the click's ids, or `own`. */
+  /**
+   * The place of the field in an enriched click: a part, and the part's property. Left out: it is one of the click's
+   * ids, or `own`.
+   */
   readonly at?: readonly [SharedPart | 'click', string];
-  /** What every click has that was made here; left out: it depends on the click. */
+  /** The value of every click that was made here; left out: it depends on the click. */
   readonly own?: number | boolean;
   /** Its name as a dimension of reports; left out: it is none. */
   readonly dimension?: string;
   /** Its name in the console's filters; left out: it is not in the list. */
   readonly label?: string;
-  /** What the console calls an unknown value; left out: "Unknown". */
+  /** The console's text for an unknown value; left out: "Unknown". */
   readonly none?: string;
   /** Text from outside, which a spreadsheet might run as a formula. */
   readonly isForeign?: true;
-  /** Left out of the details of a click in a visitor's journey, which has it elsewhere or not at all. */
+  /** Not among the details of a click in a visitor's journey: the journey shows it elsewhere or not at all. */
   readonly isNoDetail?: true;
 };
 
 /**
- * The fields of a click after its id and time, in the order of the API and the export. Whatever shows or stores clicks
- * reads this table: a new field is a row here and its column in ClickHouse.
+ * The fields of a click after its id and time, in the order of the API and the export. All code that shows or stores
+ * clicks reads this table: a new field is a row here and its column in ClickHouse.
  */
 export const CLICK_FIELDS = {
   link_id: {

@@ -7,7 +7,7 @@ export const FAULTS_PAGE = 'docs/operations/configuration-faults.md';
 
 type Setting = SecretSetting | 'CLICKHOUSE_DATABASE';
 
-/** What an operator must correct. */
+/** Advice to an operator on an error. */
 export type Advice = {
   /** One sentence: what is wrong, and how to fix it. */
   message: string;

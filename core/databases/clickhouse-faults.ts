@@ -1,7 +1,7 @@
 import type { FaultKind } from './faults.ts';
 
 /**
- * Error codes of ClickHouse by number, with their names. What is not here is a bug of ours, or refuses rows
+ * Error codes of ClickHouse by number, with their names. A code that is not here is a bug of ours, or refuses rows
  * (`clickhouse/inserts/refusal.ts`). Source: ClickHouse 26 `src/Common/ErrorCodes.cpp`; a test compares the names.
  */
 export const CLICKHOUSE_FAULTS: Readonly<Record<string, readonly [name: string, kind: FaultKind]>> = {
@@ -31,7 +31,7 @@ export const CLICKHOUSE_FAULTS: Readonly<Record<string, readonly [name: string, 
   776: ['RESOURCE_LIMIT_EXCEEDED', 'unavailable'],
   777: ['MEMORY_RESERVATION_KILLED', 'unavailable'],
   778: ['MEMORY_RESERVATION_FAILED', 'unavailable'],
-  // The server ends, or something ended the query.
+  // The server shuts down, or the query was cancelled.
   236: ['ABORTED', 'unavailable'],
   341: ['UNFINISHED', 'unavailable'],
   384: ['PART_IS_TEMPORARILY_LOCKED', 'unavailable'],
@@ -43,7 +43,7 @@ export const CLICKHOUSE_FAULTS: Readonly<Record<string, readonly [name: string, 
   733: ['TABLE_IS_BEING_RESTARTED', 'unavailable'],
   735: ['QUERY_WAS_CANCELLED_BY_CLIENT', 'unavailable'],
   738: ['PART_IS_LOCKED', 'unavailable'],
-  // Its disk, its network, or another server.
+  // The server's disk, network, or another server fails.
   74: ['CANNOT_READ_FROM_FILE_DESCRIPTOR', 'unavailable'],
   75: ['CANNOT_WRITE_TO_FILE_DESCRIPTOR', 'unavailable'],
   76: ['CANNOT_OPEN_FILE', 'unavailable'],

@@ -1,6 +1,6 @@
 import type { DatabaseName, FaultKind } from './faults.ts';
 
-/** Thrown when a connection to a database fails. It names the reason, which the driver's error code may not tell. */
+/** Thrown when a connection to a database fails. It names the reason, which the driver's error code may lack. */
 export class DatabaseConnectionError extends Error {
   readonly database: DatabaseName;
   readonly kind: FaultKind;

@@ -24,7 +24,7 @@ export type FaultKind = 'unavailable' | 'too_large' | 'value' | ConfigurationKin
 
 export type DatabaseFault = {
   kind: FaultKind;
-  /** Null where the code does not tell, such as a lost connection. */
+  /** Null when the code does not tell, as for a lost connection. */
   database: DatabaseName | null;
   /** SQLSTATE, ClickHouse's number, or the code of Node.js; empty: none. */
   code: string;

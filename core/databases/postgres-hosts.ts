@@ -8,7 +8,7 @@ export type PostgresHosts = {
 
 const PARTS = /^(?<begin>[a-z]+:\/\/(?:[^/?#]*@)?)(?<hosts>[^/?#]*)(?<end>.*)$/is;
 const ATTRIBUTE = 'target_session_attrs';
-/** What libpq has and this service can use: it writes through each connection. */
+/** Values of libpq that this service supports: it writes through each connection. */
 const PRIMARY = ['read-write', 'primary'];
 
 /**

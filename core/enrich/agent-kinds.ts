@@ -2,10 +2,13 @@ import { memoize } from '../caching/memoize.ts';
 import { isBotAgent } from './bots.ts';
 import { type Device, deviceOf } from './devices.ts';
 
-/** What a redirect needs of a user agent: its device for targeting, and whether it is a bot, which gets no cookie. */
+/**
+ * The part of a user agent that a redirect needs: its device for targeting, and whether it is a bot, which gets no
+ * cookie.
+ */
 export type AgentKind = {
   device: Device;
-  /** By the user agent alone; a `HEAD` or a prefetch makes a bot of any. */
+  /** By the user agent alone. Any `HEAD` or prefetch counts as a bot too. */
   bot: boolean;
 };
 

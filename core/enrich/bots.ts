@@ -28,8 +28,8 @@ export function isUnwatched(flags: number): boolean {
 const FACEBOOK_BLOCK = /\[FB(?:AN|AV|_IAB)\/[^\]]{0,600}\]?/g;
 
 /**
- * How agents of browsers begin, and marks of browsers of phones before smartphones. Any other agent is a program: an
- * HTTP library (`Dart/3.1`), an app's own client (`MyApp/1 CFNetwork/1410`, `Dalvik/2.1.0`), a mail client.
+ * Prefixes of browsers' user agents, and marks of browsers on phones before smartphones. Any other agent is a program:
+ * an HTTP library (`Dart/3.1`), an app's own client (`MyApp/1 CFNetwork/1410`, `Dalvik/2.1.0`), a mail client.
  */
 const BROWSER =
   /^["'(]?(?:Mozilla|Opera)\/|^["'(]*Macintosh|MIDP|CLDC|Opera Mini|UC ?WEB|UCBrowser|UP\.Browser|DoCoMo|Obigo/i;

@@ -24,7 +24,7 @@ export function countryNamed(text: string): string {
 /**
  * Returns the code of a country, given in any case.
  *
- * @throws {AppError} `bad_request` that names the field, and the country that was meant
+ * @throws {AppError} `bad_request` that names the field, and the country with the nearest name
  */
 export function requireCountry(path: string, text: string): string {
   const code = text.toUpperCase();
@@ -34,7 +34,7 @@ export function requireCountry(path: string, text: string): string {
   throw badRequest(path, 'must be a code of ISO 3166-1, such as DE', more);
 }
 
-/** Returns the code of today for another code of a country: `GB` for `UK`, `CD` for `ZR`. Empty: none. */
+/** Returns the present code of a country for an outdated one: `GB` for `UK`, `CD` for `ZR`. Empty: none. */
 function codeInUse(code: string): string {
   // The European Union's code of Greece. Unicode lists the others.
   if (code === 'EL') return 'GR';

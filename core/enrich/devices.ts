@@ -1,6 +1,6 @@
 // Browsers run this file too.
 /**
- * Kinds of devices. `wearable` includes glasses and headsets. `other` shows no device, such as an HTTP library or an
+ * Kinds of devices. `wearable` includes glasses and headsets. `other` names no device, such as an HTTP library or an
  * empty user agent. A crawler has the device that it claims.
  */
 export const DEVICES = ['desktop', 'mobile', 'tablet', 'tv', 'console', 'wearable', 'other'] as const;

@@ -108,7 +108,7 @@ export function createGeo(
 
 function openFile(path: string): CityFile & { bytes: number; close(): void } {
   const file = openMaxMindFile(path);
-  /** By the place of the record in the file. */
+  /** Keyed by the offset of the record in the file. */
   const records = createBoundedCache<number, City>(10_000);
   return {
     bytes: file.bytes,

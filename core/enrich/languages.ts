@@ -22,8 +22,8 @@ export function preferredLanguage(header: string): string {
 }
 
 /**
- * Returns whether the first language has two small letters and no weight, as in nearly all headers: none is preferred to
- * it. Every redirect pays for it: a cache of headers takes twice the time.
+ * Returns whether the first language has two small letters and no weight, as in nearly all headers: none is preferred
+ * to it. Every redirect calls this: a cache of headers takes twice the time.
  */
 function beginsWithTwoLetters(header: string): boolean {
   if (!isLetter(header.charCodeAt(0)) || !isLetter(header.charCodeAt(1))) return false;
@@ -128,7 +128,7 @@ function mostPreferred(header: string): string {
   return best;
 }
 
-/** A weight that is malformed is as none: 1. */
+/** A malformed weight counts as a missing one: 1. */
 function weightOf(parameters: readonly string[]): number {
   for (const parameter of parameters) {
     const value = WEIGHT.exec(parameter)?.[1];

@@ -74,7 +74,7 @@ test('a file has the same bytes at every offset, whichever pages are in memory',
   for (const at of [0, 63, 64, 999, 1_002, 5, 640, 64]) expect(file.byteAt(at)).toBe(bytes[at]);
   expect(file.bytesAt(60, 200)).toEqual(bytes.subarray(60, 260));
   expect(file.bytesAt(1_000, 3)).toEqual(bytes.subarray(1_000));
-  // A field of seven bytes that begins at the end of a page is whole.
+  // A field of seven bytes at the end of a page comes back in one piece.
   expect(file.pageAt(63).subarray(63, 70)).toEqual(bytes.subarray(63, 70));
   expect(() => file.byteAt(1_024)).toThrow(/has no page 16/);
   file.close();

@@ -30,7 +30,7 @@ const METADATA_BYTES = 131_072;
 const SEPARATOR_BYTES = 16;
 /** Added to a pointer, by its size. */
 const POINTER_BASE = [0, 2_048, 526_336, 0];
-/** Values inside of values, at most. */
+/** Maximum depth of nested values. */
 const DEEPEST = 16;
 
 /**
@@ -88,7 +88,7 @@ function maxMindFile(file: PagedFile, path: string): Omit<MaxMindFile, 'close'> 
         node = childOf(node, bit);
         prefix += 1;
       }
-      // A node with the number of nodes means no record, a larger one for a place after the tree.
+      // A node equal to the number of nodes means no record; a larger one is an offset after the tree.
       return { at: node > nodes ? node - nodes + data - SEPARATOR_BYTES : 0, prefix };
     },
     recordAt: (at) => decode({ file, base: data }, at, 0).value,
@@ -119,7 +119,7 @@ function decode(section: Section, start: number, depth: number): Decoded {
   let type = control >> 5;
   if (type === 1) {
     const size = (control >> 3) & 3;
-    // The largest size has all its bits in the bytes that follow.
+    // A pointer of the largest size has all of its bits in the following bytes.
     const high = size === 3 ? 0 : control & 7;
     const target = section.base + (POINTER_BASE[size] ?? 0) + unsigned(file, at, size + 1, high);
     return { value: decode(section, target, depth + 1).value, next: at + size + 1 };

@@ -4,7 +4,7 @@ import type { NetworkTable } from './networks.ts';
 /** Tables of both address families. */
 export type NetworkTables = { v4: NetworkTable; v6: NetworkTable };
 
-/** The byte order is in it, as in the tables. */
+/** Written in the machine's byte order, like the tables. */
 const MAGIC = 0x484c_4e31;
 const HEADER_BYTES = 128;
 const VERSION_AT = 16;
@@ -19,7 +19,7 @@ export function networkFile({ v4, v6 }: NetworkTables, version: string): Uint8Ar
   const header = Buffer.alloc(HEADER_BYTES);
   new Uint32Array(header.buffer, header.byteOffset, 3).set([MAGIC, v4.keys.length, v6.keys.length]);
   header.write(version, VERSION_AT, 'latin1');
-  // The keys of IPv6 first: their numbers must begin at a multiple of eight bytes.
+  // The keys of IPv6 come first, because their numbers must begin at a multiple of eight bytes.
   const tables = [v6.keys, v6.asn, v4.keys, v4.asn];
   return Buffer.concat([
     header,
@@ -28,7 +28,7 @@ export function networkFile({ v4, v6 }: NetworkTables, version: string): Uint8Ar
 }
 
 /**
- * Reads a file of the tables, in milliseconds where the tables of the package take half a second.
+ * Reads a file of the tables in milliseconds; the tables of the package take half a second.
  *
  * @returns null when there is no such file, or it is not whole or of another version
  */
@@ -55,7 +55,7 @@ export function readNetworkFile(path: string, version: string): NetworkTables | 
   };
 }
 
-/** @returns the file's bytes alone in their memory; null when it cannot be read */
+/** @returns the file's bytes in memory that holds nothing else; null when it cannot be read */
 function contentOf(path: string): ArrayBuffer | null {
   try {
     const { buffer, byteOffset, byteLength } = readFileSync(path);

@@ -52,7 +52,7 @@ export function openNetworks(built = NETWORK_FILE): OpenedNetworks {
   };
 }
 
-/** Returns the content of {@link NETWORK_FILE}; null when the file is of the installed package already. */
+/** Returns the content of {@link NETWORK_FILE}; null when the file already matches the installed package. */
 export function newNetworkFile(built = NETWORK_FILE): Uint8Array<ArrayBuffer> | null {
   const source = packagePaths();
   if (readNetworkFile(built, source.version) !== null) return null;
@@ -104,10 +104,10 @@ function mostRanges(path: string): number {
 }
 
 /**
- * Returns the table of ascending ranges. Where they overlap, the first one counts.
+ * Returns the table of ascending ranges. When two overlap, the first one counts.
  *
- * @param most at least the number of ranges. The system gives memory to the part of the table that is used only; a table
- *   that grows would leave its former copies in the process's memory.
+ * @param most at least the number of ranges. The system allocates only the used part of the table; a growing table
+ * would leave its former copies in the process's memory.
  */
 export function networkTable(
   ranges: Iterable<Range>,
@@ -139,8 +139,8 @@ export function networkTable(
 }
 
 /**
- * Reads `first,last,asn,name` of each line. In pieces and from bytes: the files have 21 and 11 MB, and text of them
- * would stay in the process's memory.
+ * Reads `first,last,asn,name` of each line. It reads pieces of bytes: the files have 21 and 11 MB, and their text would
+ * stay in the process's memory.
  */
 function* rangesOf(path: string, keyOf: typeof decimal): Iterable<Range> {
   const file = openSync(path, 'r');

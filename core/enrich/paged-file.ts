@@ -16,7 +16,7 @@ export type PagedFile = {
   close(): void;
 };
 
-/** A page has the first bytes of the next one too, so that no short field is split. */
+/** A page also has the first bytes of the next one, so that no short field is split. */
 const SPARE_BYTES = 8;
 
 /**
@@ -49,7 +49,7 @@ export function openPagedFile(path: string, limits: { pageBytes: number; pages: 
     }
     buffer ??= Buffer.allocUnsafeSlow(pageBytes + SPARE_BYTES);
     const got = readSync(file, buffer, 0, buffer.length, page * pageBytes);
-    // Else the end of the file would be followed by bytes of the page that was here.
+    // Clears the rest of the buffer: otherwise bytes of the former page would follow the end of the file.
     buffer.fill(0, got);
     pages[page] = buffer;
     return buffer;

@@ -9,7 +9,7 @@ const PREVIEW_BOT = new RegExp(
     'Twitterbot|LinkedInBot|Slackbot|^WhatsApp|TelegramBot|Discordbot|redditbot|pinterest\\.com/bot|Mastodon/|Lemmy/',
     'Bluesky(?!-domain)|Friendica|SummalyBot|OdklBot|vkShare|VKRobot|Linespider|^Viber|^Tumblr/|Quora-Bot|Xing Bot|XING-contenttabreceiver|GG PeekBot',
     'Snap ?URL ?Preview|GroupMeBot|KeybaseBot|Synapse \\(bot|SteamChatURLLookup',
-    // The servers of Pleroma and Akkoma name their version first, and "Bot" last.
+    // Servers of Pleroma and Akkoma begin with their version, and end with "Bot".
     'ZulipURLPreview|^Pleroma |^Akkoma ',
     'SkypeUriPreview|MicrosoftPreview/|Yahoo Link Preview|FastmailUA',
     'Mattermost-Bot|Discourse Forum Onebox|DingTalkBot-LinkService|^Notion/|CodaBot|EvernoteRichLinkBot',

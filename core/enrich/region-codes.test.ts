@@ -29,7 +29,10 @@ const WITHIN: Readonly<Record<string, string>> = {
   UG: '101 102 103 104 105 106 107 108 109 110 111 112 113 114 115 116 117 118 119 120 121 122 123 124 125 126 201 202 203 204 205 206 207 208 209 210 211 212 213 214 215 216 217 218 219 220 221 222 223 224 225 226 227 228 229 230 231 232 233 234 235 236 237 301 302 303 304 305 306 307 308 309 310 311 312 313 314 315 316 317 318 319 320 321 322 323 324 325 326 327 328 329 330 331 332 333 334 335 336 337 401 402 403 404 405 406 407 408 409 410 411 412 413 414 415 416 417 418 419 420 421 422 423 424 425 426 427 428 429 430 431 432 433 434 435',
 };
 
-/** Countries of which ISO has some regions in a larger one and some in none, none of them within another of the table. */
+/**
+ * Countries of which ISO puts only some regions into a larger one. None of these regions is within another one of the
+ * table.
+ */
 const BOTH = {
   GW: 'the sector Bissau is beside the regions of the provinces',
   IQ: 'three governorates are in Kurdistan',

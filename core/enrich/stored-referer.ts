@@ -8,7 +8,7 @@ export type StoredReferer = Source & {
   readonly host: string;
 };
 
-/** Returns what is stored of a referer as it was sent. */
+/** Returns the stored fields of a referer as it was sent. */
 export function storedReferer(sent: string): StoredReferer {
   const text = cleanReferer(sent);
   const host = refererHost(text);

@@ -4,17 +4,17 @@ import { agentPartName } from './agent-names.ts';
 import { isBotAgent } from './bots.ts';
 import { type Device, deviceOf } from './devices.ts';
 
-/** What reports show of a user agent. */
+/** The fields of a user agent that reports show. */
 export type UserAgentProfile = {
   device: Device;
   /** One spelling each (`agent-names.ts`); `Other` when unknown. */
   browser: string;
   os: string;
-  /** By the user agent alone; a `HEAD` or a prefetch makes a bot of any. */
+  /** By the user agent alone. Any `HEAD` or prefetch counts as a bot too. */
   bot: boolean;
 };
 
-/** The systems behind Facebook's and Messenger's in-app browsers, which may name none. */
+/** The systems behind Facebook's and Messenger's in-app browsers, whose user agents may lack one. */
 const FACEBOOK_ANDROID = /\bFB(?:AN|_IAB)\/(?:FB4A|Orca-Android|EMA)/;
 
 /** Parses a user agent, which takes about 14 µs; {@link createUserAgents} memoizes. */

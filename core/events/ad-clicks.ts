@@ -16,7 +16,7 @@ export const NO_AD: NetworkClick = Object.freeze({ network: '', param: '', id: '
 
 /** Longest id, in UTF-16 code units. */
 const ID_LIMIT = 512;
-/** Also U+FFFD, which stands for bytes that are no UTF-8: what was sent is lost, and no network has such ids. */
+/** Includes U+FFFD, which replaces bytes that are not UTF-8: the sent value is lost, and no network has such ids. */
 const NO_ID = /[\p{Cc}\p{Cs}\uFFFD]/u;
 /** Matches every query that may have a parameter of a network. The parameter's name may be escaped. */
 const MAY_NAME_AD = new RegExp(`%|${Object.keys(AD_PARAMETERS).join('|')}`);

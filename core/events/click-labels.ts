@@ -1,13 +1,13 @@
 /**
- * What a click has from its link and from the address that was opened. Clicks of a link share one object, so it is
- * encoded and decoded once. Texts are empty when there is none.
+ * The part of a click that comes from its link and from the opened address. Clicks of a link share one object, so it is
+ * encoded and decoded once. Missing texts are empty.
  */
 export type ClickLabels = {
   /** Host that the visitor asked for; empty for the deployment's own. */
   readonly domain: string;
-  /** As the visitor asked for it. */
+  /** In the spelling that the visitor opened. */
   readonly slug: string;
-  /** As the destination got it, and so are the next four. */
+  /** In the destination's query, like the next four. */
   readonly utmSource: string;
   readonly utmMedium: string;
   readonly utmCampaign: string;
@@ -35,7 +35,7 @@ export const LABEL_NAMES = [
   'variantId',
 ] as const satisfies readonly (keyof ClickLabels)[];
 
-/** Labels of a click of which nothing is known. */
+/** Labels of a click whose link is unknown. */
 export const NO_LABELS: ClickLabels = Object.freeze({
   domain: '',
   slug: '',
@@ -48,12 +48,12 @@ export const NO_LABELS: ClickLabels = Object.freeze({
   variantId: '',
 });
 
-/** What a click has beside its labels from its link. */
+/** The ids and the channel that a click has from its link. */
 type OfLink = { readonly workspaceId: Uint8Array; readonly linkId: Uint8Array; readonly channel: string };
 
-/** Labels of the clicks of one link, which keep what {@link linkBytes} returns. */
+/** Labels of the clicks of one link, which cache the result of {@link linkBytes}. */
 export class SharedLabels implements ClickLabels {
-  // What every click reads comes first: it is in the object's first cache line.
+  // Fields that every click reads come first: they are in the object's first cache line.
   #linkId: Uint8Array | null = null;
   #workspaceId: Uint8Array | null = null;
   #channel = '';
@@ -94,8 +94,8 @@ export class SharedLabels implements ClickLabels {
 
 /**
  * Returns the part of a click's Avro body that its link decides, from the workspace's id to the channel: a character a
- * byte. Clicks of a link copy it in one piece. A string has its bytes beside its length, where a typed array has them
- * elsewhere: another cache miss with many links in use.
+ * byte. Clicks of a link copy it in one piece. A string has its bytes beside its length. A typed array has them
+ * elsewhere, which costs another cache miss with many links in use.
  *
  * @throws TypeError when a value does not match its field's type
  */

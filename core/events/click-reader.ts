@@ -10,8 +10,8 @@ export const VISITOR_AT = 0;
 export const WORKSPACE_AT = ID_BYTES;
 export const LINK_AT = 2 * ID_BYTES;
 /**
- * Bytes around the texts: three ids, an IPv4 address and its type, the flags, the type of `ad`, and at least one of the
- * time and of each length.
+ * Smallest size of a body: three ids, an IPv4 address and its type, the flags, the type of `ad`, and one byte for the
+ * time and for each length.
  */
 const LEAST_BYTES = 1 + 3 * ID_BYTES + LABEL_NAMES.length + 4 + 1 + IPV4_BYTES + 1 + 1;
 
@@ -72,7 +72,10 @@ export class ReadClick implements ClickEvent {
     this.#padAt = padAt;
   }
 
-  /** What is stored of the click itself, without what only enriching reads: a row is in memory until it is stored. */
+  /**
+   * The fields of the click itself that are stored, without those that only the enricher reads: a row is in memory
+   * until it is stored.
+   */
   get key(): ClickKey {
     return { ts: this.ts, ids: this.ids, idsAt: this.idsAt };
   }
@@ -93,7 +96,7 @@ export class ReadClick implements ClickEvent {
     return this.ids.toString('utf8', this.#refererAt, this.#refererEnd);
   }
 
-  /** Returns what a cache has for the bytes of the referer. */
+  /** Returns the cached result for the bytes of the referer. */
   refererIn<T>(cache: ByteCache<T>): T {
     return cache(this.ids, this.#refererAt, this.#refererEnd);
   }
@@ -102,7 +105,7 @@ export class ReadClick implements ClickEvent {
     return this.ids.toString('utf8', this.#userAgentAt, this.#userAgentEnd);
   }
 
-  /** Returns what a cache has for the bytes of the user agent. */
+  /** Returns the cached result for the bytes of the user agent. */
   userAgentIn<T>(cache: ByteCache<T>): T {
     return cache(this.ids, this.#userAgentAt, this.#userAgentEnd);
   }
@@ -120,7 +123,7 @@ export class ReadClick implements ClickEvent {
   }
 }
 
-/** What ClickHouse needs of a click besides its enrichment. */
+/** The fields of a click that ClickHouse stores besides its enrichment. */
 export type ClickKey = Pick<ReadClick, 'ts' | 'ids' | 'idsAt'>;
 
 /** Returns the {@link ClickKey} of a click that was not read by {@link readClickBody}. */

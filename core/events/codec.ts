@@ -102,7 +102,7 @@ function withBuffers(event: Unstamped<IdentifyEvent | OrderEvent>, ts: number): 
   };
 }
 
-/** Returns whether a batch is nothing but heartbeats. Damaged bytes count as something else. */
+/** Returns whether a batch has only heartbeats. Damaged bytes do not count as heartbeats. */
 export function hasOnlyHeartbeats({ payload, count }: Pick<LogBatch, 'payload' | 'count'>): boolean {
   const bytes = asBuffer(payload);
   let position = 0;
@@ -171,7 +171,10 @@ export function decodeEvents(
   return { events, undecodable };
 }
 
-/** Returns whether clicks of {@link CLICK_BODY_VERSION} have the writer's meaning here, and are the newest version. */
+/**
+ * Returns whether the writer of these schemas gave clicks of {@link CLICK_BODY_VERSION} their meaning here, and that
+ * version is the newest.
+ */
 function readsByHand(registry: SchemaRegistry, schemas: SchemaFingerprints | undefined): boolean {
   if (registry.current('click').version !== CLICK_BODY_VERSION) return false;
   const known = registry.schema(KIND_CODES.click, CLICK_BODY_VERSION);
@@ -196,7 +199,7 @@ function decodeEvent(
   const reader = registry.reader(payload.readUInt8(position + 4), payload.readUInt8(position + 5));
   if (typeof reader === 'string') return reader;
   const writtenWith = schemas?.get(reader.name);
-  // The bytes may be readable under the known schema of this name, and mean something else.
+  // The known schema of this name might read the bytes, but with another meaning.
   if (writtenWith !== undefined && writtenWith !== reader.fingerprint)
     return otherSchema(reader.name, writtenWith);
   try {

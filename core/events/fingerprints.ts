@@ -40,7 +40,7 @@ export function parseSchemas(description: string): SchemaFingerprints {
   return new Map(entries.flatMap((entry) => (entry?.[1] && entry[2] ? [[entry[1], entry[2]] as const] : [])));
 }
 
-/** Returns why an event can't be decoded whose schema differs from this release's schema of that name. */
+/** Returns the reason why an event can't be decoded: its schema differs from this release's schema of that name. */
 export function otherSchema(name: string, fingerprint: string): string {
   return `${name} was written with another schema: ${fingerprint}`;
 }

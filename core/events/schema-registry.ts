@@ -104,7 +104,7 @@ function newReader(
   return {
     kind,
     name: `${kind}.v${version}`,
-    // Of the canonical form, which decides how bytes are read: no documentation, no defaults.
+    // Uses the canonical form, which decides how bytes are read: no documentation, no defaults.
     fingerprint: written.fingerprint('sha256').toString('hex'),
     read: bodyReader(newest.type, written === newest.type ? null : written),
   };

@@ -12,7 +12,7 @@ export type BlockedDomains = {
   close(): void;
 };
 
-/** Interval between looks at the file. Milliseconds. */
+/** Interval between checks of the file. Milliseconds. */
 const LOOK_EVERY_MS = 500;
 
 /** One label, or several with dots between; `xn--` included. */
@@ -93,7 +93,7 @@ function readDomains(path: string): ReadonlySet<string> {
   for (const [index, line] of readFileSync(path, 'utf8').split('\n').entries()) {
     const text = line.replace(/#.*/, '').trim();
     if (text === '') continue;
-    // The parser encodes other scripts as the URLs that are compared with.
+    // The parser encodes other scripts in the same way as the URLs that are compared.
     const domain = hostOf(`https://${text}/`);
     if (domain === null || !DOMAIN.test(domain) || /[/:@?]/.test(text)) {
       throw new Error(

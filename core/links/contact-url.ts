@@ -1,6 +1,6 @@
 /**
- * Returns the address of a button or an app as it is stored. People write numbers and lists of addresses with blanks,
- * and subjects and texts of messages, which come behind the address, as they read.
+ * Returns the address of a button or an app as it is stored. People type blanks into numbers and lists of addresses,
+ * where they are removed. Subjects and texts of messages, which follow the address, keep theirs.
  */
 export function contactUrl(url: string): string {
   const [, scheme] = /^(mailto|tel|sms):/i.exec(url) ?? [];

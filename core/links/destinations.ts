@@ -48,7 +48,7 @@ export function requireDestination(path: string, text: string, rules: Destinatio
   if (url === null) throw badRequest(path, NO_URL);
   if (hasEmptyLabel(url)) throw badRequest(path, NO_EMPTY_LABEL);
   if (hasTwoSchemes(text, url)) throw badRequest(path, ONE_SCHEME);
-  // An import takes a link to a host of an intranet as it is.
+  // An import keeps a link to a host of an intranet.
   if (!rules.allowsHttp && hasOneLabel(url)) throw badRequest(path, NO_WHOLE_HOST);
   if (url.protocol !== 'https:' && !rules.allowsHttp && !isLoopback(url.hostname)) {
     throw badRequest(path, 'must begin with https:// (http:// is for loopback hosts only)');
@@ -63,10 +63,10 @@ export function requireDestination(path: string, text: string, rules: Destinatio
   return url;
 }
 
-/** Schemes that a browser treats in a way of its own, which could run a script or read a file. */
+/** Schemes with special treatment in browsers, which could run a script or read a file. */
 const NO_APP = new Set(['http', 'https', 'javascript', 'data', 'file', 'vbscript', 'blob', 'about', 'ftp']);
 const APP_SCHEME = /^([a-z][a-z0-9+.-]*):\/\/[^/\\?#]/i;
-/** Schemes without an authority that open an app. Others would take `shop.example:8080` for an address. */
+/** Schemes of apps without an authority. A list, because any other scheme could be a host: `shop.example:8080`. */
 const BARE_SCHEME = /^(?:geo|tel|sms|smsto|mailto|facetime|facetime-audio|callto|skype):[^/\\?#]/i;
 
 /**
@@ -91,13 +91,13 @@ function requireStorable(path: string, text: string): void {
   if (text.length > DESTINATION_LIMIT) {
     throw badRequest(path, `must be at most ${DESTINATION_LIMIT} characters`);
   }
-  // Of a text without a scheme, such as words, white space is not what is wrong.
+  // In a text without a scheme, such as words, the missing scheme is the fault and not the white space.
   if (SPACE_OR_CONTROL.test(text) && SCHEME.test(text))
     throw badRequest(path, 'must not contain white space or control characters');
   if (hasBidiControl(text)) throw badRequest(path, NO_BIDI_CONTROL);
 }
 
-/** A redirect sends it encoded, where a character may become nine. */
+/** A redirect sends the encoded address, in which a character may take nine. */
 function requireSendable(path: string, url: URL): void {
   if (url.href.length > ENCODED_LIMIT) {
     throw badRequest(path, `must be at most ${ENCODED_LIMIT} characters when encoded`);
@@ -106,8 +106,8 @@ function requireSendable(path: string, url: URL): void {
 
 /**
  * Returns the domain of an own-site destination: its registrable domain by the public suffix list, private part
- * included (`alice.github.io`, not `github.io`, whose other subdomains are strangers). An address or a host without
- * one, such as `localhost`, is its own.
+ * included (`alice.github.io`, not `github.io`, whose other subdomains are strangers). An IP address, and a host
+ * without such a domain like `localhost`, is returned itself.
  */
 export function registrableDomain(url: URL): string {
   const host = withoutTrailingDot(url.hostname);

@@ -8,7 +8,7 @@ export const PROOF_LABEL = '_hoplog';
 /** Characters of a host name: with `_hoplog.` before it, it has at most the 253 of DNS. */
 export const DOMAIN_LIMIT = 245;
 
-/** What `domainToASCII` drops, as a parser of URLs does: white space inside, and everything from a path on. */
+/** Characters that `domainToASCII` drops, as a URL parser does: white space inside, and everything from a path on. */
 const NOT_OF_A_HOST = /[\s/\\?#]/;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 /** Names that never lead to a public server (RFC 6761, RFC 6762, ICANN's `internal`). */

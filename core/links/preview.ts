@@ -3,7 +3,7 @@ import { badRequest } from '../errors.ts';
 import { isVisible } from '../text/visible.ts';
 import { requireWebUrl } from './web-urls.ts';
 
-/** What link-preview bots show of a link: its card. At least one field. */
+/** The card that link-preview bots show for a link. At least one field. */
 export type LinkPreview = {
   title?: string;
   description?: string;

@@ -68,7 +68,7 @@ test('slugs of other letters are compared in NFC and without case, as Unicode fo
   for (let code = 0x80; code < 0x2_0000; code++) {
     if (code >= 0xd800 && code < 0xe000) continue;
     const key = slugKey(String.fromCodePoint(code));
-    // Database and link table take keys of keys.
+    // The database and the link table call it on keys too.
     if (slugKey(key) !== key || key.toLowerCase() !== key) expect(code.toString(16)).toBe('stable');
   }
 });

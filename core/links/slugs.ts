@@ -44,7 +44,7 @@ const KEY_BYTES = 240;
 const BIO_SLUG = /^[a-z0-9-]{3,40}$/;
 const PROGRAM_CODE = /^[A-Za-z0-9_-]{3,40}$/;
 
-/** Why a slug can't be used by anyone. Whether it is taken is for the database to decide. */
+/** Why a slug can't be used by anyone. Only the database knows whether it is taken. */
 export type SlugProblem = 'invalid' | 'reserved';
 
 /**
@@ -59,8 +59,9 @@ export function slugKey(slug: string): string {
 }
 
 /**
- * Folds the case of one character, by itself: at the end of a word `toLowerCase` makes another sigma. The capital sharp s
- * has a lower case before an upper one. The dotless i has no other case (CaseFolding.txt, without Turkic mappings).
+ * Folds the case of one character alone, because `toLowerCase` gives sigma another form at the end of a word. It lowers
+ * the case first, because the capital sharp s has a lower case, but the small one becomes two letters in upper case.
+ * The dotless i has no other case (CaseFolding.txt, without Turkic mappings).
  */
 function foldCase(character: string): string {
   return character === 'ı' ? character : character.toLowerCase().toUpperCase().toLowerCase();

@@ -7,7 +7,10 @@ const BIDI_CONTROL = /\p{Bidi_Control}/u;
 export const NO_BIDI_CONTROL = 'must not contain characters that change the direction of text';
 export const ONE_SCHEME = 'must have one scheme: https:// stands in it twice';
 
-/** Returns whether a text has a character that makes it read as another one: `U+202E` shows what follows backwards. */
+/**
+ * Returns whether a text has a character that changes the order in which it is shown: `U+202E` reverses the text after
+ * it.
+ */
 export function hasBidiControl(text: string): boolean {
   return BIDI_CONTROL.test(text);
 }
@@ -22,7 +25,7 @@ export function hasTwoSchemes(text: string, { hostname }: URL): boolean {
   return SCHEME_LABEL.test(withoutTrailingDot(hostname)) || SCHEME_IN_HOST.test(text);
 }
 
-/** No ending of a domain is called so. */
+/** No top-level domain has such a name. */
 const SCHEME_LABEL = /(?:^|\.)https?$/;
 /** An authority that ends in a colon, and a path that begins with two slashes. */
 const SCHEME_IN_HOST = /^[a-z][a-z0-9+.-]*:\/\/[^/\\?#]*:[/\\]{2}/i;

@@ -25,7 +25,7 @@ export function readColor(field: string, text: string): Color {
 /**
  * Requires that scanners can read a code of these colors.
  *
- * @param field to name: the one that was sent
+ * @param field named in the error: the field that was sent
  * @throws {AppError} `bad_request` that names the field
  */
 export function requireContrast(field: string, color: Color, background: Color): void {

@@ -3,7 +3,7 @@
 export const QR_LEVELS = ['L', 'M', 'Q', 'H'] as const;
 export type QrLevel = (typeof QR_LEVELS)[number];
 
-/** Levels that bear a logo in the middle. */
+/** Levels that allow a logo in the middle. */
 export const LOGO_LEVELS: readonly QrLevel[] = ['Q', 'H'];
 
 /** Width of the quiet zone in modules (ISO/IEC 18004). */
@@ -22,8 +22,8 @@ export function qrAddress(shortUrl: string): string {
 }
 
 /**
- * Returns the width of the square in the middle that a logo takes, in modules: an odd number, as the code's width is. It
- * is at most a quarter of the width, so that the level Q corrects what it hides.
+ * Returns the width of the square in the middle that a logo takes, in modules: an odd number, as the code's width is.
+ * It is at most a quarter of the width, so that the level Q corrects the hidden modules.
  */
 export function logoSpan(modules: QrModules): number {
   return 2 * Math.floor(modules.length * 0.12) + 1;

@@ -36,7 +36,7 @@ export function readLogo(text: string): Buffer {
   if (width > LOGO_SIDE || height > LOGO_SIDE) {
     throw badRequest('logo', `must be at most ${LOGO_SIDE} pixels wide and high, not ${width} × ${height}`);
   }
-  // Only the data of other PNGs is decoded within the bounds of its size.
+  // An interlaced PNG is refused: only the data of others is decoded within the bounds of its size.
   if (png[INTERLACE_AT] !== 0) throw badRequest('logo', 'must be a PNG without interlacing');
   try {
     PNG.sync.read(png);

@@ -13,7 +13,7 @@ export function placed(modules: QrModules, { size, margin }: Pick<QrLook, 'size'
 }
 
 /**
- * Returns a code as PNG. Modules are whole pixels wide; what is left of the size widens the quiet zone.
+ * Returns a code as PNG. Modules are whole pixels wide; the remaining pixels widen the quiet zone.
  *
  * @param look its size must have room for a pixel of each module
  * @param logo a PNG for the middle; null: none
@@ -62,7 +62,9 @@ function fill({ data, width }: PNG, { x, y, side }: Square, [red, green, blue]: 
   }
 }
 
-/** Draws a logo as large as the square allows, in the middle of it: each pixel is the mean of those that it covers. */
+/**
+ * Draws a logo as large as the square allows, centered in it. Each pixel is the mean of the logo's pixels beneath it.
+ */
 function drawLogo(image: PNG, square: Square, logo: PNG, background: Color): void {
   const shrink = Math.max(logo.width, logo.height) / square.side;
   const [width, height] = [logo.width, logo.height].map((length) =>

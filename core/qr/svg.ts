@@ -54,7 +54,7 @@ function middle(modules: QrModules, margin: number, background: string, logo: st
   const source = escaped(logo);
   return (
     `<path fill="${background}" d="M${at} ${at}h${span}v${span}h-${span}z"/>` +
-    // `xlink:href` is what SVG 1.1 has: print shops' tools, such as Inkscape, Illustrator, and TCPDF.
+    // SVG 1.1 has only `xlink:href`, and tools of print shops need it: Inkscape, Illustrator, and TCPDF.
     `<image href="${source}" xlink:href="${source}" x="${at + (span - side) / 2}" y="${at + (span - side) / 2}" width="${side}" height="${side}"/>`
   );
 }

@@ -1,4 +1,4 @@
-/** What a file holds: referrers, the customers they brought, or what they earned. */
+/** Kinds of files: referrers, the customers that they referred, or their commissions. */
 export const KINDS = ['partners', 'customers', 'commissions'] as const;
 export type Kind = (typeof KINDS)[number];
 
@@ -32,32 +32,34 @@ const FIELDS = [
 ] as const;
 export type Field = (typeof FIELDS)[number];
 
-/** What becomes of a commission. `over`: paid, refunded or refused, so that nothing of it is to be paid. */
+/** Outcome of a commission in the import. `over`: paid, refunded or refused, so that none of it is payable. */
 export type Fate = 'pending' | 'eligible' | 'over';
 
 /**
- * The export of a referral program. Columns are compared without case, blanks and punctuation: `Affiliate Email` is
- * `affiliate_email`.
+ * The format of a referral program's export. Columns are compared without case, blanks and punctuation: `Affiliate
+ * Email` is `affiliate_email`.
  */
 export type ReferralFormat = {
   name: string;
-  /** Names of the columns of each field in each kind of file, the first that has a value counts. */
+  /** Names of the columns of each field in each kind of file. The first one with a value counts. */
   columns: Record<Kind, Partial<Record<Field, readonly string[]>>>;
-  /** Names of columns that a document of the program states, of its CSV or its API. Left out: all, as in our own files. */
+  /** Names of columns that the program documents for its CSV or its API. Left out: all, as in our own files. */
   documented?: readonly string[];
   /** Columns that a file of customers has when its rows are referrers too, each beside a customer. */
   alsoPartners?: readonly string[];
-  /** Column whose presence tells a kind of file, checked in this order. */
+  /** Columns whose presence identifies the kind of a file, checked in this order. */
   marks: readonly { kind: Kind; column: string }[];
   /** By status in lower case. */
   fates: Readonly<Record<string, Fate>>;
-  /** Whether whole numbers in `amount` are minor units, as in the system's API. With a point they are major units. */
+  /**
+   * Whether whole numbers in `amount` are minor units, as in the program's API. Numbers with a point are major units.
+   */
   wholeIsMinor: boolean;
   /** States, in lower case, of referrers who may not earn. */
   suspended: readonly string[];
 };
 
-/** Returns the names of columns that are assumed: no document of the program states them. */
+/** Returns the names of columns that are assumed, because the program does not document them. */
 export function assumedColumns({ columns, documented }: ReferralFormat): string[] {
   if (documented === undefined) return [];
   const names = KINDS.flatMap((kind) => Object.values(columns[kind]).flat());

@@ -9,7 +9,7 @@ import type { Field, Kind, ReferralFormat } from './format.ts';
 import { fieldKey } from './rows.ts';
 import { readDecimal, readInstant } from './values.ts';
 
-/** Who the referrer of a row is: the first that is known decides. */
+/** Identifies the referrer of a row: the first known value decides. */
 export type PartnerRef = { id: string | null; email: string | null; code: string | null };
 
 export type PartnerRecord = {
@@ -62,7 +62,7 @@ export function createReader(format: ReferralFormat, kind: Kind) {
     const columnOf = (field: Field) =>
       names[field]?.map((name) => byKey.get(fieldKey(name))).find((column) => column !== undefined);
     const nameOf = (field: Field) => columnOf(field)?.name ?? names[field]?.[0] ?? null;
-    /** Exports of spreadsheets write an apostrophe before what could be a formula. */
+    /** Exports of spreadsheets write an apostrophe before a text that could be a formula. */
     const plain = (value: unknown) =>
       String(value ?? '')
         .trim()
@@ -84,7 +84,7 @@ export function createReader(format: ReferralFormat, kind: Kind) {
         ? wrong(field, `must be at most ${ID_LIMIT} characters`)
         : value;
     };
-    /** The value of a column that every format may have. */
+    /** Returns the value of a column that every format may have. */
     const named = (name: string) => plain(byKey.get(fieldKey(name))?.value) || null;
     const email = (field: Field) => {
       const value = text(field);
@@ -144,7 +144,7 @@ export function createReader(format: ReferralFormat, kind: Kind) {
       );
     },
 
-    /** @returns `none` for a row of a file of both that is a referrer without a customer */
+    /** @returns `none` when the row of a combined file is a referrer without a customer */
     customer(row: SourceRow, holdsPartners: boolean): Read<CustomerRecord> | 'none' {
       const { problems, text, id, named, email, instant, partner, wrong } = reader(row);
       if (holdsPartners && text('customer_id') === null && text('customer_key') === null) return 'none';
@@ -169,7 +169,7 @@ export function createReader(format: ReferralFormat, kind: Kind) {
       return finished(userId && { ...record, userId }, problems);
     },
 
-    /** @returns `over` for a commission of which nothing is to be paid */
+    /** @returns `over` for a commission of which none is payable */
     commission(row: SourceRow, programCurrency: string): Read<CommissionRecord> | 'over' {
       const { problems, columnOf, text, wrong, id, instant, partner } = reader(row);
       const status = text('status')?.toLowerCase() ?? '';
@@ -225,7 +225,7 @@ export function createReader(format: ReferralFormat, kind: Kind) {
   }
 }
 
-/** Returns the ids of a customer at billing providers: by a column of that name, or by the form of an id. */
+/** Returns the ids of a customer at billing providers, found by the column's name or by the form of the id. */
 function payersIn(
   ids: readonly (string | null)[],
   named: readonly (readonly [Provider, string | null])[],

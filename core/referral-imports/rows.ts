@@ -7,7 +7,7 @@ import type { Kind, ReferralFormat } from './format.ts';
 /** A file whose first row was read. */
 export type ReferralFile = {
   kind: Kind;
-  /** The rows of a file of customers are referrers too. */
+  /** Whether each row of a file of customers is a referrer too. */
   holdsPartners: boolean;
   columns: string[];
   rows: AsyncGenerator<ReadRow>;
@@ -20,7 +20,7 @@ const PROVIDER_COLUMNS: readonly string[] = PROVIDERS.map((provider) => `${provi
 export const fieldKey = (name: string): string => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
 
 /**
- * Reads the names of columns, which tell what the file holds.
+ * Reads the names of columns, which identify the kind of the file.
  *
  * @returns null when the file has no row
  */
@@ -44,7 +44,7 @@ export async function openReferralFile(
   }
 }
 
-/** Returns the columns of a file that its format does not read, so that nothing of them is taken over. */
+/** Returns the columns of a file that its format does not read, and that the import therefore ignores. */
 export function unknownColumns(
   format: ReferralFormat,
   { kind, holdsPartners, columns }: Pick<ReferralFile, 'kind' | 'holdsPartners' | 'columns'>,

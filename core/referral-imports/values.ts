@@ -3,7 +3,7 @@ import { NANOS_PER_MILLI, parseInstant } from '../time/timestamps.ts';
 
 /** Times and numbers as exports of referral programs and spreadsheets write them. */
 
-/** A value, or what is wrong with its text, as the end of a sentence about the field. */
+/** A value, or the problem of its text, worded as the end of a sentence about the field. */
 export type Read<T> = { value: T } | { problem: string };
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
@@ -70,7 +70,7 @@ function dateOf(year: string, month: number, day: number): string[] {
   return isReal ? [date.toISOString().slice(0, 10)] : [];
 }
 
-/** Returns a number with a point and without separators of thousands, as text. A currency beside it does not matter. */
+/** Returns a number with a point and without thousands separators, as text. A currency beside it is ignored. */
 export function readDecimal(text: string): Read<string> {
   const value = text.replace(/^[$€£¥]\s*|(?<=\d)\s*[A-Za-z]{3}$/g, '').replaceAll(/[\s\u00a0\u202f]/g, '');
   const whole = value.replaceAll(',', '');

@@ -11,7 +11,7 @@ export type ReplayedEntry = {
   cause: string;
 };
 
-/** A commission with what its remainder follows from. Minor units. */
+/** A commission with the amounts that determine its remainder. Minor units. */
 export type ReplayedCommission = {
   id: string;
   external_user_id: string;
@@ -39,7 +39,7 @@ export type ReplayedGrant = {
   never_earned: boolean;
 };
 
-/** What the records say that a reward's balance is, and why its entries say otherwise. */
+/** The balance of a reward by its records, and the reasons why its entries differ. */
 export type Replayed = { account: string | null; expected: number; problems: string[] };
 
 /** Entries of these causes move an amount between accounts. */
@@ -64,9 +64,9 @@ export function replayCommission(
   let expected = commission.amount_minor - takenBy('refund');
   if (kind === 'sale' && status !== 'rejected') {
     const { refunded_elsewhere_minor: refunded, corrected_elsewhere_minor: corrected } = commission;
-    // Below zero: it gives back what refunds took of a paid one.
+    // A corrected commission may go below zero: it gives back what refunds took of a paid one.
     const isCorrected = corrected > 0 || entries.some(({ cause }) => cause === 'correction');
-    // A correction takes all that refunds left, and later refunds find nothing.
+    // A correction takes all that earlier refunds left, so later refunds reverse nothing.
     const due = isCorrected ? commission.amount_minor : refundsDue(commission);
     const taken = takenBy('refund') + takenBy('correction') + refunded + corrected;
     expected = commission.amount_minor - (due - refunded - corrected);
@@ -143,7 +143,7 @@ function problemsOf(
   return problems;
 }
 
-/** Returns what is not where the status says. */
+/** Returns a problem for each account whose balance contradicts the status. */
 function placed(
   entries: readonly ReplayedEntry[],
   account: string | null,

@@ -1,7 +1,7 @@
 import { exponentOf } from '../money/money.ts';
 import type { PayoutFormat, PayoutMethod } from './terms.ts';
 
-/** What PayPal and Wise take in their files. */
+/** The limits of PayPal's and Wise's payout files. */
 
 /** The only method of the lines of a format; null: any. */
 export const METHOD_OF_FORMAT: Record<PayoutFormat, PayoutMethod | null> = {
@@ -26,11 +26,11 @@ const LETTER = '[^\\s0-9!-/:-@\\[-_`{-~]';
 const WORD = `\\S*${LETTER}\\S*${LETTER}\\S*`;
 
 /**
- * The names that Wise takes for a recipient, as a regular expression of both JavaScript and PostgreSQL: they begin with a
- * letter, and two words have two letters or more. An email is no name.
- * Source: wise.com/help/articles/2663302 ("full name"), and refusals that users of its batch files report.
+ * The names that Wise accepts for a recipient, as a regular expression of both JavaScript and PostgreSQL: they begin
+ * with a letter, and two words have two letters or more. An email is not a name. Source: wise.com/help/articles/2663302
+ * ("full name"), and refusals that users of its batch files report.
  */
 export const WISE_NAME = `^(?!.*@)(?=${LETTER})(.*\\s)?${WORD}\\s(.*\\s)?${WORD}(\\s.*)?$`;
 
-/** Returns whether Wise takes this name for a recipient. */
+/** Returns whether Wise accepts this name for a recipient. */
 export const isWiseName = (name: string): boolean => new RegExp(WISE_NAME, 'su').test(name.trim());

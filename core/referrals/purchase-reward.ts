@@ -109,7 +109,7 @@ export function purchaseRewards(facts: PurchaseFacts): PurchaseOutcome {
 }
 
 type Commissions = {
-  /** By level, lowest first. All or none: with a rate missing there are none. */
+  /** By level, lowest first. If a rate is missing there are none. */
   rewards: PurchaseReward[];
   /** Whether one has no amount in the program's currency. */
   withoutRate: boolean;
@@ -142,7 +142,7 @@ function commissionsOf(facts: PurchaseFacts): Commissions {
   return { rewards, withoutRate: false, tooSmall };
 }
 
-/** Returns what a level earns, in minor units of the program's currency; null when it has no amount in it. */
+/** Returns a level's commission in minor units of the program's currency; null when it can't be converted to it. */
 function commissionOf(facts: PurchaseFacts, type: CommissionType, levelRate: number): number | null {
   const { terms, sale } = facts;
   if (sale.commissionableMinor === 0) return 0;
@@ -165,7 +165,7 @@ function percentage({ terms, sale, rate }: PurchaseFacts, percent: number): numb
   try {
     return percentOfConverted(sale.commissionableMinor, percent, sale.currency, terms.currency, rate);
   } catch (error) {
-    // The order is recorded all the same: its report must not fail on every retry.
+    // The order is recorded anyway: its report must not fail on every retry.
     if (error instanceof MoneyError) return null;
     throw error;
   }

@@ -1,10 +1,10 @@
 import { halfEven } from '../money/money.ts';
 
 /**
- * Returns how much of a commission a refund reverses. It is rounded once, half to even, on all that has been
- * refunded. So partial refunds reverse exactly what one refund of their sum would, and a full one reverses all.
+ * Returns how much of a commission a refund reverses. It is rounded once, half to even, on all that has been refunded.
+ * So partial refunds reverse exactly what one refund of their sum would, and a full one reverses all.
  *
- * @param commissionMinor as it was earned
+ * @param commissionMinor the earned amount
  * @param orderMinor total of the order, positive, in its own currency
  * @param refundedMinor all that has been refunded of the order, this refund included
  * @param takenMinor what earlier refunds reversed of this commission

@@ -1,7 +1,7 @@
 import { selfReferralEmail } from '../tracking/emails.ts';
 import type { BlockReason, EnrollmentStatus } from './terms.ts';
 
-/** What is known of a referrer, from the enrollment and from the referrer's own signup. */
+/** Facts about a referrer, from the enrollment and from the referrer's own signup. */
 export type ReferrerTraits = {
   externalUserId: string;
   status: EnrollmentStatus;
@@ -11,7 +11,7 @@ export type ReferrerTraits = {
   addressHash: Buffer | null;
 };
 
-/** What is known of the person who signs up, or who buys with a coupon. */
+/** Facts about the person who signs up, or who buys with a coupon. */
 export type SignupTraits = {
   /** Null: the buyer of an order that names no user. */
   externalUserId: string | null;
@@ -25,7 +25,7 @@ export type SignupTraits = {
   isDuplicate: boolean;
   /** Whether the referrer was referred by this person, directly or through others. */
   isMutual: boolean;
-  /** Whether the referrer has reached the program's signups of a day. */
+  /** Whether the referrer has reached the program's limit of signups a day. */
   isOverCap: boolean;
 };
 

@@ -23,7 +23,7 @@ export type RewardMode = (typeof REWARD_MODES)[number];
 export const SIGNUP_SOURCES = ['any', 'server'] as const;
 export type SignupSource = (typeof SIGNUP_SOURCES)[number];
 
-/** What waits for a review: `signups` whole signups, `rewards` what matched signups earn. */
+/** Which signups or rewards need a review: `signups` whole signups, `rewards` the rewards of matched signups. */
 export const REVIEWS = ['none', 'signups', 'rewards'] as const;
 export type Review = (typeof REVIEWS)[number];
 
@@ -90,7 +90,7 @@ export type PayoutStatus = (typeof PAYOUT_STATUSES)[number];
 export const PAYOUT_LINE_STATUSES = ['open', 'paid', 'failed'] as const;
 export type PayoutLineStatus = (typeof PAYOUT_LINE_STATUSES)[number];
 
-/** Kinds of payout files: our own, and those that PayPal and Wise take. */
+/** Kinds of payout files: our own, and those that PayPal and Wise accept. */
 export const PAYOUT_FORMATS = ['csv', 'paypal', 'wise'] as const;
 export type PayoutFormat = (typeof PAYOUT_FORMATS)[number];
 

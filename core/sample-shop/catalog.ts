@@ -1,4 +1,4 @@
-/** What the sample shop has, as bodies of the API's calls. */
+/** The contents of the sample shop, as bodies of the API's calls. */
 
 /** The name of its workspace, and the site that its links lead to. */
 export const SAMPLE_NAME = 'Sample shop';
@@ -8,7 +8,7 @@ export const SAMPLE_DOMAIN = 'go.sample-shop.example';
 
 const page = (path: string) => `https://${SAMPLE_SITE}/${path}`;
 
-/** A link, with the part of all clicks that it gets and of those that buy. */
+/** A link, with its share of all clicks and of the buyers. */
 export type SampleLink = {
   slug: string;
   name: string;
@@ -225,5 +225,5 @@ export const SAMPLE_REFERRERS = [
   ['lea', 'Lea Novak', 0],
 ] as const;
 
-/** Adds what tells two sample shops of one deployment apart to a slug. */
+/** Appends the ending that distinguishes two sample shops of one deployment to a slug. */
 export const withEnd = (slug: string, end: string): string => (end === '' ? slug : `${slug}-${end}`);

@@ -36,7 +36,7 @@ const AGENTS: readonly [Row, ...Row[]] = [
   ['desktop', 'Firefox', 'Linux', 4],
   ['tablet', 'Mobile Safari', 'iOS', 2],
 ];
-/** Where clicks of a channel come from; a letter, a chat, and a poster send no referer. */
+/** Referers of a channel's clicks. A letter, a chat, and a poster send none. */
 const REFERERS: Record<string, string> = {
   instagram: 'https://l.instagram.com/',
   facebook: 'https://m.facebook.com/',
@@ -76,8 +76,7 @@ function clicksOn(day: number, weekday: number): number {
 }
 
 /**
- * Returns the history of the sample shop: the same for a day, whenever and wherever it is made, with what the day has had
- * until now.
+ * Returns the history of the sample shop up to `now`. It is the same for a day at any time and on any machine.
  *
  * @param now milliseconds since the epoch
  * @param slugOf returns the slug that a link got

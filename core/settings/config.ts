@@ -90,9 +90,9 @@ export type Config = {
   streamName: string;
   /** Addresses (CIDR or single) whose `X-Forwarded-For` is trusted. */
   trustProxy: string[];
-  /** Where `/` of the short-link origin leads; empty: a page that says what the host is. */
+  /** Destination of `/` of the short-link origin; empty: a page that describes the host. */
   rootUrl: string;
-  /** Where unknown slugs of the short-link origin lead; empty: a page. */
+  /** Destination of unknown slugs of the short-link origin; empty: a page. */
   notFoundUrl: string;
   /** What `robots.txt` of the short-link origin lets crawlers read: all but `/collect`, or nothing. */
   robots: 'all' | 'none';
@@ -239,7 +239,7 @@ function origin(name: EnvironmentName, text: string): string {
   return url.origin;
 }
 
-/** A page elsewhere: one on the short-link origin could lead to itself without end. */
+/** Returns the URL of a page elsewhere. A page on the short-link origin could redirect to itself forever. */
 function ownPage(name: EnvironmentName, text: string, shortUrl: string): string {
   if (text === '') return '';
   const url = new URL(serverUrl(name, text, ['http:', 'https:']));

@@ -62,7 +62,7 @@ export function openCredentials(
   return { url: current, renew, setting };
 }
 
-/** Returns the setting of these that has a value: the file of one, or the setting itself. */
+/** Returns which of these settings has a value: the file of one, or the setting itself. */
 function settingInUse(
   env: NodeJS.ProcessEnv,
   settings: readonly [SecretSetting, ...SecretSetting[]],
@@ -115,7 +115,7 @@ function createRereading(given: { initial: string; setting: string; read: () => 
   return {
     current: () => current,
     renew(refused) {
-      // Another request has read them meanwhile.
+      // Another request has read the credentials meanwhile.
       if (current !== refused) return true;
       const now = performance.now();
       if (now - readAt < READ_EVERY) return false;

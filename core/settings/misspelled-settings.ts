@@ -7,8 +7,8 @@ const SHORTEST = 6;
 export type Misspelled = { name: string; near: string };
 
 /**
- * Returns names of the environment that are not settings, but one mistake away from one or from its lower case: a
- * letter wrong, added or missing, or two swapped.
+ * Returns names of the environment that are not settings, but one mistake away from a setting in either case: a letter
+ * wrong, added or missing, or two swapped.
  */
 export function misspelledSettings(env: NodeJS.ProcessEnv): Misspelled[] {
   const found: Misspelled[] = [];

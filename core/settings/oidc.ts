@@ -67,7 +67,7 @@ export function oidcSettings(raw: Given): OidcSettings | null {
   };
 }
 
-/** Returns an issuer as two are compared: people write it with and without the final slash. */
+/** Returns an issuer in the form in which two are compared: people write it with and without the final slash. */
 export const withoutFinalSlash = (issuer: string): string => issuer.replace(/\/$/, '');
 
 function issuerOf(text: string): URL {

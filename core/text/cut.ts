@@ -1,6 +1,6 @@
 /**
- * Returns the beginning of a text, of at most `limit` UTF-16 code units. Nothing that reads as one character is split; a
- * character longer than the limit is.
+ * Returns the beginning of a text, at most `limit` UTF-16 code units. It splits no visible character, unless one is
+ * longer than the limit.
  */
 export function cutText(text: string, limit: number): string {
   if (text.length <= limit) return text;

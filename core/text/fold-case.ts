@@ -15,7 +15,10 @@ export function foldCase(text: string): string {
   return folded;
 }
 
-/** Ranges of code points that have all characters whose folding is not their lower case; a test looks at every one. */
+/**
+ * Ranges of code points with all characters whose folding differs from their lower case. A test checks every code
+ * point.
+ */
 const RANGES = [
   [0xb5, 0x587],
   [0x13a0, 0x13fd],
@@ -48,7 +51,7 @@ export function charactersThatFoldInto(parts: readonly string[]): string[] {
   return [...new Set(found.map(({ lower }) => lower))];
 }
 
-/** Returns whether a text may stand at, or over an end of, a place of a part. */
+/** Returns whether a text could cover a piece of a part: inside of it, or across one of its ends. */
 function overlaps(part: string, text: string): boolean {
   for (let from = 1 - text.length; from < part.length; from++) {
     const begin = Math.max(from, 0);
@@ -58,7 +61,7 @@ function overlaps(part: string, text: string): boolean {
   return false;
 }
 
-/** One at a time: `toLowerCase` of a whole text makes a final sigma of its own. */
+/** Folds one character alone, because `toLowerCase` of a whole text writes a final sigma. */
 function foldCharacter(character: string): string {
   if (character === 'ı') return character;
   if (CHEROKEE.test(character)) return character.toUpperCase();

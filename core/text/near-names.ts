@@ -1,6 +1,6 @@
-/** Letters of a name that are compared: longer ones are no slip of a field's name. */
+/** Maximum number of compared letters. Longer names are not slips of a field's name. */
 const LONGEST = 60;
-/** A name this short has to be closer: every two of them are two letters apart. */
+/** Shorter names need a closer match: any two of them are at most a few letters apart. */
 const SHORT = 4;
 
 /**
@@ -23,7 +23,7 @@ export function nearestName(name: string, known: Iterable<string>): string | nul
   return nearest?.name ?? null;
 }
 
-/** Returns 0 for a difference of case and separators, else the number of letters; null: no slip. */
+/** Returns 0 when only case and separators differ, else the number of differing letters; null: no slip. */
 function slipDistance(name: string, wanted: string): number | null {
   if (name.length > LONGEST) return null;
   const [sent, right] = [plain(name), plain(wanted)];

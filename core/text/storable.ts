@@ -4,15 +4,15 @@ export const MAX_DEPTH = 64;
 export const TOO_DEEP = `must not nest deeper than ${MAX_DEPTH} levels`;
 
 /**
- * What PostgreSQL can't hold of a text: NUL, and halves of surrogate pairs, which are no UTF-8 and no JSON of its. The one
- * list for every border: bodies, queries and paths, reports of pages, events of providers and of the log, imported files.
- * Matches unpaired surrogates because of `u`.
+ * Characters that PostgreSQL can't store in a text: NUL, and halves of surrogate pairs, which are neither UTF-8 nor
+ * valid in its JSON. This list serves every input: bodies, queries and paths, reports of pages, events of providers and
+ * of the log, imported files. Matches unpaired surrogates because of `u`.
  */
 const UNSTORABLE = /[\0\p{Surrogate}]/gu;
 /** For browsers without `isWellFormed`, which is much faster. */
 const HALF_PAIR = /\p{Surrogate}/u;
 
-/** What can't be stored of a value, and where: names joined by dots, empty for the value itself. */
+/** The part of a value that can't be stored, and where: names joined by dots, empty for the value itself. */
 export type Unstorable = { path: string; message: string };
 
 /**

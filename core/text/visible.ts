@@ -1,8 +1,8 @@
 // Browsers run this file too.
 
 /**
- * Source of a character class: characters that show nothing where nothing else stands. White space, control and format
- * characters, marks without a letter, what Unicode calls ignorable, and two symbols that are drawn blank: the empty
+ * Source of a character class: characters that show nothing by themselves. White space, control and format characters,
+ * marks without a letter, characters that Unicode calls ignorable, and two symbols that are drawn blank: the empty
  * Braille pattern and the null note head. For expressions with the flag `u`.
  */
 export const INVISIBLE = '\\p{Cc}\\p{Cf}\\p{Z}\\p{M}\\p{Default_Ignorable_Code_Point}\\u2800\\u{1d159}';

@@ -5,7 +5,10 @@ import { expect, test } from 'vitest';
 const MODULE = new URL('./collect-at-rest.ts', import.meta.url).href;
 const LOOK_MS = 100;
 
-/** Of a thread: `isGone()` tells whether an object without references is gone, `untilGone()` waits for it a minute. */
+/**
+ * Source for a thread: `isGone()` tells whether an object without references is gone, `untilGone()` waits up to a
+ * minute for it.
+ */
 const LEFT = `
   const left = new WeakRef({});
   const isGone = () => left.deref() === undefined;
@@ -29,7 +32,7 @@ test('a process at rest collects its garbage, and V8 alone leaves it', async () 
   expect(await outputOf('for (let looks = 0; looks < 5; looks++) await look();')).toBe('left\n');
 });
 
-/** Works for all of ten looks, and pauses for them. */
+/** Works for the whole time of ten checks, with short pauses for them. */
 const AT_WORK = `
   collectAtRest(${LOOK_MS});
   for (let look = 0; look < 10; look += 1) {

@@ -9,8 +9,8 @@ const AT_REST = 0.02;
 const LARGEST_HEAP = 64 * 2 ** 20;
 
 /**
- * Collects garbage of this thread after each ten minutes in which it had almost nothing to do, and returns the memory to
- * the system. V8 alone waits until much has been allocated: at rest its young generation grows for hours.
+ * Collects garbage of this thread after each ten minutes in which it had almost nothing to do, and returns the memory
+ * to the system. V8 by itself waits for many allocations: at rest its young generation grows for hours.
  *
  * @param everyMs for tests
  */
@@ -19,7 +19,7 @@ export function collectAtRest(everyMs = EVERY_MS): void {
   setInterval(() => {
     const { utilization } = performance.eventLoopUtilization(before);
     if (utilization < AT_REST && process.memoryUsage().heapUsed < LARGEST_HEAP) collect();
-    // Without the time of the collection.
+    // Excludes the time of the collection.
     before = performance.eventLoopUtilization();
   }, everyMs).unref();
 }

@@ -6,7 +6,7 @@ export type Readiness = { ready: boolean; body: object };
 /** What a health response says about events that are being lost. */
 export type LossBody = { losing?: { reason: string; since: string; events: number } };
 
-/** Returns the part of a health response that tells of a loss of events; nothing without one. */
+/** Returns the part of a health response that reports a loss of events; empty without one. */
 export function lossBody(loss: Loss | null): LossBody {
   if (loss === null) return {};
   return { losing: { ...loss, since: new Date(loss.since).toISOString() } };
@@ -19,8 +19,8 @@ const CHECK_LIMIT = 2_000;
 export type StoreStates = { postgres: 'up' | 'down'; clickhouse: 'up' | 'down' };
 
 /**
- * Returns which databases respond. A process is ready with PostgreSQL alone: without ClickHouse it is `degraded`, because only
- * what reads or stores clicks waits for it.
+ * Returns which databases respond. A process is ready with PostgreSQL alone: without ClickHouse it is `degraded`,
+ * because only reads and inserts of clicks wait for it.
  *
  * @param checks a started check of each database, with the process's credentials
  */

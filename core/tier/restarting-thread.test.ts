@@ -16,7 +16,7 @@ const THREAD = new URL(
 
 function restarting() {
   const heard: string[] = [];
-  /** What `post` and `end` return at each death, between two threads. */
+  /** Return values of `post` and `end` at each death, while no thread runs. */
   const deaths: [boolean, boolean][] = [];
   const thread = startRestartingThread<string, string>({
     url: THREAD,
@@ -50,7 +50,7 @@ test('a stopped thread stays stopped, whether it responds or hangs', async () =>
   const stopped = Promise.all([listens.thread.stop('end', 60_000), hangs.thread.stop('end', 100)]);
   await vi.advanceTimersByTimeAsync(100);
   await stopped;
-  // A restart would follow by a timer.
+  // A pending timer would be a restart.
   expect(vi.getTimerCount()).toBe(0);
   expect([listens.heard, hangs.heard]).toEqual([['up'], ['up']]);
   expect([listens.deaths, hangs.deaths, hangs.thread.post('x')]).toEqual([[], [], false]);

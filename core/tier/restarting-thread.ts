@@ -6,7 +6,7 @@ import type { Logger } from './log.ts';
 export type RestartingThread<To> = {
   /** Posts a message. @returns false between two threads */
   post(message: To): boolean;
-  /** Ends the current thread; the next one follows as after any death. @returns false between two threads */
+  /** Ends the current thread; the next one starts as after any death. @returns false between two threads */
   end(): boolean;
   /** Stops for good: posts a message that asks the thread to end, and terminates it after `withinMs`. */
   stop(message: To, withinMs: number): Promise<void>;

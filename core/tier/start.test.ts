@@ -91,7 +91,7 @@ test('an address of metrics that is not of this machine is an error that names M
 });
 
 test('a tier at rest collects its garbage', async () => {
-  // V8 alone collects a few times in a minute.
+  // Without it, V8 collects only a few times a minute.
   const tier = run(`
     const real = setInterval;
     globalThis.setInterval = (work, ms) => real(work, Math.min(ms, 100));

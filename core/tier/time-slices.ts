@@ -2,14 +2,14 @@
 const SLICE_MS = 8;
 
 /**
- * Waits when the current slice is used up, until the event loop has served others. Await it between two short steps
- * of long work.
+ * Waits, when the current slice is used up, until the event loop has served other work. Await it between two short
+ * steps of long work.
  */
 export type Slice = () => Promise<void>;
 
 /**
- * Divides long work of one process into slices, so that it never holds the event loop for long. One slice runs in
- * each iteration of the loop, however many pieces of work there are; they take turns in order.
+ * Divides long work of one process into slices, so that it never holds the event loop for long. One slice runs in each
+ * iteration of the loop for all pieces of work, which take turns in order.
  *
  * @returns a function that begins a piece of work
  */

@@ -23,7 +23,7 @@ export type Tracing = {
    * @param parent the `traceparent` of a caller; left out or malformed: a trace of its own
    */
   start(name: string, options: { kind: SpanKind; attributes?: SpanAttributes; parent?: string }): Span;
-  /** Exports what has ended, within a second. Never rejects. */
+  /** Exports the ended spans, within a second. Never rejects. */
   close(): Promise<void>;
 };
 
@@ -33,8 +33,8 @@ const NO_SPAN: Span = { traceparent: null, set() {}, fail() {}, end() {} };
 export const NO_TRACING: Tracing = { isOn: false, start: () => NO_SPAN, async close() {} };
 
 /**
- * Opens tracing to an OpenTelemetry collector. The SDK is a program of its own, loaded only here, so that a process
- * without tracing pays nothing for it.
+ * Opens tracing to an OpenTelemetry collector. The SDK is large and loaded only here, so that a process without tracing
+ * pays nothing for it.
  *
  * @param endpoint of OTLP over HTTP, such as `http://collector:4318`; empty: nothing is traced
  * @param tier name of the process, such as `api`

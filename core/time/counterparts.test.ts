@@ -3,7 +3,7 @@ import { counterparts } from './counterparts.ts';
 import { bucketLabels, bucketStarts } from './time-buckets.ts';
 import { requireInstant } from './timestamps.ts';
 
-/** Pairs of labels of a day by hours, and of those beside them. */
+/** Returns pairs of labels: the hours of a day, and their counterparts in another day. */
 function hoursBeside(day: [string, string], other: [string, string], zone: string): Map<string, string> {
   const cut = ([from, to]: [string, string]) =>
     bucketStarts({ from: requireInstant('from', from), to: requireInstant('to', to) }, 'hour', zone, 30) ??
@@ -20,7 +20,7 @@ test('hours stand beside the same time on the clock after clocks went back', () 
   const beside = hoursBeside(CHANGED, BEFORE, 'Europe/Berlin');
   expect(beside.get('2026-10-25T10:00:00+01:00')).toBe('2026-10-24T10:00:00+02:00');
   expect(beside.get('2026-10-25T02:00:00+02:00')).toBe('2026-10-24T02:00:00+02:00');
-  // The hour comes twice: once it has no counterpart.
+  // The hour occurs twice, and has no counterpart the second time.
   expect(beside.has('2026-10-25T02:00:00+01:00')).toBe(false);
   expect(beside.size).toBe(24);
 });

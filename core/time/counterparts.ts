@@ -3,9 +3,9 @@ import { NANOS_PER_MILLI } from './timestamps.ts';
 import { zoneClock } from './zone-clock.ts';
 
 /**
- * Returns for each bucket of a window the matching one of the compared window. Buckets of days and longer
- * go by position. Those of hours and minutes go by the time on the clock since the window's start, so that 10:00 is
- * beside 10:00 also after clocks changed; an hour that comes twice has a counterpart once.
+ * Returns for each bucket of a window the matching one of the compared window. Buckets of days and longer go by
+ * position. Those of hours and minutes go by the local time since the window's start, so that 10:00 matches 10:00 after
+ * a clock change too. An hour that occurs twice has a counterpart once.
  *
  * @param starts when buckets begin, nanoseconds, rising
  */
@@ -36,7 +36,7 @@ export function counterparts(
   return found;
 }
 
-/** Returns how far the clock of the zone is past its reading at the first bucket. Milliseconds. */
+/** Returns a function that computes, for each bucket, the local time since the first one. Milliseconds. */
 function placesOnClock(timeZone: string) {
   const clock = zoneClock(timeZone);
   const reading = (start: bigint) => clock(Number(start / NANOS_PER_MILLI));

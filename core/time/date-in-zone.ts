@@ -5,8 +5,8 @@ import { zoneClock } from './zone-clock.ts';
 const DATE = /^([1-9]\d{3})-(\d{2})-(\d{2})$/;
 
 /**
- * Returns when a date alone begins in a time zone, as an ISO 8601 instant. Other texts are returned as they are: they
- * name an instant, or the reader refuses them.
+ * Returns the start of a date in a time zone, as an ISO 8601 instant. Other texts are returned unchanged: they name an
+ * instant, or the reader refuses them.
  */
 export function dateInZone(text: string, timeZone: string): string {
   const [, year, month, day] = DATE.exec(text) ?? [];

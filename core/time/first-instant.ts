@@ -15,10 +15,13 @@ export function dateAt(clock: ZoneClock, instant: number): CalendarDate {
   return { year: shown.getUTCFullYear(), month: shown.getUTCMonth() + 1, day: shown.getUTCDate() };
 }
 
-/** Returns when a date begins in a zone: at midnight, or when clocks jump over it. Milliseconds since the epoch. */
+/**
+ * Returns the start of a date in a zone: midnight, or the end of the hour that clocks skip. Milliseconds since the
+ * epoch.
+ */
 export function firstInstantOf(clock: ZoneClock, { year, month, day }: CalendarDate): number {
   const midnight = Date.UTC(year, month - 1, day);
-  // The offset there is the one at midnight UTC, or another when clocks change in between.
+  // The offset at that instant is the one at midnight UTC, or another one when clocks change in between.
   for (const guess of [midnight - offsetAt(clock, midnight), midnight - offsetAt(clock, midnight - DAY)]) {
     if (clock(guess) === midnight && clock(guess - 1) < midnight) return guess;
   }

@@ -22,7 +22,7 @@ export function previousSpan({ from, to }: Span, timeZone: string): Span {
   return { from: BigInt(firstInstantOf(clock, before)) * NANOS_PER_MILLI, to: from };
 }
 
-/** Returns the date that begins at an instant on the zone's calendar, or null where none does. */
+/** Returns the date that begins at an instant on the zone's calendar, or null when none does. */
 function dateAtMidnight(clock: ZoneClock, nanos: bigint): CalendarDate | null {
   if (nanos % NANOS_PER_MILLI !== 0n) return null;
   const instant = Number(nanos / NANOS_PER_MILLI);

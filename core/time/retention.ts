@@ -1,6 +1,6 @@
 /**
- * Returns where the clicks of a workspace begin, in milliseconds since the epoch: the start of the UTC month in which
- * the oldest click that is young enough may be. Clicks are removed by whole months.
+ * Returns the start of a workspace's retained clicks, in milliseconds since the epoch: the start of the UTC month of
+ * the oldest click within the retention. Clicks are removed by whole months.
  *
  * @param months `retention_months` of the workspace
  * @param now milliseconds since the epoch

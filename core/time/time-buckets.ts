@@ -9,12 +9,13 @@ const MINUTE = 60_000;
 const HOUR = 3_600_000;
 
 /**
- * Cuts a window into units of a clock in the time zone. A day on which clocks change has 23 or 25 hours; an hour that comes
- * twice is two buckets. Weeks begin on Monday.
+ * Cuts a window into units of a clock in the time zone. A day on which clocks change has 23 or 25 hours; an hour that
+ * comes twice is two buckets. Weeks begin on Monday.
  *
  * @param span nanoseconds, half-open
  * @param most buckets
- * @returns when buckets begin, nanoseconds, rising, the first one not after the window's start; null: more than `most`
+ * @returns the starts of the buckets, nanoseconds, ascending, the first one not after the window's start; null: more
+ * than `most`
  */
 export function bucketStarts(
   span: { from: bigint; to: bigint },
@@ -91,19 +92,19 @@ export function canonicalZone(timeZone: string): string | null {
   }
 }
 
-/** Each full hour or minute on the clock, from the one that `from` lies in. @param unit milliseconds */
+/** Yields each full hour or minute on the clock, from the one that contains `from`. @param unit milliseconds */
 function* clockUnitsFrom(clock: ZoneClock, from: number, unit: number): Generator<number> {
   let start = from - (remainder(clock(from), unit) + remainder(from, 1_000));
   for (;;) {
     yield start;
     const next = start + unit;
-    // Where clocks change by half an hour, the next full hour is not an hour away.
+    // When clocks change by half an hour, the next full hour is not an hour away.
     const past = remainder(clock(next), unit);
     start = past === 0 ? next : next + unit - past;
   }
 }
 
-/** The first instant of each day, week or month on the calendar, from the one that `from` lies in. */
+/** Yields the first instant of each day, week or month on the calendar, from the one that contains `from`. */
 function* datesFrom(clock: ZoneClock, from: number, unit: 'day' | 'week' | 'month'): Generator<number> {
   const date = dateAt(clock, from);
   const sinceMonday = daysSinceMonday(new Date(clock(from)));
@@ -115,13 +116,13 @@ function* datesFrom(clock: ZoneClock, from: number, unit: 'day' | 'week' | 'mont
       month: { ...date, month: date.month + step, day: 1 },
     }[unit];
     const start = firstInstantOf(clock, at);
-    // A day that a zone left out when it crossed the date line begins with the next one.
+    // A day that a zone skipped when it crossed the date line begins with the next one.
     if (start > last) yield start;
     last = start;
   }
 }
 
-/** What is left of a division, never below zero. */
+/** Returns the remainder of a division, never below zero. */
 const remainder = (value: number, by: number) => ((value % by) + by) % by;
 
 function floorMillis(nanos: bigint): number {

@@ -67,7 +67,7 @@ const hintOf = (hint: string | null) => (hint === null ? {} : { hint });
 /** A `+` that was not encoded in a query arrives as a blank. */
 const BLANK_OFFSET = /^\S+[Tt]\S+ \d\d(:?\d\d)?$/;
 
-/** Returns what to do where a text would be an instant but for a `+` that has become a blank; else null. */
+/** Returns a hint for a text that would be an instant if its `+` had not become a blank; else null. */
 export function blankOffsetHint(text: string): string | null {
   const isMeant = BLANK_OFFSET.test(text) && parseInstant(text.replace(' ', '+')) !== null;
   return isMeant ? 'a `+` in a query is a blank: write %2B, or use Z' : null;

@@ -11,7 +11,7 @@ const DRIFT_MICROS = 1_000;
 const COMPARISONS = 5;
 /** A wall clock that moves further than this between two checks was set, or the machine slept. */
 const STEP_MICROS = 1_000_000;
-/** How long a jump ahead must last before it is followed. */
+/** Duration of a jump ahead after which the clock follows it. */
 const HOLD_MICROS = 60_000_000;
 /** A stream's time further ahead of the wall clock than this is a fault, which is reported. */
 export const AHEAD_MICROS = 5_000_000;
@@ -35,7 +35,7 @@ export type WallClock = {
   now: MicrosecondClock;
   /** Returns the system's time, right or wrong. */
   wall: MicrosecondClock;
-  /** Compares both. @returns null when they agree, or when a held jump has no news */
+  /** Compares both. @returns null when they agree, or when a held jump has not changed */
   check(): ClockStep | null;
   /** Sets the clock. @param jump length of a followed jump that the wall clock may still reverse; 0: none */
   set(micros: number, jump?: number): void;

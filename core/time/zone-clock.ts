@@ -1,5 +1,5 @@
 // Browsers run this file too.
-/** What a clock in the zone shows at an instant, as if it were UTC: milliseconds of both. */
+/** The local time of the zone at an instant, read as if it were UTC: both in milliseconds. */
 export type ZoneClock = (instant: number) => number;
 
 /** Returns the clock of an IANA time zone. */

@@ -2,7 +2,7 @@ import { domainToASCII } from 'node:url';
 
 const ADDRESS = /^[^\s@,;<>()"\\]+@[^\s@.,;<>()"\\]+(\.[^\s@.,;<>()"\\]+)+$/;
 
-/** Characters without a width: they change an address's text and not what a person reads. */
+/** Characters without a width: they change an address's text without changing how it looks. */
 const ZERO_WIDTH = /\p{Default_Ignorable_Code_Point}/gu;
 
 /** Longest address that SMTP can carry in a command (RFC 5321 4.5.3.1.3, without the angle brackets). */

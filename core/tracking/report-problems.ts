@@ -1,6 +1,6 @@
 /**
- * What the pixel's reports are corrected in, or refused for. Stored by these names: one is never reused. `text` continues
- * the name of the field.
+ * Reasons to correct or refuse the pixel's reports. Stored by these names: one is never reused. `text` continues the
+ * name of the field.
  */
 export const REPORT_PROBLEMS = {
   amount_missing: { outcome: 'refused', text: 'is required' },
@@ -40,12 +40,12 @@ export type FoundProblem = { problem: ReportProblem; field: string; example: str
 /** Longest text that an example shows. */
 const SHOWN = 24;
 
-/** Fields that name no person: their values are shown. */
+/** Fields that identify no person: their values are shown. */
 const SHOWN_FIELDS = new Set(['amount', 'currency', 'order_id', 'type']);
 
 /**
- * Returns a value of the page as an example may show it: amounts and codes as they are, of all else only its kind and
- * length, because it may name a person.
+ * Returns a value of the page for an example. Amounts and codes are shown; any other value may identify a person, so
+ * only its kind and length are.
  */
 export function exampleOf(field: string, value: unknown): string {
   const isShown = SHOWN_FIELDS.has(field);

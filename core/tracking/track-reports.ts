@@ -42,7 +42,7 @@ export function requestedVisitor<T extends VisitorIds>({
   visitor_id: one,
   _vid: other,
 }: VisitorRequest<T>): T | undefined {
-  // Null says that there is none, and is not as if left out.
+  // Null means that there is none; it differs from a field that is left out.
   if (one === undefined || one === null) return other === undefined ? one : other;
   if (other === undefined || other === null) return one;
   if (visitorIdsOf(one).join() !== visitorIdsOf(other).join()) {
@@ -51,7 +51,9 @@ export function requestedVisitor<T extends VisitorIds>({
   return one;
 }
 
-/** Returns the person of a request. @throws {AppError} `bad_request` when no one is named or the email is malformed */
+/**
+ * Returns the person of a request. @throws {AppError} `bad_request` when it names no person or the email is malformed
+ */
 export function readPerson(request: PersonRequest): Person {
   const { email, external_user_id: user } = request;
   if (visitorIdsOf(requestedVisitor(request), request.visitor_ids).length === 0 && !email && !user) {
@@ -61,7 +63,7 @@ export function readPerson(request: PersonRequest): Person {
 }
 
 /**
- * Returns the person of a request that may name no one; then all of it is null.
+ * Returns the person of a request that may name none; all of it is then null.
  *
  * @throws {AppError} `bad_request` when the email is malformed
  */

@@ -20,7 +20,7 @@ const TIME_BYTES = 6;
 
 /**
  * Returns the id of the delivery of an event to a webhook: a UUIDv7 with the event's milliseconds and a hash of both
- * ids in place of random bits. After a crash it is the same again.
+ * ids in place of random bits, so that it is the same after a crash.
  *
  * @param eventId a UUIDv7
  */

@@ -100,11 +100,11 @@ export const EVENTS = {
 export type EventType = keyof typeof EVENTS;
 export const EVENT_TYPES = Object.keys(EVENTS) as EventType[];
 
-/** Returns what the table says of an event. */
+/** Returns the table's row of an event. */
 export const eventKind = (type: EventType): EventKind => EVENTS[type];
 
-/** The event of `POST /webhooks/:id/test`, whatever the webhook subscribes to. */
+/** The event of `POST /webhooks/:id/test`, which needs no subscription. */
 export const TEST_EVENT = 'webhook.test';
 
-/** The event that may come a thousand times a second; only some of its deliveries are stored. */
+/** The event that may occur a thousand times a second; only some of its deliveries are stored. */
 export const CLICK_EVENT = 'click.created' satisfies EventType;

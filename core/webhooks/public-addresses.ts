@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * The addresses that a webhook may be delivered to: those that the IANA special-purpose registries call globally
+ * The addresses that a webhook may be delivered to: addresses that the IANA special-purpose registries call globally
  * reachable, and ordinary unicast. `ipaddr.js` parses and compares; its `range()` lacks some rows of the registries.
  * https://www.iana.org/assignments/iana-ipv4-special-registry
  * https://www.iana.org/assignments/iana-ipv6-special-registry
@@ -48,7 +48,7 @@ const GLOBAL_6 = blocks([
   '2001:30::/28',
 ]);
 
-/** NAT64: the last 32 bits are the IPv4 address behind it. Global where that one is. */
+/** NAT64: the last 32 bits are the IPv4 address behind it. Global if that address is. */
 const NAT64 = blocks(['64:ff9b::/96']);
 
 type Block = ReturnType<typeof ipaddr.parseCIDR>;

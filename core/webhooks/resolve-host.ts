@@ -30,8 +30,8 @@ const NO_SUCH_NAME = new Set(['ENOTFOUND', 'ENODATA']);
 
 /**
  * Creates a resolver that queries the name servers directly. The system's `getaddrinfo` blocks one of four threads,
- * which file reads need too: a few dead name servers would stop all deliveries and the log. It is used only for
- * unknown names, such as those of a hosts file, one at a time.
+ * which file reads need too: a few dead name servers would stop all deliveries and the log. It is called only for names
+ * that no server knows, such as those of a hosts file, one at a time.
  */
 export function createHostResolver(): ResolveHost {
   const resolver = new Resolver({ timeout: QUERY_MS, tries: TRIES });

@@ -48,7 +48,7 @@ export function parseRetryAfter(value: string | undefined, now: number): number 
   if (/^\d+$/.test(text)) return Number(text) * SECOND;
   // A date begins with letters; `Date.parse` also accepts texts like "5-5".
   if (!/^[A-Za-z]{3}/.test(text)) return null;
-  // The oldest of the three forms has no zone and means UTC; `Date.parse` takes the machine's.
+  // The oldest of the three date forms has no zone and means UTC; `Date.parse` would take the machine's zone.
   const at = Date.parse(/ \d{4}$/.test(text) ? `${text} UTC` : text);
   return Number.isNaN(at) ? null : Math.max(0, at - now);
 }

@@ -3,11 +3,11 @@ import type { ImportRow } from '../import-row.ts';
 
 /** How a kind of file is recognized. */
 export type FileFormat = {
-  /** As it is shown. */
+  /** Name that people see. */
   name: string;
-  /** Columns, by `columnKey`, of which a row has one of each list. */
+  /** Columns, by `columnKey`. A row must have one of each list. */
   needs: readonly (readonly string[])[];
-  /** What to do about a file without them. */
+  /** Advice for a file without them. */
   hint: string;
 };
 

@@ -25,12 +25,12 @@ import { WEEKLY } from './weekly-condition.ts';
 export type ConditionKind<Condition extends RuleCondition> = {
   /** In the console. */
   readonly label: string;
-  /** What it compares, for the guide. */
+  /** The compared thing, for the guide. */
   readonly about: string;
   /** Its fields besides `type`. */
   readonly fields: readonly (keyof ConditionInput)[];
   /**
-   * Returns it as stored: each value in one spelling.
+   * Returns the condition as stored: each value in one spelling.
    *
    * @throws {AppError} `bad_request` that names the field
    */
@@ -40,13 +40,13 @@ export type ConditionKind<Condition extends RuleCondition> = {
 
 const REGION = /^[A-Z]{2}-[A-Z0-9]{1,3}$/;
 const LANGUAGE = /^[A-Za-z]{2,3}(?:-[A-Za-z]{4})?(?:-(?:[A-Za-z]{2}|\d{3}))?$/;
-/** Languages of visitors for which a condition remembers whether it holds. */
+/** Visitors' languages for which a condition caches its result. */
 const LANGUAGES = 200;
 const lower = (text: string) => text.toLowerCase();
 const listed = (values: readonly string[]) => values.map((value) => `\`${value}\``).join(', ');
 
 /**
- * What a condition with a list of values compares, in the order of the console's list. A new one is a row here; what it
+ * Conditions with a list of values, in the order of the console's list. A new one is a row here, and the value that it
  * finds must be in `RuleVisit`.
  */
 const VALUE_KINDS = {
@@ -183,7 +183,7 @@ const OTHER_KINDS = { query: QUERY, time: TIME, weekly: WEEKLY };
 export type ConditionType = ValueType | keyof typeof OTHER_KINDS;
 export const CONDITION_TYPES = [...VALUE_TYPES, ...Object.keys(OTHER_KINDS)] as ConditionType[];
 
-/** Returns what the table says of a condition that compares values. */
+/** Returns the table's row of a condition that compares values. */
 export const valueKind = (type: ValueType): ValueKind => VALUE_KINDS[type];
 
 const KINDS = new Map<ConditionType, ConditionKind<RuleCondition>>([
@@ -191,7 +191,7 @@ const KINDS = new Map<ConditionType, ConditionKind<RuleCondition>>([
   ...(Object.entries(OTHER_KINDS) as [ConditionType, ConditionKind<RuleCondition>][]),
 ]);
 
-/** Returns what is done with conditions of a type. */
+/** Returns the kind of a type of condition. */
 export function kindOf(type: ConditionType): ConditionKind<RuleCondition> {
   const kind = KINDS.get(type);
   if (kind === undefined) throw new RangeError(`a rule has a condition of the unknown type ${type}`);

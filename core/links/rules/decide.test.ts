@@ -11,7 +11,7 @@ const german: RuleCondition = { type: 'language', operator: 'is', values: ['de']
 const inBerlin: RuleCondition = { type: 'region', operator: 'is', values: ['DE-BE'] };
 const inGermany: RuleCondition = { type: 'country', operator: 'is', values: ['DE'] };
 
-/** A German on a phone in Berlin, who counts what is asked of them. */
+/** A German on a phone in Berlin. It records which facts are read. */
 class Visitor implements DecidingVisit {
   readonly asked: string[] = [];
   readonly visitorId: Uint8Array;

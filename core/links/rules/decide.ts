@@ -5,7 +5,7 @@ import { orderedVariants, variantOf } from './split.ts';
 import { systemOf } from './systems.ts';
 import type { LinkRule, RuleVisit, SplitVariant, Targeting } from './types.ts';
 
-/** Where a visitor of a link goes, and what decided it. Texts are empty when there is none. */
+/** The destination of a visitor of a link, and what decided it. Missing texts are empty. */
 export type Decision = {
   readonly url: string;
   readonly ruleId: string;
@@ -14,7 +14,7 @@ export type Decision = {
   readonly target: keyof Targeting | '';
 };
 
-/** What decides between the destinations of a link. */
+/** The facts about a visit that select a link's destination. */
 export type DecidingVisit = RuleVisit & {
   readonly agent: RuleVisit['agent'] & { readonly device: Device };
   /** 16 bytes. */
@@ -33,7 +33,7 @@ export type DecidingLink = {
   winner?: string | undefined;
 };
 
-/** Returns one of the link's decisions, each always as the same object. */
+/** Returns one of the link's decisions. The same decision is always the same object. */
 export type Decide = (visit: DecidingVisit) => Decision;
 
 /** Compiles the rules, targeting and split of a link, in this order; the link's own destination is last. */
@@ -73,7 +73,7 @@ function decided(url: string, by: Partial<Decision> = {}): Decision {
   return Object.freeze({ ruleId: '', variantId: '', target: '', ...by, url });
 }
 
-/** Returns the names in `targeting` that fit a visitor, the most specific first. A television has none. */
+/** Returns the names in `targeting` that match a visitor, the most specific first. A television has none. */
 function targetsOf({ os, device }: DecidingVisit['agent']): (keyof Targeting)[] {
   const system = systemOf(os);
   const names: (keyof Targeting)[] = system === 'ios' || system === 'android' ? [system] : [];

@@ -21,7 +21,7 @@ function readQuery(path: string, given: ConditionInput): QueryCondition {
     if (given.values === undefined) return { type: 'query', name, operator };
     throw badRequest(`${path}.values`, 'must be left out with the operator `exists`');
   }
-  // An empty value is one that a query can have: `?coupon=`.
+  // An empty value is allowed, because a query can have one: `?coupon=`.
   const values = readValues(`${path}.values`, given.values, (at, text) =>
     text === '' && operator !== 'contains' ? '' : shortText(at, text),
   );

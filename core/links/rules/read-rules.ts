@@ -108,7 +108,7 @@ function idReader(field: string, given: { id?: string }[]): (nth: number) => str
   return (nth) => {
     const id = sent[nth];
     if (id !== undefined) return id;
-    // Random: reports of a rule that was removed are not continued by a new one.
+    // Random, so that a new rule does not continue the reports of a removed one.
     const made = generateSlug();
     return sent.includes(made) ? idReader(field, given)(nth) : made;
   };

@@ -1,9 +1,7 @@
 // Browsers run this file too.
 import type { SplitVariant } from './types.ts';
 
-/**
- * Returns variants in the order that {@link variantOf} takes: their order in the link means nothing to visitors.
- */
+/** Returns variants in the order that {@link variantOf} expects. Their order in the link has no effect on visitors. */
 export function orderedVariants(variants: readonly SplitVariant[]): SplitVariant[] {
   return [...variants].sort((a, b) => (a.id < b.id ? -1 : 1));
 }

@@ -29,7 +29,7 @@ export type WeeklyCondition = {
 };
 export type RuleCondition = ValueCondition | QueryCondition | TimeCondition | WeeklyCondition;
 
-/** What a rule can ask of a visit. A getter is computed when a condition needs it. */
+/** Facts about a visit that a rule can use. A getter is computed when a condition needs it. */
 export type RuleVisit = {
   /** Codes as in `enrich/geo.ts`; empty when unknown. */
   readonly place: { readonly country: string; readonly continent: string; readonly region: string };
@@ -56,7 +56,7 @@ export type SplitVariant = { id: string; destination_url: string; weight: number
 /** Destinations by system and device; the system is asked first. */
 export type Targeting = { ios?: string; android?: string; mobile?: string; desktop?: string };
 
-/** What decides the winner of a split: the highest figure for each click. */
+/** Metrics that decide the winner of a split: the highest value for each click wins. */
 export const SPLIT_GOALS = ['leads', 'conversions', 'revenue'] as const;
 export type SplitGoal = (typeof SPLIT_GOALS)[number];
 

@@ -3,7 +3,7 @@ import type { ConditionKind, ValueType } from './conditions.ts';
 import { operatorOf, readValues } from './reading.ts';
 import { type RuleTest, type RuleVisit, VALUE_OPERATORS, type ValueCondition } from './types.ts';
 
-/** What a condition compares with a list of values, and how the console edits it. */
+/** How a condition compares a visit with a list of values, and how the console edits it. */
 export type ValueKind = {
   /** In the console. */
   readonly label: string;
@@ -11,17 +11,17 @@ export type ValueKind = {
   readonly about: string;
   /** Returns a value in its one spelling. @throws {AppError} `bad_request` that names the value */
   readonly read: (path: string, text: string) => string;
-  /** What a visit has. Unknown is empty, which is not any value. */
+  /** Returns the visit's value. An unknown value is empty, and equals no listed value. */
   readonly find: (visit: RuleVisit) => string;
   /** The spelling in which values are compared; left out: their own. */
   readonly fold?: (value: string) => string;
-  /** Returns the test whether a value of a visit is wanted; left out: when it is one of the values. */
+  /** Returns the test whether a visit's value matches; left out: it equals one of the values. */
   readonly wanted?: (values: readonly string[]) => (value: string) => boolean;
   /** All values, to choose from; left out: they are typed. */
   readonly known?: readonly string[];
   /** Values that the console suggests where they are typed. */
   readonly suggested?: readonly string[];
-  /** A value, where they are typed. */
+  /** An example for typed values. */
   readonly example?: string;
   /** Names of values: of the browser's language, of channels, or these; left out: the values are names. */
   readonly names?: 'region' | 'language' | 'channel' | Readonly<Record<string, string>>;

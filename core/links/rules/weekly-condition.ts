@@ -45,7 +45,7 @@ function compileWeekly({ days, from, to, time_zone }: WeeklyCondition): RuleTest
   const clock = zoneClock(time_zone);
   const [start, end] = [minutesOf(from), minutesOf(to)];
   const startsOn = new Set(days);
-  // The clock takes microseconds, and its result is the same for a minute.
+  // The local time takes microseconds to compute, and its result is the same for a minute.
   let [minute, result] = [-1, false];
 
   function holdsAt(now: number): boolean {
