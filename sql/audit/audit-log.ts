@@ -3,8 +3,8 @@ import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
 
 /**
- * Who did something. A billing provider has the id of its connection. The identity provider, the operator and the service
- * have no id.
+ * The actor of an entry. A billing provider has the id of its connection. The identity provider, the operator and the
+ * service have no id.
  */
 export type AuditActor =
   | { type: 'member' | 'key' | 'partner'; id: string }
@@ -79,11 +79,11 @@ export async function hasRecentAudit(
   return rows.length > 0;
 }
 
-/** Which entries. Left out or null: all. */
+/** Selects entries. Left out or null: all. */
 export type AuditPage = {
-  /** ISO 8601 with microseconds: older ones only. */
+  /** ISO 8601 with microseconds: only older entries. */
   before: string | null;
-  /** ISO 8601: not older ones only. */
+  /** ISO 8601: only entries from this time on. */
   since?: string | null;
   action?: string | null;
   /** Type or id of the actor. */

@@ -154,8 +154,8 @@ export async function listBioPages(
 }
 
 /**
- * Gives a page the slug of a page that the workspace has deleted. Other workspaces never get it: the address may be
- * printed somewhere.
+ * Gives a page the slug of a page that the workspace has deleted. Other workspaces never get it, because the address
+ * may be printed.
  *
  * @returns false when the slug names something else, or an existing page
  */
@@ -183,8 +183,8 @@ export async function isBioSlugFree(db: Queryable, workspaceId: string, slug: st
 
 /**
  * Returns SQL of the {@link import('../../core/bio/public-page.ts').PublicPage} of a page id, null when there is no
- * published one. A button whose link is on a lost domain has none. The text changes only with the page and its links'
- * addresses.
+ * published one. A button whose link is on a lost domain gets no link. The text changes only with the page and its
+ * links' addresses.
  */
 export function publicPageSql(pageId: string): string {
   return `(SELECT json_build_object('title', p.title, 'bio', p.bio, 'avatar_url', p.avatar_url,

@@ -2,7 +2,7 @@ import type { Provider } from '../../core/connections/providers.ts';
 import type { Queryable } from '../database/pool.ts';
 
 /**
- * What is wrong with a connection. `incomplete`: no signing secret for a day. `refused`: calls are refused for their
+ * A problem of a connection. `incomplete`: no signing secret for a day. `refused`: calls are refused for their
  * signature, and no event has arrived since. `silent`: no event for a long time. `waiting`: events are not processed.
  * `failed`: events of the last day could not be processed.
  */
@@ -11,14 +11,14 @@ export type ConnectionTrouble = {
   id: string;
   provider: Provider;
   trouble: 'incomplete' | 'refused' | 'silent' | 'waiting' | 'failed';
-  /** Events that wait, or failed; else 0. */
+  /** How many events wait or have failed; 0 for other problems. */
   events: number;
 };
 
-/** Days without an event after which a connection that has had some is silent. */
+/** Days without an event after which a connection with earlier events counts as silent. */
 export const SILENT_DAYS = 14;
 
-/** Returns how many connections there are, and what is wrong with the oldest of them, up to `most` troubles. */
+/** Returns how many connections there are, and up to `most` problems, the oldest connection first. */
 export async function connectionTroubles(
   db: Queryable,
   most: number,

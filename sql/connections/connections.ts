@@ -91,8 +91,8 @@ export async function newestConnection(
 }
 
 /**
- * Returns a connection, or null when it is deleted. Until the transaction ends no other one works on events of its account
- * at the provider: their payments are joined without further locks.
+ * Locks and returns a connection; null when it is deleted. Until the transaction ends, no other one processes events of
+ * its account at the provider, so their payments are joined without further locks.
  */
 export async function lockConnection(tx: Queryable, id: string): Promise<Connection | null> {
   const { rows } = await tx.query<Connection>(
@@ -103,7 +103,10 @@ export async function lockConnection(tx: Queryable, id: string): Promise<Connect
   return rows[0] ?? null;
 }
 
-/** Locks what is known of a workspace's account at a provider until the transaction ends: several connections share it. */
+/**
+ * Locks a workspace's account at a provider until the transaction ends, because several connections share its payments
+ * and customers.
+ */
 export async function lockAccount(
   tx: Queryable,
   { workspace_id, provider }: Pick<Connection, 'workspace_id' | 'provider'>,
@@ -159,8 +162,8 @@ export async function noteRefusal(db: Queryable, id: string): Promise<void> {
 export type ConnectionChange = Partial<Pick<Connection, 'signing_secret' | 'restricted_key' | 'settings'>>;
 
 /**
- * Changes the given fields of a connection. A new signing secret also clears the last refusal, which says nothing about
- * it.
+ * Changes the given fields of a connection. A new signing secret also clears the last refusal, which concerns the
+ * former one.
  *
  * @returns the connection, or null when the workspace has none with this id
  */
@@ -182,7 +185,7 @@ export async function updateConnection(
 }
 
 /**
- * Deletes a connection with its secrets and events. The orders keep what the events said about their payments.
+ * Deletes a connection with its secrets and events. Orders keep the facts from its events.
  *
  * @returns false when the workspace has none with this id
  */

@@ -4,9 +4,9 @@ import type { Queryable } from '../database/pool.ts';
 import type { ProviderAccount } from './payments.ts';
 
 /**
- * Ties who pays at the provider to a buyer, from a time on.
+ * Ties a payer at the provider to a buyer, from a time on.
  *
- * @param given.eventId of the provider, or another name of what says so: it says so once
+ * @param given.eventId id of the provider's event, or another name of the source: it ties a payer once
  * @returns false when it has done so already
  */
 export async function tiePayer(
@@ -23,7 +23,9 @@ export async function tiePayer(
   return rowCount !== 0;
 }
 
-/** Returns the buyers to whom who pays is tied: at a time by the newest tie before it, then by the first one after it. */
+/**
+ * Returns the buyers to whom the payer is tied at a time: by the newest tie before it, else by the first one after it.
+ */
 export async function tiedBuyers(
   tx: Queryable,
   { workspace_id, provider }: ProviderAccount,
@@ -40,7 +42,7 @@ export async function tiedBuyers(
   return rows.map(({ buyer }) => buyer);
 }
 
-/** Records the email of a customer, unless a later event has told another. */
+/** Records the email of a customer, unless a later event has recorded another one. */
 export async function putCustomerEmail(
   tx: Queryable,
   { workspace_id, provider }: ProviderAccount,
@@ -85,7 +87,7 @@ export async function putCode(
 /**
  * Returns the texts of discount codes. A value that is not the id of a code is its own text, as a coupon's id may be.
  *
- * @returns `unknown`: ids without a text, and of them `open`: those that the provider was not asked about
+ * @returns `unknown`: ids without a text; `open`: those of them that the provider was not asked about
  */
 export async function textsOfCodes(
   tx: Queryable,

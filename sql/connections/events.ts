@@ -4,7 +4,7 @@ import { conditionsAfter } from '../database/conditions.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
 
-/** What became of an event. `pending`: it is not processed yet. */
+/** Outcomes of an event. `pending`: it is not processed yet. */
 export const EVENT_STATUSES = ['pending', 'recorded', 'ignored', 'unmatched', 'failed'] as const;
 export type EventStatus = (typeof EVENT_STATUSES)[number];
 
@@ -14,7 +14,7 @@ export type Outcome = { status: Exclude<EventStatus, 'pending'>; reason: string 
 export type ShownEvent = {
   internal_id: number;
   id: string;
-  /** The provider's. */
+  /** The provider's id. */
   event_id: string;
   type: string;
   status: EventStatus;
@@ -40,13 +40,13 @@ export type ReceivedEvent = {
   eventId: string;
   type: string;
   customerKey: string | null;
-  /** As it was received. */
+  /** As received. */
   body: string;
 };
 
 /** Stores an event. @returns false when the connection has it already */
 export async function insertEvent(tx: Queryable, event: ReceivedEvent): Promise<boolean> {
-  // A worker holds the connection while it applies an event: the provider must not wait for that.
+  // A worker holds the connection's lock while it applies an event, and the provider must not wait for it.
   const { rowCount } = await tx.query(
     `WITH told AS (
        UPDATE connections SET last_event_at = clock_timestamp() WHERE id = (
@@ -122,8 +122,8 @@ export type DueEvent = {
 };
 
 /**
- * Returns the next event that is due, or null. Events of one customer come in the order of their arrival: one that waits
- * for its next attempt holds the later ones.
+ * Returns the next event that is due, or null. Events of one customer are processed in the order of their arrival: an
+ * event that waits for its next attempt holds the later ones.
  *
  * @param except events that this run has tried
  */
@@ -142,7 +142,10 @@ export async function nextDueEvent(db: Queryable, except: readonly number[]): Pr
   return rows[0] ?? null;
 }
 
-/** Returns the event, locked, while it is pending and first of its customer; null when another worker has done it. */
+/**
+ * Locks and returns the event if it is pending and the first of its customer; null when another worker has processed
+ * it.
+ */
 export async function lockPendingEvent(tx: Queryable, internalId: number): Promise<boolean> {
   const { rowCount } = await tx.query(
     `SELECT FROM connection_events WHERE internal_id = $1 AND status = 'pending' FOR NO KEY UPDATE`,
@@ -163,7 +166,7 @@ export async function finishEvent(
   );
 }
 
-/** Has a failed event tried again later. */
+/** Reschedules a failed event. */
 export async function retryEvent(
   db: Queryable,
   internalId: number,

@@ -1,12 +1,12 @@
 import type { Queryable } from '../database/pool.ts';
 
 /**
- * Has the payments looked at soon that events may still change, and whose buyer was named after them: by a signup, by a
- * report by hand, or by what a server said of their email or visitor. Whoever named the buyer need not know of payments,
- * and takes none of their locks.
+ * Reschedules payments that events may still change and whose buyer was named after them: by a signup, by a manual
+ * report, or by a server's report of their email or visitor. So the code that names a buyer needs no payments, and
+ * takes none of their locks.
  */
 export async function settleNamed(db: Queryable, since: Date): Promise<void> {
-  // Locked payments are being settled. Those that still wait afterwards are found by the next call.
+  // Skips locked payments, which are being settled. If they still wait afterwards, the next call finds them.
   await db.query(
     `UPDATE connection_payments SET due_at = clock_timestamp() WHERE id IN (
        SELECT p.id FROM connection_payments p

@@ -6,7 +6,7 @@ import type { Queryable } from '../database/pool.ts';
 import type { Connection } from './connections.ts';
 import type { Outcome } from './events.ts';
 
-/** A payment at a provider, with all that events have said of it. */
+/** A payment at a provider, with the facts of all of its events. */
 export type ConnectionPayment = Outcome & {
   id: string;
   workspace_id: string;
@@ -16,12 +16,12 @@ export type ConnectionPayment = Outcome & {
   account_id: string | null;
   subscription_id: string | null;
   parts: Parts;
-  /** Null: no event has told what was paid. */
+  /** Null: no event has the amount yet. */
   paid_at: Date | null;
   /** The buyer that a merchant assigned. */
   assigned_user: string | null;
   order_internal_id: number | null;
-  /** What the payment wrote of its order; null: nothing, or a report by hand was first and stays. */
+  /** The facts that the payment wrote to its order; null: none, or an earlier manual report stays. */
   recorded: RecordedFacts | null;
   created_at: Date;
 };
@@ -42,8 +42,8 @@ const COLUMNS = `id, workspace_id, provider, refs, customer_id, account_id, subs
   order_internal_id, recorded, status, reason, created_at`;
 
 /**
- * Adds what an event says to its payment, and joins payments that the event names together: this is the one place that
- * says which payment an event is about. Of joined payments the one with the oldest order stays; `joinOrders` reverses the
+ * Adds an event's facts to its payment, and joins payments that the event names together. Only this function decides
+ * which payment an event belongs to. Of joined payments the one with the oldest order stays; `joinOrders` reverses the
  * orders of the others. The caller has locked the account.
  */
 export async function putPaymentFact(
@@ -112,7 +112,7 @@ async function replacePayment(tx: Queryable, id: string, by: string | null): Pro
   await tx.query('DELETE FROM connection_payments WHERE id = $1', [id]);
 }
 
-/** The account of a workspace at a provider, as far as ids are unique in it. */
+/** A workspace's account at a provider, in which the provider's ids are unique. */
 export type ProviderAccount = Pick<Connection, 'workspace_id' | 'provider'>;
 
 /** Returns the payment with one of these ids, or null. */
@@ -147,18 +147,18 @@ export async function paymentsById(tx: Queryable, ids: readonly string[]): Promi
   return rows;
 }
 
-/** SQL: whether a payment is of one of the payers of `payerColumns`. */
+/** SQL: whether a payment belongs to one of the payers of `payerColumns`. */
 const OF_PAYER = `(customer_id = $3 OR account_id = $4 OR subscription_id = $5)`;
 const payerColumns = ({ customer, account = null, subscription }: Payer) => [customer, account, subscription];
 
-/** Returns who pays for a payment. */
+/** Returns the payer of a payment. */
 export const payerOf = (payment: ConnectionPayment): Payer => ({
   customer: payment.customer_id,
   account: payment.account_id,
   subscription: payment.subscription_id,
 });
 
-/** Returns the payments of who pays that events may still change, oldest first. */
+/** Returns the payments of a payer that events may still change, oldest first. */
 export async function openPaymentsOfPayer(
   tx: Queryable,
   { workspace_id, provider }: ProviderAccount,
@@ -173,7 +173,7 @@ export async function openPaymentsOfPayer(
   return rows;
 }
 
-/** Has the payments of who pays that events may still change looked at soon: something else has named their buyer. */
+/** Reschedules the payments of a payer that events may still change, because their buyer has been named. */
 export async function settleSoon(
   tx: Queryable,
   { workspace_id, provider }: ProviderAccount,
@@ -191,8 +191,8 @@ export async function settleSoon(
 export type EarlierBuyer = { user: string | null; couponId: string | null };
 
 /**
- * Returns the buyer of the latest earlier purchase of who pays, or null. One that is no referrer's counts where its buyer
- * has signed up.
+ * Returns the buyer of the latest earlier purchase of the payer, or null. A purchase without a referrer counts only if
+ * its buyer has signed up.
  */
 export async function buyerOfEarlier(
   tx: Queryable,
@@ -242,7 +242,7 @@ export async function paymentsOfSubscription(
 }
 
 /**
- * Records what became of a payment, and gives its events the same outcome.
+ * Records the outcome of a payment, and gives it to the payment's events too.
  *
  * @param result.dueAt when it is processed again; null: only with an event
  */
@@ -260,7 +260,7 @@ export async function settledPayment(
   );
 }
 
-/** Records the order of a payment, and what the payment wrote of it. */
+/** Records the order of a payment, and the facts that the payment wrote to it. */
 export async function recordPaymentOrder(
   tx: Queryable,
   id: string,
@@ -280,7 +280,7 @@ export async function assignPayment(tx: Queryable, id: string, user: string): Pr
 }
 
 export type DuePayment = Pick<ConnectionPayment, 'id' | 'workspace_id' | 'provider' | 'created_at'> & {
-  /** Whose event told of the payment last. */
+  /** The connection of the payment's latest event. */
   connection_id: string;
 };
 

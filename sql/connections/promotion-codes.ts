@@ -3,7 +3,7 @@ import type { Provider } from '../../core/connections/providers.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import type { Queryable } from '../database/pool.ts';
 
-/** `ending`: the coupon is deleted, and its code is to be ended at the provider. */
+/** `ending`: the coupon is deleted, and a worker must end its code at the provider. */
 export type PromotionCodeStatus = 'pending' | 'active' | 'failed' | 'ending' | 'ended';
 
 /** A coupon's code at a provider, as it is listed. */
@@ -17,10 +17,10 @@ export type PromotionCode = {
 };
 
 /**
- * Has the code of a coupon made at a provider. One whose attempts failed is tried again now; with other terms it is another
- * object at the provider.
+ * Requests a coupon's code at a provider. A code whose attempts failed is tried again now; with other terms it is
+ * another object at the provider.
  *
- * @returns false when the coupon's code is made, or being made
+ * @returns false when the coupon's code exists, or is being created
  */
 export async function requestPromotionCode(
   tx: Queryable,
@@ -40,7 +40,7 @@ export async function requestPromotionCode(
   return rowCount === 1;
 }
 
-/** Ends the codes of coupons at their providers. One whose making is under way is ended when that attempt is over. */
+/** Ends the codes of coupons at their providers. A code that is being created is ended after that attempt. */
 export async function endPromotionCodes(
   tx: Queryable,
   couponIds: readonly string[],
@@ -54,7 +54,7 @@ export async function endPromotionCodes(
   );
 }
 
-/** A code that this worker makes or ends. */
+/** A code that this worker creates or ends. */
 export type ClaimedPromotionCode = {
   id: string;
   workspace_id: string;
@@ -72,7 +72,7 @@ export type ClaimedPromotionCode = {
   refusals: number;
 };
 
-/** Returns claimed codes with what an attempt needs. */
+/** Returns claimed codes with the data of an attempt. */
 export async function promotionCodesToMake(
   db: Queryable,
   ids: readonly string[],

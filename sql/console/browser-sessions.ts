@@ -39,8 +39,8 @@ export async function parkSession(tx: Queryable, tokenHash: Buffer): Promise<str
 }
 
 /**
- * Opens the waiting session of a member in a browser by a new cookie. Nothing else makes it more than it was: its end, and
- * its last proof that the member is there, stay.
+ * Opens the waiting session of a member in a browser by a new cookie. The session's end, and its last proof that the
+ * member is there, stay the same.
  *
  * @returns the session's workspace; null when the browser has no such session, or the workspace is suspended
  */

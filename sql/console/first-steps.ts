@@ -15,7 +15,8 @@ export type FirstStep = (typeof FIRST_STEPS)[number];
 /** Steps whose state PostgreSQL knows: SQL that is true once they are done. */
 const DONE: Record<Exclude<FirstStep, 'click'>, string> = {
   link: 'EXISTS (SELECT FROM links WHERE workspace_id = $1)',
-  // Other calls with a publishable key are the embed's, an app's, or of people who try the API.
+  // Counts only the pixel's calls: other calls with a publishable key come from the embed, an app, or people who try
+  // the API.
   pixel: `EXISTS (SELECT FROM api_keys WHERE workspace_id = $1 AND pixel_seen_at IS NOT NULL)
     OR EXISTS (SELECT FROM pixel_tests t JOIN pixel_test_calls c ON c.test_id = t.id WHERE t.workspace_id = $1)`,
   conversion: `EXISTS (SELECT FROM orders WHERE workspace_id = $1) OR EXISTS (SELECT FROM leads WHERE workspace_id = $1)`,
@@ -33,7 +34,7 @@ export async function knownSteps(db: Queryable, workspaceId: string): Promise<Fi
   return rows.map(({ step }) => step);
 }
 
-/** Returns which of these steps are done now. It leaves out `click`, which ClickHouse tells. */
+/** Returns which of these steps are done now. It leaves out `click`, which is read from ClickHouse. */
 export async function stepsDone(
   db: Queryable,
   workspaceId: string,

@@ -11,7 +11,7 @@ export type Invite = {
   /** Null: the invited person enters it. */
   email: string | null;
   role: Role;
-  /** The member that it creates, or that has this email. */
+  /** The member that the invitation creates, or the existing member with this email. */
   member_id: string;
   /** Both null: the operator of the service. */
   maker_member_id: string | null;
@@ -37,9 +37,9 @@ const COLUMNS = `i.id, i.workspace_id, i.email, i.role, i.member_id, i.maker_mem
   i.expires_at`;
 
 /**
- * Creates an invitation for 15 minutes and returns its token, which can't be read again. An invitation for a member's
- * own email lets that member set another password or passkey, and changes no role; only that member and the operator
- * may make one, see {@link mayReopen}.
+ * Creates an invitation for 15 minutes and returns its token, which can't be read again. An invitation for an existing
+ * member's email lets that member set another password or passkey, and changes no role. Only that member and the
+ * operator may create one, see {@link mayReopen}.
  *
  * @param email trimmed, lower case
  * @param maker the invitation ends with the maker's rights; left out: the operator of the service

@@ -85,8 +85,8 @@ export type PasswordHolder = {
 };
 
 /**
- * Returns every member with this email and a password, last active first. All of them: anyone may add another
- * person's email to a workspace.
+ * Returns every member with this email and a password, last active first. It returns all of them, because anyone may
+ * add another person's email to a workspace.
  *
  * @param workspaceId null: in all workspaces
  */
@@ -164,7 +164,7 @@ export async function setRole(db: Queryable, id: string, role: Role): Promise<vo
   await db.query('UPDATE members SET role = $2 WHERE id = $1', [id, role]);
 }
 
-/** Returns how many owners the workspace has. Call it with the workspace locked where the number must stay. */
+/** Returns how many owners the workspace has. Lock the workspace first if the number must not change. */
 export async function countOwners(db: Queryable, workspaceId: string): Promise<number> {
   const { rows } = await db.query<{ owners: number }>(
     `SELECT count(*) AS owners FROM members m WHERE ${CURRENT} AND m.role = 'owner'`,

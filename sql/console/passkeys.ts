@@ -4,7 +4,7 @@ import type { Queryable } from '../database/pool.ts';
 /** A passkey as its member sees it. */
 export type PasskeyRecord = { id: string; label: string; created_at: Date; last_used_at: Date | null };
 
-/** A passkey with what checks its signatures. `credential_id` is base64url, `public_key` COSE. */
+/** A passkey with the data that verifies its signatures. `credential_id` is base64url, `public_key` COSE. */
 export type Passkey = PasskeyRecord & {
   workspace_id: string;
   member_id: string;

@@ -1,7 +1,7 @@
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
 
-/** What can be wrong in a workspace, the worst first. */
+/** Kinds of problems in a workspace, the worst first. */
 export const PROBLEM_KINDS = [
   'dead_letters',
   'webhook_disabled',
@@ -19,22 +19,22 @@ export const PROBLEM_KINDS = [
 ] as const;
 export type ProblemKind = (typeof PROBLEM_KINDS)[number];
 
-/** Something that is wrong in a workspace. */
+/** A problem in a workspace. */
 export type Problem = {
   kind: ProblemKind;
   /** ISO 8601 with microseconds. */
   since: string;
-  /** Of what is wrong, such as a webhook; null: not one record. */
+  /** Id of the affected record, such as a webhook; null: not one record. */
   id: string | null;
   /** Name of that record, a currency, or null. */
   name: string | null;
-  /** How many; null: it is one. */
+  /** How many records are affected; null: one. */
   count: number | null;
   /** The reason in words, or null. */
   reason: string | null;
 };
 
-/** Counted up to here: the number is for a sentence. */
+/** Counts stop here, because the number is shown in a sentence. */
 const COUNT_LIMIT = 1_000;
 
 const FIELDS = 'kind, since, id, name, count, reason';
@@ -77,16 +77,16 @@ const QUERIES = [
    FROM fulfilments f JOIN programs p ON p.id = f.program_id JOIN destinations t ON t.id = p.destination_id
      JOIN grant_deliveries d ON d.fulfilment_id = f.id AND d.status IN ('pending', 'failed') AND d.error IS NOT NULL
    WHERE f.workspace_id = $1 AND f.deleted_at IS NULL GROUP BY f.id, t.name`,
-  // Of the deployment: an event that cannot be read names no workspace.
+  // A problem of the whole deployment: an event that cannot be read names no workspace.
   `SELECT 'dead_letters', min(created_at), NULL, NULL, count(*), NULL
    FROM (SELECT created_at FROM dead_letters WHERE $2 AND replayed_at IS NULL ORDER BY created_at LIMIT ${COUNT_LIMIT}) AS d
    HAVING count(*) > 0`,
 ];
 
 /**
- * Returns what is wrong in a workspace, the worst first, then the oldest.
+ * Returns the problems of a workspace, the worst first, then the oldest.
  *
- * @param withDeployment also events of the whole deployment that could not be stored
+ * @param withDeployment includes events of the whole deployment that could not be stored
  */
 export async function listProblems(
   db: Queryable,

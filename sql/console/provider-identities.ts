@@ -31,7 +31,7 @@ export async function hasOtherIdentity(
   return rows.length > 0;
 }
 
-/** Links a person to a member, in place of a removed member that the person was. */
+/** Links a person to a member. The link replaces one to a removed member. */
 export async function linkIdentity(
   db: Queryable,
   given: { workspaceId: string; memberId: string } & ProviderIdentity,
@@ -44,7 +44,7 @@ export async function linkIdentity(
 }
 
 /**
- * Ends a member's ties to persons of identity providers; the next sign-in with the member's email makes a new one.
+ * Ends a member's links to persons of identity providers; the next sign-in with the member's email creates a new one.
  * Returns whether there was one.
  */
 export async function unlinkIdentities(db: Queryable, memberId: string): Promise<boolean> {

@@ -3,21 +3,23 @@ import { uuidv7 } from '../../core/ids.ts';
 import type { Queryable } from '../database/pool.ts';
 import { type Workspace, workspaceColumns } from '../workspaces/workspaces.ts';
 
-/** Longest life of a session, whatever its use. Seconds. */
+/** Longest life of a session, even when it is used. Seconds. */
 export const SESSION_SECONDS = 90 * 86_400;
-/** Life of a session by the identity provider: by then a person whom the provider removed is out. Seconds. */
+/**
+ * Life of a session from the identity provider: after it, a person whom the provider removed has no access. Seconds.
+ */
 const PROVIDED_SESSION_SECONDS = 12 * 3_600;
 
 /**
- * SQL: not expired, and used within 14 days. A session that was used while the clock was ahead ends: nothing else
- * would end it for as long.
+ * SQL: not expired, and used within 14 days. A session that was used while the clock was ahead ends too, because
+ * nothing else would end it for that long.
  */
 export const ALIVE = `s.expires_at > now() AND s.last_seen_at > now() - interval '14 days'
   AND s.last_seen_at < now() + interval '1 hour'`;
 
 /** Minutes for which a proof that the member is at the browser allows changes of access. */
 export const CONFIRMED_MINUTES = 10;
-/** SQL: confirmed lately. A time ahead is from a wrong clock. */
+/** SQL: confirmed recently. A time in the future comes from a wrong clock. */
 const CONFIRMED = `(s.confirmed_at > now() - interval '${CONFIRMED_MINUTES} minutes'
   AND s.confirmed_at < now() + interval '1 minute')`;
 
@@ -57,14 +59,14 @@ export type SessionPlace = {
 };
 
 /**
- * Creates a session. Checking a password takes a while: a member that was removed meanwhile gets no session, nor one
- * whose password was changed.
+ * Creates a session. Checking a password takes time, so it refuses a member who was removed, or whose password was
+ * changed, meanwhile.
  *
  * @returns false when the member can't sign in (with that password) any more
  */
 export async function createSession(tx: Queryable, given: SigningIn & SessionPlace): Promise<boolean> {
-  // First: it locks the member's row, so a concurrent change of the password or removal of the member ends this
-  // session as well.
+  // Runs first, because it locks the member's row: a concurrent change of the password or removal of the member then
+  // ends this session too.
   const { rowCount } = await tx.query(
     `UPDATE members SET last_seen_at = now()
      WHERE id = $1 AND removed_at IS NULL AND ($2::text IS NULL OR password_hash = $2)`,

@@ -3,7 +3,7 @@ import { NOT_AHEAD } from '../database/creation-times.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
 
-/** What a shared dashboard shows. `values`: tags, or ids of folders or links; empty for the workspace. */
+/** The content of a shared dashboard. `values`: tags, or ids of folders or links; empty for the workspace. */
 export type DashboardScope = { type: 'workspace' | 'tag' | 'folder' | 'links'; values: string[] };
 
 /** `created_at`: ISO 8601 with microseconds, unique in the workspace. */
@@ -21,7 +21,7 @@ export type SharedDashboard = {
   created_at: string;
 };
 
-/** What a create stores, and a change may. */
+/** Fields that a create stores and a change may set. */
 export type DashboardFields = Pick<
   SharedDashboard,
   'name' | 'scope' | 'password_hash' | 'show_revenue' | 'embed' | 'expires_at'
@@ -79,9 +79,7 @@ export async function updateSharedDashboard(
   return rows[0];
 }
 
-/**
- * Returns the values of scopes that are there: folders and links that are not deleted, and tags that a link has.
- */
+/** Returns the values of scopes that exist: folders and links that are not deleted, and tags that a link has. */
 export async function presentScopeValues(
   db: Queryable,
   workspaceId: string,
@@ -141,7 +139,7 @@ export async function lockSharedDashboard(
   return rows[0] ?? null;
 }
 
-/** Returns the dashboard of a token, unless it is over. Null without one. */
+/** Returns the dashboard of a token, unless it has ended. Null without one. */
 export async function openDashboardByToken(db: Queryable, token: string): Promise<SharedDashboard | null> {
   const { rows } = await db.query<SharedDashboard>(
     `SELECT ${COLUMNS} FROM shared_dashboards

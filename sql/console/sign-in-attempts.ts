@@ -4,17 +4,17 @@ import { inTransaction, type Pool, type Queryable } from '../database/pool.ts';
 export type SignInAttempt = { allowed: true; at: string } | { allowed: false; retryAfter: number };
 
 /**
- * Counts an attempt before it is made: of many concurrent ones at most `most` are allowed. The last of them locks for a
+ * Counts an attempt before it is made, so that at most `most` concurrent ones are allowed. The last of them locks for a
  * minute, unless it is withdrawn.
  *
- * @param subject a keyed hash of what is counted by
+ * @param subject a keyed hash of the account or address that attempts are counted by
  * @param most failed attempts within a minute
  */
 export function beginAttempt(pool: Pool, subject: Buffer, most: number): Promise<SignInAttempt> {
   return inTransaction(pool, async (tx) => {
     await tx.query('INSERT INTO sign_in_attempts (subject) VALUES ($1) ON CONFLICT DO NOTHING', [subject]);
     const { rows: locks } = await tx.query<{ wait: number | null }>(
-      // A lock of more than its minute was set while the clock was ahead.
+      // A lock that is longer than its minute was set while the clock was ahead.
       `SELECT CASE WHEN locked_until < clock_timestamp() + interval '2 minutes'
          THEN ceil(extract(epoch FROM locked_until - clock_timestamp()))::integer END AS wait
        FROM sign_in_attempts WHERE subject = $1 FOR UPDATE`,

@@ -5,13 +5,13 @@ export type AuthenticatorApp = {
   /** Base32. */
   secret: string;
   confirmed_at: Date | null;
-  /** Time step of the last accepted code: each counts once. */
+  /** Time step of the last accepted code. Each code counts once. */
   last_step: number | null;
   /** Wrong codes since the last right one. */
   wrong_codes: number;
 };
 
-/** What a member sees of its second factor. */
+/** The state of the second factor that its member sees. */
 export type TwoFactor = { enabled_at: Date | null; recovery_codes: number };
 
 /** Returns the member's confirmed authenticator app and the number of unused recovery codes. */

@@ -1,7 +1,7 @@
 /**
- * PostgreSQL's advisory locks of this service, one number each. All are here, so that no two subjects share one. They
- * belong to transactions, except that of migrations: a pooler would leave the lock of a session with another client.
- * Numbers never change: processes of two releases may run side by side.
+ * PostgreSQL's advisory locks of this service, one number each. All are listed here, so that no two subjects share one.
+ * They belong to transactions, except that of migrations: behind a pooler, a session's lock would pass to another
+ * client. Numbers never change: processes of two releases may run side by side.
  */
 export const ADVISORY_LOCKS = {
   /** One process at a time changes the schema. */

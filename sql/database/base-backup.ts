@@ -1,6 +1,6 @@
 import type { Queryable } from './pool.ts';
 
-/** What recovery of copied files needs, from `pg_backup_stop`. */
+/** The result of `pg_backup_stop` that recovery of the copied files needs. */
 export type BackupPoint = {
   /** Content of the files of these names in the data directory. */
   backupLabel: string;
@@ -34,9 +34,9 @@ export async function beginBaseBackup(connection: Queryable): Promise<string> {
 }
 
 /**
- * Ends the backup at a point at which no lane and no correction of times moves: `work` runs while they are locked. Whatever a
- * worker writes to ClickHouse meanwhile is then a step that PostgreSQL does not know of yet, as after a crash, and is repeated
- * after a restore.
+ * Ends the backup at a point at which no lane and no correction of times moves: `work` runs while they are locked. To
+ * PostgreSQL, a worker's insert into ClickHouse meanwhile is an unknown step, as after a crash, and a restore repeats
+ * it.
  *
  * @param firstSegment from {@link beginBaseBackup}
  */

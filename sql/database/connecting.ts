@@ -6,7 +6,9 @@ import type { Hosts } from './hosts.ts';
 import { assertOutsideTransaction } from './nested-connections.ts';
 import { ServiceClient } from './pooler.ts';
 
-/** Returns a client class for a pool. A client takes the host and the credentials that are current when it is made. */
+/**
+ * Returns a client class for a pool. A client uses the host and the credentials that are current when it is created.
+ */
 export function clientWith(hosts: Hosts): typeof pg.Client {
   return class extends ServiceClient {
     constructor(options?: pg.ClientConfig) {
@@ -23,8 +25,8 @@ type Connected = (
 ) => void;
 
 /**
- * Returns the `connect` of a pool that tries each host, reads refused credentials again, tries once more, and rejects with
- * errors that the table of faults knows. `pool.query` connects through it too, with a callback.
+ * Returns the `connect` of a pool. It tries each host; when credentials are refused, it reads them again and tries once
+ * more. It rejects with errors that the table of faults knows. `pool.query` connects through it too, with a callback.
  */
 export function connecting(connect: Connect, credentials: Credentials, hosts: Hosts): pg.Pool['connect'] {
   const connected = (callback?: Connected) => {
@@ -55,7 +57,7 @@ async function connectOnceMore(connect: Connect, credentials: Credentials): Prom
   }
 }
 
-/** Names what an error does not: PostgreSQL for an error of TLS, and the setting for refused credentials. */
+/** Adds to an error what it lacks: the name PostgreSQL for an error of TLS, and the setting for refused credentials. */
 function explained(error: unknown, { setting }: Credentials): unknown {
   const fault = databaseFault(error);
   const { message } = error as Error;

@@ -9,7 +9,7 @@ export type ConnectionCounts = {
   others: number;
 };
 
-/** Returns what uses PostgreSQL's connections. Not through a pooler, which has connections of its own. */
+/** Returns how PostgreSQL's connections are used. Call it without a pooler, which has connections of its own. */
 export async function connectionCounts(db: Queryable): Promise<ConnectionCounts> {
   const { rows } = await db.query<{
     accepted: number;

@@ -1,6 +1,6 @@
 /**
- * Returns SQL: the text of the column, stored as it was sent, may be the email. A text beyond ASCII is then to be compared
- * by `normalizeEmail`: PostgreSQL knows neither punycode nor characters without a width.
+ * Returns SQL: whether the text of the column, stored as sent, may be the email. Compare a matching text beyond ASCII
+ * by `normalizeEmail`, because PostgreSQL knows neither punycode nor zero-width characters.
  *
  * @param email SQL of an email, or of `ANY` of some, as `normalizeEmail` returns it
  */

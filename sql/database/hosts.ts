@@ -12,7 +12,7 @@ export type Hosts = {
   connectToOne(connect: () => Promise<pg.PoolClient>): Promise<pg.PoolClient>;
 };
 
-/** Message, without a code, of pg-pool where all connections are in use (pg-pool 3, `index.js`). */
+/** pg-pool's message, without a code, when all connections are in use (pg-pool 3, `index.js`). */
 const POOL_IS_FULL = 'timeout exceeded when trying to connect';
 const READ_ONLY = '25006';
 
@@ -26,7 +26,7 @@ export function createHosts(credentials: Credentials): Hosts {
     return urls[at % urls.length] ?? urls[0];
   }
 
-  /** Many connections find out at once that a host is gone. They leave it once. */
+  /** Many connections detect at once that a host is gone. Only the first leaves it. */
   function leave(left: string): void {
     if (url() === left) at = (at + 1) % found().urls.length;
   }
@@ -44,7 +44,7 @@ export function createHosts(credentials: Credentials): Hosts {
           errors.push(error);
           if (!isGone(error)) throw error;
           leave(tried);
-          // That a standby is one says less than why the primary does not respond.
+          // The reason why the primary does not respond says more than that another host is a standby.
           if (errors.length >= found().urls.length) throw errors.find((one) => !isReadOnly(one)) ?? error;
         }
       }
@@ -52,7 +52,7 @@ export function createHosts(credentials: Credentials): Hosts {
   };
 }
 
-/** Whether another host may be the one to connect to. Refused credentials, or TLS, are for an operator. */
+/** Whether another host may respond instead. Refused credentials, or TLS, need an operator. */
 function isGone(error: unknown): boolean {
   if (error instanceof Error && error.message === POOL_IS_FULL) return false;
   return databaseFault(error)?.kind === 'unavailable';

@@ -11,13 +11,13 @@ type Job =
   | `clickImport/${string}`
   | `workspaceImport/${string}`;
 
-/** Until another process may run the job of one that was killed. */
+/** SQL of the end of a lease: after it, another process may run the job of one that was killed. */
 const HELD = "clock_timestamp() + interval '15 seconds'";
 const RENEW_EVERY_MS = 5_000;
 
 /**
- * Runs a job unless another process runs it, under a lease in a table: it holds no connection meanwhile. A process that
- * pauses for longer than the lease may find the job run by another one, so the job must tolerate running twice.
+ * Runs a job unless another process runs it, under a lease in a table: it holds no connection meanwhile. If a process
+ * pauses for longer than the lease, another one may run the job too, so the job must tolerate running twice.
  *
  * @returns null when another process runs the job
  */
@@ -39,7 +39,7 @@ export async function withJobLease<T>(pool: Pool, job: Job, work: () => Promise<
     return await work();
   } finally {
     clearInterval(renewing);
-    // An error leaves the lease to its end.
+    // After an error the lease ends by its time.
     await pool.query('DELETE FROM job_leases WHERE job = $1 AND holder = $2', [job, holder]).catch(() => {});
   }
 }

@@ -12,7 +12,7 @@ const FOLDER = new URL('../migrations/', import.meta.url);
 const SECRETS = ['visitor_key', 'cookie_key', 'address_key', 'address_hash_key', 'seal_key'];
 
 /**
- * Longest wait for a table, in milliseconds: other queries queue behind a waiting migration, and a backup holds every
+ * Longest wait for a table, in milliseconds. Other queries queue behind a waiting migration, and a backup holds every
  * table until it ends. Longer than PostgreSQL's `deadlock_timeout` (1 s), after which autovacuum yields.
  */
 const LOCK_MS = 2_000;
@@ -40,10 +40,10 @@ export function migrate(owner: Pool, options: MigrationOptions = {}): Promise<st
 }
 
 /**
- * Runs `work` under a lock that keeps other processes from changing this schema, or ClickHouse's. The lock is that of a
+ * Runs `work` under a lock that keeps other processes from changing this schema, or ClickHouse's. The lock belongs to a
  * session.
  *
- * @param pool of two connections: the second one is for a pooler alone
+ * @param pool of two connections: the second one is needed only behind a pooler
  * @throws Error behind a pooler in transaction mode
  */
 export async function withMigrationLock<Result>(

@@ -1,18 +1,18 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** What runs inside of a transaction, once {@link refuseNestedConnections} is called. */
+/** Set inside of a transaction, once {@link refuseNestedConnections} is called. */
 let transactions: AsyncLocalStorage<true> | undefined;
 
 /**
- * From now on, a request for a connection from inside of a transaction throws. Such a request can wait for ever: when
- * each connection of a pool holds a transaction that asks for a second one, none gets it. For tests, because it slows
- * every promise down.
+ * From now on, a request for a connection inside of a transaction throws. Such a request can wait forever: when each
+ * connection of a pool holds a transaction that requests a second one, none gets it. For tests, because it slows every
+ * promise down.
  */
 export function refuseNestedConnections(): void {
   transactions ??= new AsyncLocalStorage();
 }
 
-/** Runs `work` as what a transaction does. */
+/** Runs `work` marked as part of a transaction. */
 export function asTransaction<T>(work: () => Promise<T>): Promise<T> {
   return transactions ? transactions.run(true, work) : work();
 }
@@ -24,7 +24,7 @@ export function assertOutsideTransaction(): void {
   }
 }
 
-/** Runs `work`, of a test, as if it were outside of the transaction around it. */
+/** Runs `work` of a test unmarked, as if it were outside of the surrounding transaction. */
 export function outsideTransaction<T>(work: () => T): T {
   return transactions ? transactions.exit(work) : work();
 }

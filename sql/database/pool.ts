@@ -32,15 +32,15 @@ export type PoolOptions = {
 /** Silence on a connection before TCP keep-alive probes it. Milliseconds. */
 const KEEP_ALIVE_MS = 10_000;
 /**
- * Time without use after which a connection is closed. Milliseconds. A new one costs both sides some milliseconds of
- * CPU, so loops that now and then run at once must not open and close some all the time.
+ * Time without use after which a connection is closed. Milliseconds. A new connection costs both sides some
+ * milliseconds of CPU, so loops with occasional bursts must not open and close connections all the time.
  */
 const IDLE_MS = 60_000;
 /** Message, without a code, of pg's timeout for `responseTimeoutMs` (pg 8, `client.js`). */
 const RESPONSE_TIMEOUT = 'Query read timeout';
 /**
- * SQLSTATEs after which a connection is not used again: its server is a standby now, or its prepared statements are those of
- * another backend behind a pooler.
+ * SQLSTATEs after which a connection is discarded: its server has become a standby, or a pooler gave it another backend
+ * without its prepared statements.
  */
 const LEFT = new Set(['25006', '26000', '42P05']);
 
@@ -100,8 +100,7 @@ export async function inTransaction<T>(pool: Pool, work: (client: PoolClient) =>
     await client.query('COMMIT');
     return result;
   } catch (error) {
-    // A server that did not respond would not respond to ROLLBACK either. It rolls back when the connection is
-    // closed.
+    // A server that did not respond would not respond to ROLLBACK either. Closing the connection rolls back.
     if (error instanceof Error && error.message === RESPONSE_TIMEOUT) broken = error;
     else {
       if (error instanceof pg.DatabaseError && LEFT.has(error.code ?? '')) broken = error;

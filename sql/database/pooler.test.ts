@@ -20,7 +20,7 @@ describe.skipIf(!HAS_PGBOUNCER)('behind a pooler', () => {
     stores = await testStores();
     const { databaseUrl, databaseOwnerUrl } = stores;
     const urls = [databaseUrl, databaseOwnerUrl];
-    // Two backends for many clients: each transaction may get another one.
+    // Two backends for many clients: each transaction may run on another one.
     ofTransactions = await startPgBouncer({
       urls,
       settings: { default_pool_size: 2, server_round_robin: 1 },
@@ -55,7 +55,7 @@ describe.skipIf(!HAS_PGBOUNCER)('behind a pooler', () => {
     await migrate(stores.admin, { service: { name: TEST_SERVICE, password: TEST_PASSWORD } });
     expect(await limitOf(direct)).toBe('7s');
     expect(await inTransaction(pooled, limitOf)).toBe('7s');
-    // Backends from before the migration have no limit yet.
+    // Backends that started before the migration have no limit yet.
     await stores.admin.query(
       'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1 AND datname = current_database()',
       [TEST_SERVICE],
@@ -119,7 +119,7 @@ describe.skipIf(!HAS_PGBOUNCER)('behind a pooler', () => {
   test('one process at a time runs a job, also behind a pooler, and the next one after a kill', async () => {
     const other = createPool(ofTransactions.through(stores.databaseUrl));
     const ran = await withJobLease(pooled, 'rollups', async () => {
-      // Without the lease's connection, which a session lock would need, all backends are free.
+      // A session lock would occupy one backend. The lease occupies none, so all backends are free.
       await Promise.all([1, 2].map(() => other.query('SELECT pg_sleep(0.05)')));
       return [
         await withJobLease(other, 'rollups', async () => 'ran'),

@@ -3,8 +3,8 @@ import { DatabaseConnectionError } from '../../core/databases/connection-error.t
 
 /**
  * A connection to PostgreSQL, or to a pooler such as PgBouncer. A pooler in transaction mode may run each transaction
- * on another backend: what a session has (settings, named statements, locks, notifications) is lost, or another client
- * gets it.
+ * on another backend. The state of a session (settings, named statements, locks, notifications) is then lost, or
+ * another client gets it.
  */
 export class ServiceClient extends pg.Client {
   /** Whether a pooler is in between. */
@@ -19,7 +19,7 @@ export class ServiceClient extends pg.Client {
   }
 }
 
-/** Two clients that share a backend may give one name to two statements, or find none of that name. */
+/** Removes the name: clients that share a backend could give one name to two statements, or find none of that name. */
 function withoutName(query: unknown): unknown {
   if (typeof query !== 'object' || query === null || !('name' in query)) return query;
   return { ...query, name: undefined };
@@ -28,8 +28,8 @@ function withoutName(query: unknown): unknown {
 /**
  * Prepares a new connection: finds out whether a pooler is in between, and limits its statements.
  *
- * PostgreSQL tells a client the process id of its backend. A pooler tells another id, since the backend changes. Behind
- * one, the limit of a session would be that of the next client, so transactions set it and the role has one
+ * PostgreSQL sends a client the process id of its backend. A pooler sends another id, since the backend changes. Behind
+ * a pooler, the next client would get the limit of this session, so transactions set it and the role has one
  * (`service-role.ts`). It can't be in the startup packet, because PgBouncer refuses it there.
  *
  * @param waitMs limit of the wait for the response
@@ -67,7 +67,7 @@ export function beginOn(client: pg.ClientBase): string {
 /** How a pool's address leads to PostgreSQL: itself, or a pooler that lends a backend for a session or a transaction. */
 export type Pooling = 'none' | 'session' | 'transaction';
 
-/** Attempts to see a session change its backend. A busy pooler may hand out others first. */
+/** Attempts to detect that a session changes its backend. A busy pooler may return the same one first. */
 const ATTEMPTS = 5;
 
 /** Returns how the pool's address leads to PostgreSQL. Needs two connections where a pooler is in between. */

@@ -2,7 +2,7 @@ import type { Queryable } from './pool.ts';
 
 /** Tables whose rows are deleted past an age. */
 const PRUNED = {
-  // Ingest reads changes within a second; a process that was away longer loads the whole table.
+  // Ingest reads changes within a second; a process that was stopped for longer loads the whole table.
   link_changes: { column: 'made_at', age: '1 day' },
   // The contract: idempotency keys expire after 24 hours.
   idempotency_keys: { column: 'created_at', age: '24 hours' },

@@ -1,6 +1,6 @@
 import type { Queryable } from './pool.ts';
 
-/** What the primary knows of its standbys. */
+/** The replication state that the primary reports. */
 export type Replication = {
   /** Connections that replicate: standbys, and base backups meanwhile. */
   standbys: number;
@@ -8,7 +8,10 @@ export type Replication = {
   slotBytes: number | null;
 };
 
-/** Returns the state of replication. It needs no right: details of `pg_stat_replication` would need `pg_monitor`. */
+/**
+ * Returns the state of replication. It needs no special right: details of `pg_stat_replication` would need
+ * `pg_monitor`.
+ */
 export async function replicationState(db: Queryable): Promise<Replication> {
   const { rows } = await db.query<{ standbys: number; slot_bytes: number | null }>(
     `SELECT (SELECT count(*)::int FROM pg_stat_replication) AS standbys,

@@ -5,7 +5,7 @@ import type { Queryable } from './pool.ts';
 /** The role of the tiers and commands, with the rights that they need: it owns nothing. */
 export type ServiceRole = { name: string; password: string };
 
-/** Rows are added and read, never changed or deleted. Triggers refuse changes to the owner too. */
+/** Tables whose rows are inserted and read, never changed or deleted. Triggers refuse changes to the owner too. */
 export const APPEND_ONLY_TABLES = [
   'ledger_entries',
   'ledger_chain',
@@ -15,7 +15,7 @@ export const APPEND_ONLY_TABLES = [
   'audit_entries',
 ];
 
-/** Rows change, and are never deleted. */
+/** Tables whose rows change, and are never deleted. */
 export const UNDELETABLE_TABLES = [
   'grants',
   'commissions',
@@ -27,13 +27,13 @@ export const UNDELETABLE_TABLES = [
   'payout_commissions',
 ];
 
-/** Rows are added; only these columns change, when erasure empties them. */
+/** Tables whose rows are inserted; only these columns change, when an erasure empties them. */
 const ERASABLE_COLUMNS = { enrollment_changes: ['old_value', 'new_value'] };
 
-/** Emptied as a whole, so that nothing of their rows stays in a file. */
+/** Truncated tables, so that no deleted row stays in a file. */
 const EMPTIED_TABLES = ['visitor_salts'];
 
-/** Written by migrations only. */
+/** Tables that only migrations write. */
 const READ_ONLY_TABLES = ['migrations', 'deployment_secrets'];
 
 /**
@@ -49,11 +49,11 @@ export function serviceRoleIn(url: string, ownerUrl: string): ServiceRole | null
 }
 
 /**
- * Creates the role unless it exists, and grants it exactly the rights of this release on every table. The password of
- * a role that exists stays.
+ * Creates the role unless it exists, and grants it exactly the rights of this release on every table. The password of a
+ * role that exists stays.
  *
  * @param owner a connection of the tables' owner
- * @throws Error with what to do, when the role is missing and the owner may not create roles
+ * @throws Error with advice, when the role is missing and the owner may not create roles
  */
 export async function grantToService(owner: Queryable, role: ServiceRole): Promise<void> {
   const name = quoted(role.name);
@@ -98,9 +98,9 @@ export async function grantToService(owner: Queryable, role: ServiceRole): Promi
 const STATEMENT_LIMIT = '30s';
 
 /**
- * Limits the statements of the tiers' role in this database, unless an administrator has set a limit for it. Connections
- * to PostgreSQL itself set limits of their own; behind a pooler in transaction mode they can't. Does nothing when the
- * owner may not change the role: `hoplog doctor` says so.
+ * Limits the statements of the tiers' role in this database, unless an administrator has set a limit for it. Direct
+ * connections set their own limits, which they can't behind a pooler in transaction mode. Does nothing when the owner
+ * may not change the role: `hoplog doctor` reports that.
  *
  * @param role null: the owner's
  */
@@ -131,7 +131,7 @@ const INSUFFICIENT_PRIVILEGE = '42501';
 async function createRole(owner: Queryable, { name, password }: ServiceRole): Promise<void> {
   const { rowCount } = await owner.query('SELECT FROM pg_roles WHERE rolname = $1', [name]);
   if (rowCount !== 0) return;
-  // The server never sees the password, so no log has it.
+  // The statement has a verifier instead of the password, so that no log of the server has the password.
   const login = password === '' ? '' : ` PASSWORD '${scramVerifier(password)}'`;
   try {
     await owner.query(`CREATE ROLE ${quoted(name)} LOGIN${login}`);
@@ -149,7 +149,7 @@ async function createRole(owner: Queryable, { name, password }: ServiceRole): Pr
 
 const SCRAM_ITERATIONS = 4_096;
 
-/** Returns what PostgreSQL stores of a password (RFC 5803). ASCII passwords need no SASLprep. */
+/** Returns the verifier that PostgreSQL stores for a password (RFC 5803). ASCII passwords need no SASLprep. */
 function scramVerifier(password: string): string {
   const salt = randomBytes(16);
   const salted = pbkdf2Sync(password.normalize('NFKC'), salt, SCRAM_ITERATIONS, 32, 'sha256');

@@ -4,10 +4,10 @@ import { inTransaction, type Pool } from './pool.ts';
 export type DailySalts = ReadonlyMap<string, Buffer>;
 
 /**
- * Returns the deployment's salts of these days, making those that are missing of the given ones, and removes all
- * others. The table is truncated for that, since a deleted row stays in its file.
+ * Returns the deployment's salts of these days, stores the given salts of missing days, and removes all other days. The
+ * table is truncated for that, since a deleted row stays in its file.
  *
- * @param own a salt for each wanted day, taken where the deployment has none
+ * @param own a salt for each wanted day, used when the deployment has none
  */
 export async function shareSalts(pool: Pool, own: DailySalts): Promise<DailySalts> {
   return inTransaction(pool, async (db) => {

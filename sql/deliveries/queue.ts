@@ -10,13 +10,15 @@ import type { Queryable } from '../database/pool.ts';
  */
 export type Queue = {
   table: string;
-  /** What deliveries go to: a claim has a room for each. */
+  /** The column of the target of a delivery. A claim limits the deliveries for each. */
   target: string;
-  /** SQL: whether a row waits or is under way, as the partial index of due rows has it. */
+  /** SQL: whether a row waits or is under way, as in the partial index of due rows. */
   waits: string;
-  /** SQL, with a comma first: what a claim also sets, from its time `now` and the end of its lease `lease`. */
+  /**
+   * SQL, with a comma first: further columns that a claim sets, from its time `now` and the end of its lease `lease`.
+   */
   onClaim: string;
-  /** SQL, with a comma first: what a release also sets. */
+  /** SQL, with a comma first: further columns that a release sets. */
   onRelease: string;
   /** Further columns of a claimed row than `id` and `target`, separated by commas. */
   columns: string;
@@ -34,7 +36,7 @@ export const WEBHOOK_DELIVERIES: Queue = {
   columns: 'event_id AS "eventId", body, attempts',
 };
 
-/** A claim notes that an attempt may deliver a credit. */
+/** A claim records that an attempt may deliver a credit. */
 export const GRANT_DELIVERIES: Queue = {
   table: 'grant_deliveries',
   target: 'fulfilment_id',
@@ -57,8 +59,8 @@ export const PROMOTION_CODES: Queue = {
 export type Claimed<Columns> = Columns & { id: string; target: string };
 
 /**
- * Returns what has a delivery due, longest due first. A recursive query reads one index entry for each: the backlog of one does
- * not slow the others.
+ * Returns the targets with a delivery due, longest due first. A recursive query reads one index entry for each, so that
+ * the backlog of one does not slow the others.
  *
  * @param now milliseconds since the epoch
  */

@@ -10,7 +10,8 @@ export const DOMAIN_STATUSES = ['pending', 'verified', 'failing'] as const;
 export type DomainStatus = (typeof DOMAIN_STATUSES)[number];
 
 /**
- * SQL: the domain of a link, joined as `o`, is the workspace's, and not lost to another one. Null: the deployment's own.
+ * SQL: the domain of a link, joined as `o`, belongs to the workspace, and is not lost to another one. Null: the
+ * deployment's own.
  */
 export const DOMAIN_IS_OWN = "o.status IS DISTINCT FROM 'pending'";
 
@@ -19,7 +20,7 @@ type Json = Record<string, unknown> | unknown[];
 /** A domain of a workspace. Times are ISO 8601 with microseconds; `created_at` is unique in the workspace. */
 export type Domain = {
   id: string;
-  /** Its part of each name; see `slugs`. */
+  /** Part of each name on the domain; see `slugs`. */
   number: number;
   workspace_id: string;
   /** Lower-case host name in ASCII. */

@@ -13,7 +13,7 @@ const PROVEN_BY_ANOTHER =
   'the record is right, but another workspace has verified this domain; it must delete the domain there first';
 
 /**
- * Records what a check of a domain's TXT record found, and what follows:
+ * Records the result of a check of a domain's TXT record, and changes the status:
  *
  * - `pending` with its record: `verified`, unless another workspace has verified the domain. A failing one of another
  *   workspace is taken over: it is `pending` there.
@@ -31,7 +31,7 @@ export async function recordCheck(
   answer: TxtAnswer | 'forced',
   now: Date,
 ): Promise<Domain | null> {
-  // Checks of one host run one by one: of two workspaces that prove it at once, one is first.
+  // Checks of one host run one at a time, so that one of two workspaces that prove it at once is first.
   await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended(domain, $2)) FROM domains WHERE id = $1`, [
     id,
     ADVISORY_LOCKS.domains,
@@ -110,7 +110,7 @@ async function queueFailing(tx: Queryable, domain: Domain): Promise<void> {
 }
 
 /**
- * Returns domains whose record is to be looked up: of pending ones each minute in the first day, of all others each
+ * Returns domains whose record is due for a check: of pending ones each minute in the first day, of all others each
  * day.
  */
 export async function domainsToCheck(

@@ -9,12 +9,12 @@ import type { Erasure } from './erasures.ts';
 const linkOf = (delivery: string) => `(${delivery}.body::json #>> '{data,link_id}')::uuid`;
 const visitorOf = (delivery: string) => `(${delivery}.body::json #>> '{data,visitor_id}')::uuid`;
 
-/** SQL: whether the event of a delivery is older than an erasure of its visitor, who may have come back since. */
+/** SQL: whether the event of a delivery is older than an erasure of its visitor, who may return after it. */
 const wasBefore = (delivery: string, erased: string) =>
   `(${delivery}.body::json ->> 'created_at')::timestamptz <= ${erased}`;
 
 /**
- * Returns SQL that tells whether a delivery is of a click whose link or visitor is erased, or is going to be.
+ * Returns SQL: whether a delivery is of a click whose link or visitor is erased, or will be.
  *
  * @param delivery name of the row
  */
@@ -70,7 +70,7 @@ const FORGOTTEN = {
 const LEADS = ['lead.created', 'lead.blocked'] as const;
 const SALES = ['sale.created', 'sale.updated'] as const;
 
-/** How an outbox event and a delivery name what is erased. Indexes have exactly these delivery expressions. */
+/** SQL of the identifiers in an outbox event and in a delivery. Indexes have exactly these delivery expressions. */
 const NAMING = {
   visitor: { outbox: "(data ->> 'visitor_id')::uuid", delivery: visitorOf('delivery'), type: 'uuid' },
   order: {
@@ -115,7 +115,7 @@ export async function forgetUsersInDeliveries(
   if (users.length === 0) return;
   const targets = users.map((targetId) => ({ workspaceId, targetId }));
   for (const event of LEADS) await forget(db, event, 'user', targets);
-  // What receivers of credits responded may name their user in any way.
+  // Responses of receivers of credits are cleared, because they may contain the user's name in any form.
   await db.query(
     `UPDATE grant_deliveries AS delivery SET response_body = NULL FROM grants AS credit
      WHERE credit.workspace_id = $1 AND credit.external_user_id = ANY ($2) AND delivery.grant_id = credit.id

@@ -9,7 +9,7 @@ import type { ChangeOrigin, Enrollment } from '../referrals/enrollments.ts';
 import { deleteEnrollment } from '../transactions/delete-enrollment.ts';
 import { forgetBuyersInDeliveries, forgetUsersInDeliveries } from './erased-deliveries.ts';
 
-/** How many records of each kind an email named. */
+/** Numbers of records of each kind that had an email. */
 export type ErasedRecords = { enrollments: number; signups: number; orders: number; members: number };
 
 /** Returns the visitors of a workspace that identified with this email. */
@@ -70,7 +70,7 @@ export async function forgetPerson(
   };
 }
 
-/** Clears the email from payout files. Their referrers may have another address now. */
+/** Clears the email from payout files, because their referrers may have another address now. */
 async function forgetFormerAddresses(tx: Queryable, workspaceId: string, email: string): Promise<void> {
   const { rows } = await tx.query<{ id: string; payout_email: string }>(
     `SELECT id, payout_email FROM payouts WHERE workspace_id = $1 AND ${mayBeEmail('payout_email', '$2')}`,
@@ -117,7 +117,7 @@ async function forgetOrders(tx: Queryable, workspaceId: string, email: string): 
   return rows.length;
 }
 
-/** What billing providers said of the person: the email in payments, and events as they were received. */
+/** Clears the person's data from billing providers: the email in payments, and events as they were received. */
 async function forgetInConnections(tx: Queryable, workspaceId: string, email: string): Promise<void> {
   const spellings = spellingsOf(email);
   await tx.query(
@@ -139,7 +139,7 @@ async function forgetInConnections(tx: Queryable, workspaceId: string, email: st
   );
 }
 
-/** A removed member keeps the row, because it invited others; it no longer names a person. */
+/** A removed member keeps the row, because invitations refer to it; the row no longer names a person. */
 async function forgetMembers(tx: Queryable, workspaceId: string, email: string): Promise<number> {
   const { rows } = await tx.query<{ id: string; is_removed: boolean }>(
     `SELECT id, removed_at IS NOT NULL AS is_removed FROM members WHERE workspace_id = $1 AND email = $2`,

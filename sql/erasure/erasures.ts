@@ -21,7 +21,7 @@ export type Erasure = {
 export type Names = { emails: string[]; users: string[] };
 
 /**
- * Requests an erasure. A repeated request runs it again: the target may have come back.
+ * Requests an erasure. A repeated request runs it again: the target may have new events.
  *
  * @param given.names emails and users that only the visitor has, stored until the erasure is done
  */
@@ -62,7 +62,7 @@ export async function openErasures(db: Queryable, limit: number, after = 0): Pro
   }));
 }
 
-/** Tables whose rows go with a visitor, and the column that names one. */
+/** Tables whose rows an erasure of a visitor deletes, and the column with the visitor. */
 const VISITORS_IN = [
   ['identities', 'visitor_id'],
   ['visitor_users', 'visitor_id'],
@@ -72,9 +72,9 @@ const VISITORS_IN = [
 ] as const;
 
 /**
- * Erases visitors from PostgreSQL: identities whole, the visitor's fields of orders, all of signups but the user's id
- * (which the ledger needs), and the same from webhooks' leads and sales. {@link deleteErasedDeliveries} erases clicks
- * of webhooks.
+ * Erases visitors from PostgreSQL: whole identities, the visitor's fields of orders, all of signups except the user's
+ * id (which the ledger needs), and the same fields of webhooks' leads and sales. {@link deleteErasedDeliveries} erases
+ * clicks of webhooks.
  *
  * @returns the number of orders
  */
@@ -121,7 +121,8 @@ export async function forgetVisitors(
 }
 
 /**
- * Clears the buyer's fields of orders, and of the sales of their webhooks. Sales first: they are found by the orders.
+ * Clears the buyer's fields of orders, and of the sales of their webhooks. Sales come first, because they are found by
+ * the orders.
  *
  * @param condition SQL, of `orders`
  * @returns the number of orders

@@ -6,7 +6,7 @@ export type ClickImport = {
   source: string;
   /** Rows of ClickHouse. */
   rows: number;
-  /** Clicks that they stand for. */
+  /** Clicks that the rows represent. */
   clicks: number;
   orders: number;
   /** Microseconds; null: no click was stored. */
@@ -14,7 +14,7 @@ export type ClickImport = {
   last_ts: number | null;
   created_at: Date;
   undone_at: Date | null;
-  /** When its clicks had left ClickHouse; null while `undone_at` is set: a worker removes them. */
+  /** When its clicks had left ClickHouse; null after `undone_at` means that a worker still removes them. */
   removed_at: Date | null;
 };
 
@@ -55,7 +55,7 @@ export async function workspacesOfImport(db: Queryable, id: string): Promise<str
   return rows.map((row) => row.workspace_id);
 }
 
-/** Returns how often an import of the workspace was undone: what was removed may be imported again. */
+/** Returns how often an import of the workspace was undone: the removed clicks may be imported again. */
 export async function undoneImports(db: Queryable, workspaceId: string): Promise<number> {
   const { rows } = await db.query<{ undone: string }>(
     'SELECT count(*) AS undone FROM click_imports WHERE workspace_id = $1 AND undone_at IS NOT NULL',
@@ -77,7 +77,7 @@ export async function beginClickImport(
   );
 }
 
-/** Adds what was stored. @param stored times in microseconds */
+/** Adds the numbers of stored rows and clicks. @param stored times in microseconds */
 export async function addToClickImport(
   db: Queryable,
   { id, workspaceId }: { id: string; workspaceId: string },
@@ -126,7 +126,7 @@ export async function clicksRemoved(db: Queryable, workspaceId: string, id: stri
 /** SQL: an import that was undone while ClickHouse did not respond. */
 const IS_TO_REMOVE = 'undone_at IS NOT NULL AND removed_at IS NULL';
 
-/** Returns the imports that were undone and whose clicks are still there, of a workspace or of all, oldest first. */
+/** Returns undone imports whose clicks are still stored, of a workspace or of all, oldest first. */
 export async function importsToRemove(
   db: Queryable,
   workspaceId: string | null,
@@ -140,8 +140,8 @@ export async function importsToRemove(
 }
 
 /**
- * SQL: an import that a job has work with. One that is under way changes clicks every other second: one pass of the roll-ups
- * follows the last change.
+ * SQL: an import with work for a job. A running import changes clicks every other second, so one pass of the roll-ups
+ * follows its last change.
  */
 export const HAS_WORK = `(roll_up_due < now() - interval '5 seconds' OR (${IS_TO_REMOVE}))`;
 
@@ -155,7 +155,7 @@ export async function rollUpDue(db: Queryable): Promise<string | null> {
   return rows[0]?.due ?? null;
 }
 
-/** Notes that roll-ups have every change up to an instant of {@link rollUpDue}. */
+/** Records that roll-ups contain every change up to an instant of {@link rollUpDue}. */
 export async function rolledUp(db: Queryable, until: string): Promise<void> {
   for (const table of ['click_imports', 'workspace_imports']) {
     await db.query(`UPDATE ${table} SET roll_up_due = NULL WHERE roll_up_due <= $1::timestamptz`, [until]);

@@ -23,8 +23,8 @@ export type OpenCorrection = CorrectionReport & {
 
 /**
  * Inserts corrections, in the transaction that advances their lane, and corrects PostgreSQL's records of the events:
- * orders (which are attributed again), their commissions, waiting leads, and identities.
- * Records without a stream are corrected only where their time lies in the future: no other event can be meant.
+ * orders (which are attributed again), their commissions, waiting leads, and identities. Records without a stream are
+ * corrected only if their time is in the future, because no other event has such a time.
  */
 export async function insertCorrections(tx: Queryable, reports: readonly CorrectionReport[]): Promise<void> {
   for (const report of reports) {
@@ -45,7 +45,7 @@ async function correctRecords(
   tx: Queryable,
   { ordinal, first, before, fromTs, toTs, shift }: CorrectionReport,
 ): Promise<void> {
-  // First: a report that is being stored meanwhile is among the records below then.
+  // Runs first, so that a report that is being stored meanwhile is among the records below.
   await tx.query(
     `UPDATE waiting_reports SET ts = ts - $4
      WHERE stream_ordinal = $1 AND ts BETWEEN $2 AND $3 AND sequence >= $5 AND sequence < $6`,

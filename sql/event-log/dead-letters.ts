@@ -1,7 +1,7 @@
 import { storableText } from '../../core/text/storable.ts';
 import type { Queryable } from '../database/pool.ts';
 
-/** An event that could not be decoded or stored, with what a replay needs. */
+/** An event that could not be decoded or stored, with the data for a replay. */
 export type DeadLetter = {
   partition: string;
   logOffset: bigint;

@@ -113,7 +113,7 @@ it('a holder of a state that PostgreSQL has lost can write nothing under an epoc
   const { pool } = stores;
   const given = { consumer: 'store', partition: 'p7', leaseMs: 0 };
   const lost = await takeLane(pool, { ...given, holder: 'before' });
-  // PostgreSQL goes back to before it, and another worker gets the same epoch.
+  // PostgreSQL loses the commit that took the lane, and another worker gets the same epoch.
   await pool.query(`DELETE FROM log_lanes WHERE partition = 'p7'`);
   const holder = await takeLane(pool, { ...given, holder: 'after' });
   if (!lost || !holder) throw new Error('the lane was not taken');

@@ -178,7 +178,7 @@ storesTest.for([
   },
 );
 
-/** Runs a statement that neither needs the rows that its row refers to nor fires triggers. */
+/** Runs a statement without checks of references and without triggers. */
 async function withoutOthers(stores: TestStores, statement: string, values: unknown[] = []): Promise<void> {
   await inTransaction(stores.admin, async (tx) => {
     await tx.query('SET LOCAL session_replication_role = replica');

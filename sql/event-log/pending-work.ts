@@ -3,7 +3,7 @@ import { FULFILMENTS_WITH_DUE_DELIVERIES } from '../fulfilments/delivery-queue.t
 import { IS_SPLIT_DUE } from '../links/splits.ts';
 import { HAS_WORK } from './click-imports.ts';
 
-/** Which jobs have work, whichever worker may do it and whether or not it is due. */
+/** Tells which jobs have work, for any worker, due or not. */
 export type PendingWork = {
   /** Reports whose visitors are not known for certain yet. */
   waitingReports: boolean;
@@ -35,7 +35,7 @@ export type PendingWork = {
   maturedCommissions: boolean;
   /** Corrections of a stream's times that are not done. */
   clockCorrections: boolean;
-  /** Imports of clicks that roll-ups may not have, or that were undone and are not removed. */
+  /** Imports of clicks that roll-ups may not contain, or that were undone and are not removed. */
   clickImports: boolean;
   /** Stored deliveries of webhooks, most of which wait for their next attempt. */
   webhookDeliveries: boolean;

@@ -2,7 +2,7 @@ import type { Queryable } from '../database/pool.ts';
 import type { BesideKey } from '../workspaces/callers.ts';
 import { WATERMARK } from './streams.ts';
 
-/** What a query of clicks must know first. */
+/** State that is read before a query of clicks. */
 export type ReadingPoint = {
   /** The {@link watermark}, microseconds since the epoch; null: there is no stream. */
   watermark: number | null;
@@ -10,7 +10,7 @@ export type ReadingPoint = {
   hasDeletedLinks: boolean;
 };
 
-/** Reads a {@link ReadingPoint} with other columns. Erasures are never removed, so done ones count too. */
+/** Reads a {@link ReadingPoint} beside other columns. Erasures are never removed, so done ones count too. */
 export const READING_POINT: BesideKey = {
   name: 'reading_point',
   column: (workspaceId) => `json_build_object(
@@ -20,8 +20,8 @@ export const READING_POINT: BesideKey = {
 };
 
 /**
- * Returns the reading point. Read it before the clicks: what becomes visible in between is newer than the watermark,
- * or read.
+ * Returns the reading point. Read it before the clicks: a click that becomes visible in between is newer than the
+ * watermark, or is read.
  */
 export async function readingPoint(db: Queryable, workspaceId: string): Promise<ReadingPoint> {
   const { rows } = await db.query<{ point: ReadingPoint }>({

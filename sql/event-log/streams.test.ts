@@ -99,7 +99,7 @@ it('a lane and its streams advance together, or neither does', async ({ stores }
   expect(await progress()).toEqual([[70, 3, 5_000]]);
   const further = { ...moved, highWater: 9n, visibleBefore: 9_000 };
   const range = { from: 70n, to: 90n };
-  // From another offset than the lane's, or by a former holder.
+  // The statement names another offset than the lane's, or a former holder.
   expect(await advanceLaneAndStreams(pool, taken, { from: 0n, to: 90n }, [further])).toBe(false);
   const successor = await takeLane(pool, { consumer: 'c', partition: 'ingest-2', holder: 'b', leaseMs: 9 });
   expect(await advanceLaneAndStreams(pool, taken, range, [further])).toBe(false);
@@ -191,7 +191,7 @@ it('the watermark never decreases, however late a registration commits', async (
   void moving.then(() => {
     moved = true;
   });
-  // The advance waits for the registration; if it does not, the assertions below fail.
+  // The advance must wait for the registration; if it does not, the assertions below fail.
   await vi.waitFor(async () => expect(moved || (await waitsForTable(pool))).toBe(true), PATIENT);
   const returned = (await watermark(pool)) ?? 0;
   held.release();

@@ -3,7 +3,7 @@ import type { Queryable } from '../database/pool.ts';
 import { type Claimed, outcomeCounts } from '../deliveries/queue.ts';
 import { PAID } from '../webhooks/subscriptions.ts';
 
-/** A fulfilment as the worker needs it. */
+/** The facts about a fulfilment that the worker needs. */
 export type DueFulfilment = { id: string; workspaceId: string; programId: string } & (
   | { provider: 'webhook'; url: string; secret: Buffer }
   | { provider: 'stripe_balance'; restrictedKey: Buffer | null; currency: string; creditValue: number }
@@ -62,7 +62,7 @@ export type ClaimedGrantDelivery = Claimed<{
   customer: string | null;
 }>;
 
-/** Notes the customer of an attempt before it begins: a later one must look there. */
+/** Records the customer of an attempt before it begins: a later attempt must search there. */
 export async function noteCustomer(db: Queryable, id: string, customer: string): Promise<void> {
   await db.query('UPDATE grant_deliveries SET customer = $2 WHERE id = $1', [id, customer]);
 }
@@ -77,7 +77,7 @@ export type GrantDeliveryState = {
   reference: string | null;
   nextAttemptAt: number | null;
   deliveredAt: number | null;
-  /** Whether the attempt surely did not deliver. */
+  /** Whether the attempt certainly did not deliver. */
   isRefused: boolean;
 };
 

@@ -6,7 +6,7 @@ import type { Queryable } from '../database/pool.ts';
 /** Settings of a fulfilment; those of the other provider are null. */
 export type FulfilmentSettings = {
   url: string | null;
-  /** Of Stripe, sealed. Never shown. */
+  /** Sealed key of Stripe. Never shown. */
   restricted_key: Buffer | null;
   /** Lower-case ISO 4217 code. */
   currency: string | null;
@@ -34,7 +34,7 @@ export type NewFulfilment = FulfilmentSettings & {
   id: string;
   provider: FulfilmentProvider;
   programId: string;
-  /** Of a webhook. */
+  /** Secret of a webhook. */
   secret: Buffer | null;
 };
 
@@ -138,7 +138,7 @@ export async function replaceFulfilmentSecret(tx: Queryable, id: string, secret:
   ]);
 }
 
-/** Deletes a fulfilment; what is pending fails. Returns false when there is none. */
+/** Deletes a fulfilment; its pending deliveries fail. Returns false when there is none. */
 export async function deleteFulfilment(tx: Queryable, workspaceId: string, id: string): Promise<boolean> {
   const { rowCount } = await tx.query(
     `UPDATE fulfilments SET deleted_at = clock_timestamp(), restricted_key = NULL WHERE ${OWN} AND id = $2`,

@@ -7,7 +7,7 @@ import type { Queryable } from '../database/pool.ts';
 /** A delivery of a credit as it is shown. Instants are ISO 8601 with microseconds. */
 export type GrantDelivery = {
   id: string;
-  /** Also the cursor: newest first. */
+  /** Also the cursor of the list, newest first. */
   credit_id: number;
   external_user_id: string;
   credit_kind: string;
@@ -87,7 +87,7 @@ export async function countGrantDeliveries(
   return counts;
 }
 
-/** SQL: now, or the end of an attempt that is under way: two at a time could deliver twice. */
+/** SQL: now, or the end of a running attempt: two at a time could deliver twice. */
 const DUE = (row: string) => `GREATEST(clock_timestamp(), ${row}.attempt_ends_at)`;
 
 /**
@@ -108,7 +108,7 @@ export async function retryGrantDelivery(tx: Queryable, workspaceId: string, id:
 
 /**
  * Queues a grant for the fulfilment of its program, if there is one, in the transaction that earns it. The reference to
- * the program makes that transaction wait for a fulfilment that is being created ({@link queueEarlierGrants}).
+ * the program makes that transaction wait while a fulfilment is being created ({@link queueEarlierGrants}).
  */
 export async function queueGrantDelivery(
   tx: Queryable,
@@ -126,9 +126,9 @@ export async function queueGrantDelivery(
 const CANCELED = { revoked: 'the credit was revoked', delivered: 'the credit was marked delivered' } as const;
 
 /**
- * Cancels the delivery of a grant that is no longer earned. One that an attempt may have delivered stays: a pending one
- * for the worker to decide, a failed one of a revoked grant for a person to check. The row's lock decides which came
- * first, this or the worker's claim.
+ * Cancels the delivery of a grant that is no longer earned. A delivery that an attempt may have delivered stays: a
+ * pending one for the worker to decide, a failed one of a revoked grant for a person to check. The row's lock orders
+ * this call and the worker's claim.
  */
 export async function cancelGrantDelivery(
   tx: Queryable,
@@ -145,11 +145,11 @@ export async function cancelGrantDelivery(
 const CHUNK = 5_000;
 
 /**
- * Queues the earned grants of a program from before its fulfilment. Waits for transactions that earn one, and holds
- * others back until this one ends, so that no grant is missed in between.
+ * Queues the grants of a program that were earned before its fulfilment. It waits for running transactions that earn
+ * one, and blocks others until it ends, so that no grant is missed.
  *
- * A failed delivery of a deleted fulfilment is taken over. One that an attempt may have delivered is taken over only
- * by the same provider, where its id keeps the receiver from counting it twice.
+ * A failed delivery of a deleted fulfilment is taken over. One that an attempt may have delivered is taken over only by
+ * the same provider, where its id keeps the receiver from counting it twice.
  *
  * @returns how many were queued
  */

@@ -26,8 +26,8 @@ export async function stripeKeyOf(
 }
 
 /**
- * Returns the Stripe customer of a user: the newest that events of the workspace's Stripe connections, or an import, tied
- * to the user and to no one else since. Those of a deleted connection come last. Null: none.
+ * Returns the Stripe customer of a user: the newest one that events of the workspace's Stripe connections, or an
+ * import, tied to the user and to no other user since. Customers of a deleted connection come last. Null: none.
  */
 export async function tiedStripeCustomer(
   db: Queryable,

@@ -11,7 +11,7 @@ export type BlockableLink = {
   blocked_at: Date | null;
 };
 
-/** What an operator names a link by. `address`: the host of a workspace, null for the deployment's own, and a slug. */
+/** How an operator names a link. `address`: the host of a workspace, null for the deployment's own, and a slug. */
 export type LinkName =
   | { kind: 'id'; id: string }
   | { kind: 'slug'; slug: string }
@@ -31,7 +31,9 @@ export async function linksNamed(db: Queryable, name: LinkName, limit: number): 
   return rows;
 }
 
-/** Blocks a live link of any workspace for visitors, or ends that. @returns the link, or null when it is gone */
+/**
+ * Blocks a live link of any workspace for visitors, or unblocks it. @returns the link, or null when it does not exist
+ */
 export async function blockLink(
   db: Queryable,
   id: string,
@@ -51,7 +53,7 @@ function conditionOf(name: LinkName): { condition: string; values: unknown[] } {
   if (name.kind === 'id') return { condition: 'l.id = $1', values: [name.id] };
   if (name.kind === 'slug') return { condition: 'l.slug = $1', values: [name.slug] };
   if (name.domain === null) return { condition: 'l.slug = $1 AND l.domain_number = 0', values: [name.slug] };
-  // A link that has moved away still redirects at its former address.
+  // A moved link still redirects at its former address.
   return {
     condition: `(l.slug = $1 AND o.domain = $2 OR EXISTS (
       SELECT FROM slugs s JOIN domains f ON f.number = s.domain_number

@@ -1,10 +1,10 @@
 import { inTransaction, type Pool, type Queryable } from '../database/pool.ts';
 
 /**
- * Leases of a link's `max_clicks`: a stream redirects at most as many visitors as it has permits. The sum of
- * `granted` never exceeds `max_clicks`. Workers add to `used` in the transaction that advances a lane.
- * After a restored backup `used` may exceed `granted`: workers count clicks again that are newer than the backup.
- * Then `used` is what the stream holds.
+ * Leases of a link's `max_clicks`: a stream redirects at most as many visitors as it has permits. The sum of `granted`
+ * never exceeds `max_clicks`. Workers add to `used` in the transaction that advances a lane. After a restored backup
+ * `used` may exceed `granted`: workers count clicks again that are newer than the backup. Then `used` counts as the
+ * stream's total.
  */
 
 /** State of a link's permits after a request. */
@@ -12,8 +12,8 @@ export type LeaseResult =
   /** `granted` is the stream's own total. `remaining`: not granted to any stream. */
   | { kind: 'granted'; granted: number; remaining: number }
   /**
-   * Nothing is left to grant. `spent`: the other streams have used all their permits too, so this is final unless
-   * `max_clicks` is raised. `excess`: granted beyond a limit that was lowered.
+   * No permit is left to grant. `spent`: the other streams have used all their permits too, so this is final unless
+   * `max_clicks` is raised. `excess`: permits granted beyond a lowered limit.
    */
   | { kind: 'none_left'; granted: number; spent: boolean; excess: number }
   /** The link is deleted; some are restored later. */
@@ -23,7 +23,7 @@ export type LeaseResult =
 
 /** Most permits that one request takes beyond those it needs at once. */
 const LARGEST_CHUNK = 1_024;
-/** A chunk is at most this fraction of what is left, so that processes share the end of a campaign evenly. */
+/** A chunk is at most this fraction of the remaining permits, so that processes share the end of a campaign evenly. */
 const CHUNK_DIVISOR = 16;
 
 /**
@@ -80,8 +80,8 @@ export async function leasePermits(
 export type Lease = { granted: number; used: number; generation: number };
 
 /**
- * Waits for concurrent changes of a stream's lease, returns its state, and invalidates every return of permits sent
- * before: PostgreSQL ignores one that arrives later. A repeated claim only raises the generation.
+ * Claims a stream's lease: waits for concurrent changes, returns the state, and invalidates every return of permits
+ * that was sent before, even if it arrives later. A repeated claim only raises the generation.
  *
  * @throws when the lease stays locked for longer than the statement timeout
  */

@@ -1,6 +1,9 @@
 import type { Queryable } from '../database/pool.ts';
 
-/** What must be read again. `target_id` is the id of the link, campaign, key, page, program, alias, prefix, domain or workspace. */
+/**
+ * A row that readers must read again. `target_id` is the id of the link, campaign, key, page, program, alias, prefix,
+ * domain or workspace.
+ */
 export type LinkChange = {
   /** Decimal text of the transaction's id (64 bits). */
   xid: string;
@@ -30,8 +33,8 @@ export async function oldestRunningTransaction(db: Queryable): Promise<string> {
  * Returns every visible change from a transaction on, in pages, together with the oldest transaction that still runs.
  *
  * The next poll of a reader starts at the `xmin` of its first page. Ids are not in commit order: changes at or above
- * `xmin` may still appear between those it has read, which it then gets again. So a transaction that runs for minutes
- * delays no other change.
+ * `xmin` may still appear between those that it has read, so it reads them again. A transaction that runs for minutes
+ * therefore delays no other change.
  *
  * Changes with a future transaction id came with a backup of another server. Without the upper bound every poll would
  * return them again.

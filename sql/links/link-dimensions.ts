@@ -1,7 +1,10 @@
 import type { LinkDimension } from '../../core/analytics/dimensions.ts';
 import type { Queryable } from '../database/pool.ts';
 
-/** Each value of a link's dimension, as rows of `link_id` and `value`: none for a link without one, several for tags. */
+/**
+ * SQL of each value of a link's dimension, as rows of `link_id` and `value`: no row for a link without a value, several
+ * for tags.
+ */
 const VALUES: Record<LinkDimension, string> = {
   campaign: 'SELECT l.id AS link_id, l.destination_id::text AS value FROM links l WHERE l.workspace_id = $1',
   folder: `SELECT l.id AS link_id, d.folder_id::text AS value FROM links l JOIN destinations d ON d.id = l.destination_id
@@ -14,7 +17,7 @@ const VALUES: Record<LinkDimension, string> = {
 export type LinkValues = { links: string[]; values: string[] };
 
 /**
- * Returns the campaign, folder, or tags that links have now. Deleted links keep theirs.
+ * Returns the campaign, folder, or tags of links now. Deleted links keep theirs.
  *
  * @param only of these values alone; null: all
  */

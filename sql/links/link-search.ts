@@ -6,15 +6,15 @@ export const LINK_STATUSES = ['active', 'expired', 'used_up'] as const;
 export type LinkStatus = (typeof LINK_STATUSES)[number];
 
 /**
- * Who made a link. `own`: a person or a key. `referral`: a referrer's. `bio`: a button of a bio page. `program`: the code of
- * a program.
+ * The creator of a link. `own`: a person or a key. `referral`: a referrer's link. `bio`: a button of a bio page.
+ * `program`: the code of a program.
  */
 export const LINK_KINDS = ['own', 'referral', 'bio', 'program'] as const;
 export type LinkKind = (typeof LINK_KINDS)[number];
 
 /** Filters of a search; null: not filtered. */
 export type LinkSearch = {
-  /** Only these; unknown ones are left out. */
+  /** Only these ids; unknown ones are ignored. */
   ids: string[] | null;
   /** Part of the slug, the name or the destination, case-insensitive. */
   text: string | null;
@@ -34,7 +34,7 @@ export type LinkSearch = {
 /** Sort order of links. Ties come newest first. */
 export type LinkOrder =
   | { by: 'created' | 'name'; descending: boolean }
-  /** By a figure of each link; without one it is 0. */
+  /** By a figure of each link, 0 if it has none. */
   | { by: 'figure'; figures: readonly { linkId: string; value: number }[]; descending: boolean };
 
 export type FoundLink = { id: string; status: LinkStatus };

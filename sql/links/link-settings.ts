@@ -28,7 +28,7 @@ export type LinkSettings = {
   redirect_status: RedirectStatus;
   /** Whether the visitor's query is passed on. */
   forward_query: boolean;
-  /** Whether what follows the slug in the path is passed on. */
+  /** Whether the path behind the slug is passed on. */
   forward_path: boolean;
   append_utm: boolean;
   /** Whether `_vid` is added. */

@@ -7,7 +7,7 @@ import type { LinkSettings } from './link-settings.ts';
 import type { Name } from './slugs.ts';
 
 /**
- * Links, programs, pages and keys as the redirect needs them, across workspaces: a visitor brings nothing but a slug.
+ * Links, programs, pages and keys as the redirect needs them, across workspaces: a visitor's request has only a slug.
  */
 
 /** A live link with its campaign's destination, as the redirect needs it. */
@@ -43,7 +43,7 @@ export type OtherSlugRow = Name & {
   target: Name | null;
 };
 
-/** A proven domain, with what its workspace has set for it. */
+/** A proven domain, with its workspace's settings for it. */
 export type DomainRow = {
   id: string;
   workspace_id: string;
@@ -58,8 +58,8 @@ export type DomainRow = {
 };
 
 /**
- * A workspace that is not as most: it is suspended, tracks less, has programs with other link parameters than the default
- * ones, or lets pages of some origins alone use its publishable keys.
+ * A workspace whose policy differs from the default: it is suspended, tracks less, has programs with other link
+ * parameters, or restricts its publishable keys to pages of some origins.
  */
 export type WorkspacePolicyRow = {
   id: string;
@@ -103,7 +103,7 @@ export type LinkPage = { links: LinkTableRow[]; next: string | null };
 
 /** Returns the live ones among the next `limit` links in order of id. */
 export async function linksAfter(db: Queryable, id: string, limit: number): Promise<LinkPage> {
-  // The page by the primary key alone, then each campaign: with any other condition, or a plain join, PostgreSQL
+  // Reads the page by the primary key alone, then each campaign. With any other condition, or a plain join, PostgreSQL
   // without fresh statistics sorts the whole table for each page.
   const { rows } = await db.query<LinkTableRow & { deleted: boolean }>(
     `SELECT ${COLUMNS}, l.deleted_at IS NOT NULL AS deleted
@@ -130,8 +130,8 @@ export async function linksOfDestinations(db: Queryable, ids: string[]): Promise
 
 /** Returns the live links that these names have, case-insensitive. */
 export async function linksWithNames(db: Queryable, names: Name[]): Promise<LinkTableRow[]> {
-  // A prepared statement: visitors wait for it, and planning takes longer than running. LATERAL, because the plan is
-  // made without knowing the number of slugs.
+  // A prepared statement, because visitors wait for it, and planning takes longer than running. LATERAL, because the
+  // plan is made without knowing the number of slugs.
   const { rows } = await db.query<LinkTableRow>({
     name: 'links_by_name',
     text: `SELECT ${COLUMNS} FROM unnest($1::integer[], $2::text[]) AS wanted (domain, slug)
@@ -155,7 +155,7 @@ export async function otherSlugsAfter(db: Queryable, name: Name, limit: number):
   return rows;
 }
 
-/** Returns the slugs that name these pages and programs, and these aliases. */
+/** Returns the slugs of these pages and programs, and of these aliases. */
 export async function otherSlugsOf(db: Queryable, ids: string[]): Promise<OtherSlugRow[]> {
   const { rows } = await db.query<OtherSlugRow>(
     `${OTHERS} AND ((s.target_id = ANY ($1) AND s.alias_id IS NULL) OR s.alias_id = ANY ($1))`,

@@ -24,9 +24,9 @@ export type Link = LinkSettings & {
   utm_medium: string | null;
   /** Id of the variant that all visitors get; null: not decided. */
   split_winner: string | null;
-  /** Before it the link is as an unknown slug. ISO 8601. */
+  /** Before it, visitors get the response of an unknown slug. ISO 8601. */
   starts_at: string | null;
-  /** Left out of lists; it redirects. */
+  /** Hidden in lists; it still redirects. */
   archived: boolean;
   created_at: string;
   /** The later of the link's and its campaign's last change. */
@@ -194,7 +194,7 @@ export async function linksOfDestination(
 }
 
 export type LinkFilter = {
-  /** Only these; unknown ones are left out. */
+  /** Only these ids; unknown ones are ignored. */
   ids: string[] | null;
   channel: Channel | null;
   /** Host; `none`: the deployment's own. */
@@ -298,7 +298,7 @@ export async function updateLink(
   );
 }
 
-/** The driver would send an array as one of PostgreSQL's, not as JSON. */
+/** Encodes JSON here, because the driver would send an array as PostgreSQL's array type. */
 function columnValue(type: string, value: unknown): unknown {
   return type === 'jsonb' && value !== null ? JSON.stringify(value) : value;
 }

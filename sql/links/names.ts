@@ -1,6 +1,6 @@
 import type { Queryable } from '../database/pool.ts';
 
-/** What an id is called; `note` is a link's campaign. */
+/** The name of an id; `note` is a link's campaign. */
 export type Named = { id: string; name: string; note: string | null };
 
 /** Names of ids by dimension of a report. Deleted links keep theirs. */

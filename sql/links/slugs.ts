@@ -7,7 +7,7 @@ export type SlugKind = 'link' | 'bio_page' | 'program';
 /** `domainNumber` of the deployment's own domain. Others are `number` of `domains`. */
 export const OWN_DOMAIN = 0;
 
-/** A slug on a domain and what it is to name. */
+/** A slug on a domain, and the target that it will name. */
 export type SlugClaim = {
   /** Left out: {@link OWN_DOMAIN}. */
   domainNumber?: number;
@@ -17,15 +17,15 @@ export type SlugClaim = {
   workspaceId: string;
 };
 
-/** Returns the slug of the row which says that slugs of several segments begin with this one. */
+/** Returns the slug of the row for a prefix: slugs of several segments begin with this one. */
 export function prefixSlug(segment: string): string {
   return `${segment}/`;
 }
 
 /**
  * Claims slugs, case-insensitive, for links, bio pages and programs alike. A target can claim its former slug again,
- * and anything in the workspace an alias. Waits for a transaction that is claiming the same slug. Below another
- * workspace's slug on the deployment's own domain all are taken.
+ * and any target of the workspace an alias. Waits for a transaction that is claiming the same slug. On the deployment's
+ * own domain, all slugs below another workspace's slug are taken.
  *
  * @returns the claims that succeeded; the names of the others are taken
  */
@@ -59,8 +59,8 @@ export async function claimSlugs(tx: Queryable, claims: SlugClaim[]): Promise<Sl
 }
 
 /**
- * Returns the claims of slugs of several segments, and all claims, without those below another workspace's slug: they
- * would get visits of its link that forwards paths.
+ * Returns the claims of slugs of several segments, and all claims, without those below another workspace's slug, whose
+ * link may forward paths and would lose those visits.
  */
 async function apartFromOthers(tx: Queryable, claims: SlugClaim[]): Promise<[SlugClaim[], SlugClaim[]]> {
   const below = claims.filter(({ slug }) => firstSegment(slug) !== null);
@@ -111,7 +111,7 @@ function claimKey({ domainNumber = OWN_DOMAIN, slug }: SlugClaim): string {
   return nameKey({ domainNumber, slug });
 }
 
-/** A slug on a domain: where a link is. */
+/** A slug on a domain: the address of a link. */
 export type Name = { domainNumber: number; slug: string };
 
 /** Returns the form in which names are compared: `<domain number>/<slug in lower case>`. */
@@ -120,8 +120,8 @@ export function nameKey({ domainNumber, slug }: Name): string {
 }
 
 /**
- * Turns a name of a link into its alias: visitors of it are redirected as before, until another link claims it. The
- * link has claimed its new name.
+ * Turns a name of a link into its alias, which redirects visitors as before until another link claims it. The link has
+ * claimed its new name.
  */
 export async function leaveAlias(
   tx: Queryable,
@@ -142,7 +142,7 @@ function prefixOf({ domainNumber, slug }: Name): Name[] {
 
 /**
  * Reserves names, so that the caller's transaction can claim them one by one and in any order: other claims of them
- * wait until it ends. Without it, two transactions that claim the same slugs in different orders would deadlock.
+ * wait until it ends. Otherwise two transactions that claim the same slugs in different orders would deadlock.
  */
 export async function reserveSlugs(tx: Queryable, workspaceId: string, given: Name[]): Promise<void> {
   const all = given.flatMap((name) => [name, ...prefixOf(name)]);

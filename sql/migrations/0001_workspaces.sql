@@ -45,7 +45,7 @@ CREATE TABLE workspaces (
   tracking            text NOT NULL DEFAULT 'full' CHECK (tracking IN ('full', 'cookieless', 'none')),
   retention_months    smallint CHECK (retention_months BETWEEN 1 AND 120), -- of clicks; null: for ever
   logo                bytea CHECK (length(logo) <= 102400), -- a PNG, for QR codes
-  -- Suspended by the operator: its links and its API respond with that.
+  -- Suspended by the operator: its links and its API respond with an error that says so.
   suspended_at        timestamptz,
   first_steps_ended_at timestamptz, -- the console's first steps are all done, or hidden by an owner
   sample_of           uuid REFERENCES workspaces (id), -- whose members look at this one, which has sample data only
@@ -135,13 +135,13 @@ CREATE TABLE workspace_imports (
   offsets      jsonb NOT NULL,     -- what is added to the archive's numbers, by table
   started_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
   finished_at  timestamptz,
-  -- Until the roll-ups have its clicks, as in click_imports.
+  -- Set until the roll-ups have its clicks, as in click_imports.
   roll_up_due  timestamptz
 );
 CREATE INDEX workspace_imports_due ON workspace_imports (roll_up_due) WHERE roll_up_due IS NOT NULL;
 
--- Reserves numbers for rows of an archive, and returns what to add to those that they have there: 0 where all of them
--- are still to be given here. The service's role may not set a sequence, so this runs with the rights of its owner.
+-- Reserves numbers for rows of an archive, and returns the offset to add to the archive's numbers: 0 if none of them is
+-- in use here. The service's role may not set a sequence, so this runs with the rights of its owner.
 CREATE FUNCTION reserve_numbers(given regclass, number_column text, least_number bigint, greatest_number bigint)
 RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
@@ -151,7 +151,7 @@ DECLARE
   added      bigint;
 BEGIN
   IF greatest_number - least_number > 1000000000000 THEN RAISE EXCEPTION 'too many numbers'; END IF;
-  -- Waits for transactions that have taken a number, and holds others off until this one ends.
+  -- Waits for transactions that have taken a number, and blocks others until this one ends.
   EXECUTE format('ALTER SEQUENCE %s NO CYCLE', sequence);
   EXECUTE format('SELECT last_value, is_called FROM %s', sequence) INTO last_given, is_called;
   IF NOT is_called THEN last_given := last_given - 1; END IF;

@@ -26,8 +26,8 @@ CREATE INDEX destinations_folder ON destinations (folder_id) WHERE folder_id IS 
 CREATE TABLE slugs (
   domain_number integer NOT NULL DEFAULT 0, -- `domains.number`; 0: the deployment's own domain
   slug          text NOT NULL CHECK (slug = lower(slug COLLATE "C")),
-  -- 'alias': the former address of a link that has moved to another domain. Another link may take it.
-  -- 'prefix': `guide/` says that there are slugs such as `guide/start`. It belongs to the workspace that was first.
+  -- 'alias': the former address of a link that has moved to another domain. Another link may take it. 'prefix':
+  -- `guide/` means that slugs such as `guide/start` exist. It belongs to the first workspace with such a slug.
   kind          text NOT NULL CHECK (kind IN ('link', 'bio_page', 'program', 'alias', 'prefix')),
   target_id     uuid NOT NULL,
   workspace_id  uuid NOT NULL REFERENCES workspaces (id),
@@ -154,7 +154,7 @@ CREATE TRIGGER links_moved AFTER UPDATE ON links FOR EACH ROW
 
 -- Returns a creation time that no other link of the workspace has. The caller holds the workspace's row lock, or
 -- inserts under the unique constraint and retries. A link that was created while the clock was ahead does not count:
--- all later ones would be ahead as well.
+-- otherwise all later ones would be ahead as well.
 CREATE FUNCTION next_link_time(ws uuid) RETURNS timestamptz LANGUAGE sql AS $$
   SELECT GREATEST(
     date_trunc('microseconds', clock_timestamp()),

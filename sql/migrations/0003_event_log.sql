@@ -12,22 +12,23 @@ CREATE TABLE ingest_streams (
   created_at     timestamptz NOT NULL DEFAULT now()
 );
 
--- Imports of clicks (api/click-imports). Their rows in ClickHouse have `import_id`. A row is here before its first click is
--- stored; the counts are of what was stored since.
+-- Imports of clicks (api/click-imports). Their rows in ClickHouse have `import_id`. A row exists here before its first
+-- click is stored; the counts are of the clicks stored since.
 CREATE TABLE click_imports (
   workspace_id uuid NOT NULL REFERENCES workspaces (id),
   id           uuid NOT NULL,             -- a caller may choose it
   source       text NOT NULL,             -- shlink, yourls, kutt, plausible, matomo, csv
   rows         bigint NOT NULL DEFAULT 0, -- rows of ClickHouse
-  clicks       bigint NOT NULL DEFAULT 0, -- clicks that they stand for
+  clicks       bigint NOT NULL DEFAULT 0, -- clicks that the rows represent
   orders       bigint NOT NULL DEFAULT 0,
   first_ts     bigint,                    -- microseconds, of the oldest click
   last_ts      bigint,                    -- microseconds, of the newest click
   created_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
   updated_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
-  undone_at    timestamptz,               -- it was taken back
+  undone_at    timestamptz,               -- when the import was undone
   removed_at   timestamptz,               -- its clicks have left ClickHouse; null while `undone_at`: a worker removes them
-  -- Until the roll-ups have what has changed: set before the clicks change, and newer than a pass that did not see them.
+  -- Set until the roll-ups contain the changes. It is set before the clicks change, and is newer than a pass that did
+  -- not see them.
   roll_up_due  timestamptz,
   PRIMARY KEY (workspace_id, id)
 );
@@ -93,9 +94,9 @@ CREATE TABLE last_backup (
   made_at   timestamptz NOT NULL
 );
 
--- Rows of these are updated each second, in place. A page of them is cleaned when it is read, so vacuum need only come
--- where that was held up, and statistics of a few rows serve no plan. By default both came at each look of autovacuum,
--- and wrote more than the updates.
+-- Rows of these tables are updated in place each second. A read cleans a page, so vacuum is needed only if that is
+-- delayed, and statistics of a few rows serve no plan. By default autovacuum did both at each of its checks, and wrote
+-- more than the updates.
 ALTER TABLE ingest_streams SET (fillfactor = 50, autovacuum_vacuum_threshold = 5000, autovacuum_analyze_threshold = 100000);
 ALTER TABLE log_lanes SET (fillfactor = 50, autovacuum_vacuum_threshold = 5000, autovacuum_analyze_threshold = 100000);
 ALTER TABLE live_workers SET (fillfactor = 50, autovacuum_vacuum_threshold = 5000, autovacuum_analyze_threshold = 100000);
@@ -125,8 +126,8 @@ CREATE INDEX dead_letters_unpublished ON dead_letters (id) WHERE published_at IS
 -- Finds other letters with the events of a replayed letter: a batch that was sent twice may have become two letters.
 CREATE INDEX dead_letters_of_streams ON dead_letters (stream_id, sequence);
 
--- Replaces the content of a replayed letter by as many events of one byte, each after its length (four bytes, little-
--- endian). Erasures reach the replayed events, not the letter.
+-- Replaces the content of a replayed letter by as many events of one byte, each after its length (four bytes,
+-- little-endian). Erasures reach the replayed events, not the letter.
 CREATE FUNCTION blank_events(payload bytea) RETURNS bytea LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
   bytes  bytea := payload || ''; -- detoasted once

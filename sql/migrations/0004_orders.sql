@@ -1,13 +1,14 @@
--- Orders, one row each however often reported, and which emails and users visitors belong to.
+-- Orders, with one row each for any number of reports, and the emails and users of visitors.
 
 CREATE TABLE orders (
   internal_id        bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   workspace_id       uuid NOT NULL REFERENCES workspaces (id),
   order_id           text NOT NULL,
-  -- Grows with each change of the row and orders its copies in ClickHouse: microseconds when it changed, or one more than
-  -- before. By the clock, so that it also grows when an older backup of this database is restored beside ClickHouse.
+  -- Grows with each change of the row and orders its copies in ClickHouse: microseconds of the change, or one more than
+  -- before. It uses the clock, so that it also grows when an older backup of this database is restored beside
+  -- ClickHouse.
   version            bigint NOT NULL DEFAULT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
-  -- 'imported': with its own time, for reports alone. No purchase, commission, or webhook comes of it.
+  -- 'imported': with its own time, for reports alone. It causes no purchase, commission, or webhook.
   source             text NOT NULL CHECK (source IN ('pixel', 'server', 'imported')),
   ts                 bigint NOT NULL,      -- microseconds
   stream_ordinal     smallint NOT NULL,
@@ -84,9 +85,9 @@ CREATE TABLE visitor_users (
 );
 CREATE INDEX visitor_users_user_newest ON visitor_users (workspace_id, external_user_id, last_ts DESC);
 
--- Reports of the pixel that say when their browser got its visitor ids, as in the event log. They are stored once every
--- stream has passed them: only then it is known whether an id came with a click or in a copied address. A stream that
--- stands still does not hold them for longer than a minute.
+-- Reports of the pixel with the times at which their browser got its visitor ids, as in the event log. They are stored
+-- once every stream has passed them: only then it is known whether an id came with a click or in a copied address. A
+-- stream without progress holds them for at most a minute.
 CREATE TABLE waiting_reports (
   internal_id    bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   ts             bigint NOT NULL,          -- microseconds
@@ -112,8 +113,9 @@ CREATE TABLE joined_visitors (
 CREATE INDEX joined_visitors_other ON joined_visitors (workspace_id, other_visitor_id);
 CREATE INDEX joined_visitors_newest ON joined_visitors (workspace_id, visitor_id, last_ts DESC);
 
--- Identifies that may be the first of a person. Once the watermark has passed one, it is attributed as an order is, or removed
--- when an earlier identify is of the same person. A lead keeps its row: its person is known from then on.
+-- Identifies that may be the first of a person. Once the watermark has passed one, it is attributed as an order is, or
+-- removed when an earlier identify is of the same person. A lead keeps its row, because later identifies of its person
+-- are not leads.
 CREATE TABLE leads (
   internal_id        bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   workspace_id       uuid NOT NULL REFERENCES workspaces (id),

@@ -90,7 +90,7 @@ CREATE TABLE referral_links (
 );
 CREATE INDEX referral_links_enrollment ON referral_links (enrollment_id);
 
--- Codes of referrers beside their slugs: those that an earlier program gave them. A slug of the same text comes first.
+-- Codes of referrers beside their slugs, which an earlier program gave them. A slug of the same text takes precedence.
 CREATE TABLE referral_codes (
   workspace_id  uuid NOT NULL REFERENCES workspaces (id),
   code_key      text NOT NULL CHECK (length(code_key) BETWEEN 1 AND 200), -- in lower case
@@ -108,9 +108,9 @@ END $$;
 CREATE TRIGGER links_ref BEFORE UPDATE OF slug ON links FOR EACH ROW
   WHEN (NEW.channel = 'referral' AND OLD.extra_query IS NOT NULL) EXECUTE FUNCTION keep_ref_of_slug();
 
--- A user who signed up.
--- `pending`: reported with a visitor whose click is not visible yet. `unmatched`: a server said that no one referred the
--- user. `held`: waits for a review, and earns nothing yet. A page's report that matches no referrer leaves no row.
+-- A user who signed up. `pending`: reported with a visitor whose click is not visible yet. `unmatched`: a server
+-- reported that no one referred the user. `held`: waits for a review, and earns nothing yet. A page's report that
+-- matches no referrer leaves no row.
 CREATE TABLE signups (
   id               uuid PRIMARY KEY,
   workspace_id     uuid NOT NULL REFERENCES workspaces (id),
@@ -122,7 +122,7 @@ CREATE TABLE signups (
   address_hash     bytea,
   state            text NOT NULL CHECK (state IN ('pending', 'unmatched', 'held', 'matched')),
   by_server        boolean NOT NULL DEFAULT false, -- reported with a secret key: pages change nothing
-  -- The referrer, or that there is none, is a server's word. Otherwise the next server's report may correct it.
+  -- A server reported the referrer, or that there is none. Otherwise the next server's report may correct it.
   referrer_by_server boolean NOT NULL DEFAULT false,
   -- A server reported another visitor for a page's match, whose click is not visible yet. The match stays until then.
   correcting       boolean NOT NULL DEFAULT false,
@@ -154,8 +154,8 @@ CREATE INDEX signups_review ON signups (workspace_id, id DESC) WHERE state = 'he
 CREATE INDEX signups_visitor ON signups (workspace_id, visitor_id) WHERE visitor_id IS NOT NULL;
 
 -- The outcome of an order that may be a referred purchase, one row per order. A purchase whose buyer's signup is
--- pending has that signup and no enrollment yet, and is qualified with it. One that is `held` is qualified when its
--- buyer's signup is reviewed. A coupon brings an order to its owner without a signup.
+-- pending has that signup and no enrollment yet, and is qualified with it. A `held` purchase is qualified when its
+-- buyer's signup is reviewed. A coupon gives an order to its owner without a signup.
 CREATE TABLE purchases (
   order_internal_id bigint PRIMARY KEY REFERENCES orders (internal_id),
   workspace_id      uuid NOT NULL REFERENCES workspaces (id),
@@ -187,7 +187,7 @@ CREATE INDEX purchases_without_rate_of ON purchases (workspace_id, currency) WHE
 CREATE INDEX purchases_signup ON purchases (signup_id) WHERE signup_id IS NOT NULL;
 CREATE INDEX purchases_enrollment ON purchases (enrollment_id, purchased_at) WHERE enrollment_id IS NOT NULL;
 
--- Orders that a server reported and no referrer brought: a signup of their buyer that is reported within 72 hours may
+-- Orders that a server reported and that have no referrer: a signup of their buyer that is reported within 72 hours may
 -- still claim them. Pruned after that.
 CREATE TABLE unmatched_orders (
   order_internal_id bigint PRIMARY KEY REFERENCES orders (internal_id),
@@ -229,7 +229,7 @@ CREATE INDEX early_refunds_order ON early_refunds (workspace_id, order_id);
 CREATE INDEX early_refunds_age ON early_refunds (reported_at);
 
 -- A non-cash reward. The unique indexes are the last defense: one cause grants a referrer once. A corrected signup may
--- grant the right referrer beside the wrong one, whose delivered grant stays.
+-- grant the right referrer in addition to the wrong one, whose delivered grant stays.
 CREATE TABLE grants (
   id                       bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   workspace_id             uuid NOT NULL REFERENCES workspaces (id),
@@ -260,9 +260,9 @@ CREATE INDEX grants_signup ON grants (signup_id);
 CREATE INDEX grants_enrollment ON grants (enrollment_id, id);
 CREATE INDEX grants_holder ON grants (workspace_id, external_user_id, id);
 
--- Cash rewards. `amount_minor` is what was earned; negative where it reverses a paid one, and positive again where a
--- `correction` gives back what another took. `manual`: a bonus, or a claw-back, by the merchant. `imported`: earned and
--- not paid at an earlier referral program.
+-- Cash rewards. `amount_minor` is the earned amount. It is negative in a row that reverses a paid commission, and
+-- positive in a `correction` that returns an amount which another one reversed. `manual`: a bonus, or a claw-back, by
+-- the merchant. `imported`: earned and not paid at an earlier referral program.
 CREATE TABLE commissions (
   id                uuid PRIMARY KEY,
   workspace_id      uuid NOT NULL REFERENCES workspaces (id),
@@ -332,7 +332,7 @@ CREATE TABLE payouts (
   amount_minor  bigint NOT NULL CHECK (amount_minor > 0),
   currency      text NOT NULL,
   status        text NOT NULL DEFAULT 'open' CHECK (status IN ('open', 'paid', 'failed')),
-  -- Less than the amount where another file paid some of its commissions; 0 where others paid all of them.
+  -- Less than the amount if another file paid some of its commissions; 0 if others paid all of them.
   paid_minor    bigint CHECK (paid_minor >= 0),
   fail_reason   text CHECK (length(fail_reason) BETWEEN 1 AND 500),
   created_at    timestamptz NOT NULL,
@@ -430,7 +430,7 @@ CREATE TABLE commission_changes (
   new_status    text NOT NULL,
   changed_at    timestamptz NOT NULL DEFAULT clock_timestamp()
 );
--- The history of each referrer. Addresses are masked, so that two rows may show the same one.
+-- The history of each referrer. Addresses are masked, so two rows may show the same text for different ones.
 CREATE TABLE enrollment_changes (
   id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   enrollment_id uuid NOT NULL REFERENCES enrollments (id),

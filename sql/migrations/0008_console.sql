@@ -38,7 +38,7 @@ CREATE INDEX invites_age ON invites (expires_at);
 CREATE TABLE sessions (
   id           uuid PRIMARY KEY,
   token_hash   bytea UNIQUE,     -- SHA-256 of the cookie's value; null: waits until its browser switches to it
-  -- Sessions of one browser in several workspaces share it. Each was begun with its own member's credentials.
+  -- Sessions of one browser in several workspaces share it. Each session began with its own member's credentials.
   browser_id   uuid NOT NULL DEFAULT gen_random_uuid(),
   workspace_id uuid NOT NULL REFERENCES workspaces (id),
   member_id    uuid NOT NULL REFERENCES members (id),
@@ -105,7 +105,7 @@ CREATE TABLE provider_sign_ins (
 );
 CREATE INDEX provider_sign_ins_age ON provider_sign_ins (expires_at);
 
--- Persons of a provider, and the members that they are. One of a removed member keeps that person out.
+-- Persons of a provider, and their members. The row of a removed member keeps that person out.
 CREATE TABLE provider_identities (
   workspace_id uuid NOT NULL REFERENCES workspaces (id),
   issuer       text NOT NULL,
@@ -126,7 +126,7 @@ CREATE TABLE sign_in_attempts (
 );
 CREATE INDEX sign_in_attempts_age ON sign_in_attempts (touched_at);
 
--- First steps of a workspace that were seen done. A step stays done, whatever is deleted later.
+-- Completed first steps of a workspace. A step stays completed even if its object is deleted later.
 CREATE TABLE first_steps (
   workspace_id uuid NOT NULL REFERENCES workspaces (id),
   step         text NOT NULL,

@@ -1,4 +1,4 @@
--- What the pixel's reports were corrected in or refused for, and tests of its installation.
+-- Corrected or refused fields of the pixel's reports, and tests of its installation.
 
 CREATE TABLE report_problems (
   workspace_id uuid NOT NULL REFERENCES workspaces (id),
@@ -10,7 +10,7 @@ CREATE TABLE report_problems (
   PRIMARY KEY (workspace_id, problem, field)
 );
 
--- A test that a member runs: a page that is opened with its id shows what arrives.
+-- A test that a member runs: a page that is opened with its id shows the arriving reports.
 CREATE TABLE pixel_tests (
   id           uuid PRIMARY KEY,
   workspace_id uuid NOT NULL REFERENCES workspaces (id),

@@ -1,8 +1,9 @@
--- Domains of workspaces. Two workspaces can wait for one; the one that proves it first has it.
+-- Domains of workspaces. Two workspaces may wait for the same domain; the first one that proves it gets it.
 
 CREATE TABLE domains (
   id               uuid PRIMARY KEY,
-  -- Its part of each name, (domain_number, slug). A domain that another workspace takes over begins with no names.
+  -- The domain's part of each name, (domain_number, slug). A domain that another workspace takes over starts without
+  -- names.
   number           integer GENERATED ALWAYS AS IDENTITY UNIQUE,
   workspace_id     uuid NOT NULL REFERENCES workspaces (id),
   domain           text NOT NULL CHECK (domain = lower(domain) AND length(domain) <= 245),

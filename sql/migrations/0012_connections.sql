@@ -1,4 +1,4 @@
--- Connected billing providers: their events as received, and what the events say about customers and payments.
+-- Connected billing providers: their events as received, and the customers and payments in the events.
 
 CREATE TABLE connections (
   id             uuid PRIMARY KEY,
@@ -16,10 +16,10 @@ CREATE TABLE connections (
 -- Creation times are cursors.
 CREATE UNIQUE INDEX connections_listed ON connections (workspace_id, created_at) WHERE deleted_at IS NULL;
 
--- What events say about one payment. An event names a payment by the ids of the provider's objects (invoice, payment,
--- charge); one that names ids of two rows joins them. The purchase follows from `parts` alone, so that the order of the
--- events does not matter. Payments and customers belong to the workspace's account at the provider: they outlive a
--- connection that is deleted and made again.
+-- The facts of events about one payment. An event names a payment by the ids of the provider's objects (invoice,
+-- payment, charge). An event with ids of two rows joins them. The purchase follows from `parts` alone, so that the
+-- order of the events does not matter. Payments and customers belong to the workspace's account at the provider: they
+-- outlive a deleted connection.
 CREATE TABLE connection_payments (
   id                uuid PRIMARY KEY,
   workspace_id      uuid NOT NULL REFERENCES workspaces (id),
@@ -30,13 +30,13 @@ CREATE TABLE connection_payments (
   account_id        text,           -- the provider's, where a customer has an account of its own there
   subscription_id   text,           -- the provider's
   parts             jsonb NOT NULL, -- by name; see core/connections/payment-parts.ts
-  paid_at           timestamptz,    -- null: no event has told what was paid
+  paid_at           timestamptz,    -- null: no event has the amount yet
   assigned_user     text,           -- the buyer that a merchant assigned
   order_internal_id bigint REFERENCES orders (internal_id), -- null: not recorded
   recorded          jsonb,          -- the facts that this payment wrote; null: none, or a report by hand was first
   status            text NOT NULL DEFAULT 'unmatched' CHECK (status IN ('recorded', 'ignored', 'unmatched', 'failed')),
   reason            text,
-  due_at            timestamptz,    -- when it is looked at without an event; null: never
+  due_at            timestamptz,    -- when a worker settles it without an event; null: never
   created_at        timestamptz NOT NULL
 );
 CREATE INDEX connection_payments_refs ON connection_payments USING gin (refs);
@@ -47,7 +47,7 @@ CREATE INDEX connection_payments_account ON connection_payments (workspace_id, p
 CREATE INDEX connection_payments_subscription ON connection_payments (workspace_id, provider, subscription_id)
   WHERE subscription_id IS NOT NULL;
 CREATE INDEX connection_payments_due ON connection_payments (due_at) WHERE due_at IS NOT NULL;
--- What a later signup, report, or identify may name the buyer of.
+-- Payments without a buyer. A later signup, report, or identify may name the buyer.
 CREATE INDEX connection_payments_unmatched ON connection_payments (created_at)
   WHERE status = 'unmatched' AND order_internal_id IS NOT NULL;
 CREATE INDEX connection_payments_order ON connection_payments (order_internal_id) WHERE order_internal_id IS NOT NULL;
@@ -81,8 +81,8 @@ CREATE INDEX connection_events_pending ON connection_events (connection_id, cust
 CREATE INDEX connection_events_payment ON connection_events (payment_id) WHERE payment_id IS NOT NULL;
 CREATE INDEX connection_events_age ON connection_events (received_at);
 
--- Which user a payer at the provider is: `customer:`, `account:` or `subscription:` with the provider's id. A payment goes
--- by the newest tie before it, else by the first one after it.
+-- The user behind a payer at the provider: `customer:`, `account:` or `subscription:` with the provider's id. A payment
+-- goes by the newest tie before it, else by the first one after it.
 CREATE TABLE connection_ties (
   workspace_id     uuid NOT NULL REFERENCES workspaces (id),
   provider         text NOT NULL,

@@ -1,6 +1,6 @@
--- Discount codes of referrers. An order that was paid with one belongs to its referrer, without a click or a signup.
+-- Discount codes of referrers. An order with such a code belongs to its referrer, without a click or a signup.
 
--- A deleted coupon keeps its row: the orders that it brought, and their renewals, stay its owner's.
+-- A deleted coupon keeps its row: its orders, and their renewals, stay its owner's.
 CREATE TABLE coupons (
   id            uuid PRIMARY KEY,
   workspace_id  uuid NOT NULL REFERENCES workspaces (id),
@@ -21,7 +21,7 @@ CREATE TABLE promotion_codes (
   workspace_id    uuid NOT NULL REFERENCES workspaces (id),
   connection_id   uuid NOT NULL REFERENCES connections (id),
   discount        jsonb NOT NULL,   -- its terms; see `Discount` in core/connections/promotion-codes.ts
-  -- `ending`: the coupon is deleted, and the code is to be ended at the provider.
+  -- `ending`: the coupon is deleted, and a worker must end its code at the provider.
   status          text NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'active', 'failed', 'ending', 'ended')),
   reference       text,             -- the provider's id of the code
   attempts        integer NOT NULL DEFAULT 0,

@@ -23,7 +23,7 @@ CREATE UNIQUE INDEX fulfilments_of_program ON fulfilments (program_id) WHERE del
 CREATE UNIQUE INDEX fulfilments_listed ON fulfilments (workspace_id, created_at) WHERE deleted_at IS NULL;
 
 -- One row for each grant that a fulfilment delivers, written in the transaction that earns it. A grant has one delivery
--- for ever: a later fulfilment takes the row over.
+-- forever: a later fulfilment takes the row over.
 CREATE TABLE grant_deliveries (
   id              uuid PRIMARY KEY, -- the `webhook-id`, and the body's `id`
   grant_id        bigint NOT NULL UNIQUE REFERENCES grants (id),
@@ -31,7 +31,7 @@ CREATE TABLE grant_deliveries (
   fulfilment_id   uuid NOT NULL REFERENCES fulfilments (id),
   status          text NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'delivered', 'failed', 'canceled')),
   attempts        integer NOT NULL DEFAULT 0,
-  -- When the first attempt began that may have delivered the grant, for all that is known. Null: none may have.
+  -- When the first attempt began that may have delivered the grant. Null: no known attempt may have.
   uncertain_since timestamptz,
   refusals        integer NOT NULL DEFAULT 0, -- attempts that Stripe refused; see `workers/fulfilments/stripe.ts`
   customer        text,                       -- Stripe: of the uncertain attempts, or of the delivery

@@ -21,8 +21,8 @@ const MAX_OF_ALL = 5 * MAX_VISITORS;
 
 /**
  * Returns the visitors that are one person with each buyer: the visitors of the buyer's browser, every visitor with an
- * email of those or of the order, and every visitor that was reported together with one of them. One hop: other emails
- * of the visitors found join no one.
+ * email of those or of the order, and every visitor that was reported together with one of them. Only one hop: other
+ * emails of the found visitors join no further visitors.
  *
  * @returns for each buyer, in the given order, distinct visitor ids; only for the first buyers, at least one, where all
  *   together exceed the limit
@@ -63,7 +63,7 @@ export async function visitorsOfBuyers(db: Queryable, buyers: readonly Buyer[]):
       buyers.map((buyer) => buyer.email),
     ],
   );
-  // The last buyer may lack some.
+  // The visitors of the last buyer may be incomplete.
   const whole = rows.length > MAX_OF_ALL ? Number(rows.at(-1)?.position) - 1 : buyers.length;
   const visitors: string[][] = Array.from({ length: whole }, () => []);
   for (const row of rows) visitors[row.position - 1]?.push(row.visitor_id);

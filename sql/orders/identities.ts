@@ -14,8 +14,8 @@ export type IdentityReport = {
 };
 
 /**
- * Stores the emails and users of visitors. The external user id of an email is the newest that came with it; the newest of a
- * server is stored beside it. Leaves out reports of unknown workspaces.
+ * Stores the emails and users of visitors. The external user id of an email is the newest one reported with it; the
+ * newest one of a server is stored beside it. Leaves out reports of unknown workspaces.
  */
 export async function upsertIdentities(
   transaction: Queryable,

@@ -11,7 +11,7 @@ export type ImportedOrder = {
   visitorId: string | null;
   /** Lower case. */
   email: string | null;
-  /** The link that it counts for where no click of the buyer does. */
+  /** The link that gets the order if no click of the buyer does. */
   linkId: string | null;
   amountMinor: number;
   currency: string;
@@ -21,8 +21,8 @@ export type ImportedOrder = {
 export const IS_UNDONE = (row: string) => `(${row}.source = 'imported' AND ${row}.import_id IS NULL)`;
 
 /**
- * Stores imported orders, and queues them for ClickHouse. They keep the attribution model and window that the workspace has now.
- * Nothing else comes of them. An order that is known stays as it is.
+ * Stores imported orders, and queues them for ClickHouse. They keep the attribution model and window that the workspace
+ * has now. They have no other effect. A known order stays as it is.
  *
  * @param orders each id once
  * @returns the ids of the orders that were stored
@@ -33,7 +33,7 @@ export async function storeImportedOrders(
   orders: readonly ImportedOrder[],
 ): Promise<Set<string>> {
   if (orders.length === 0) return new Set();
-  // In one order everywhere, so that no two transactions wait for each other.
+  // Sorted, so that transactions lock orders in the same order and never deadlock.
   const sorted = orders.toSorted((a, b) => (a.orderId < b.orderId ? -1 : 1));
   const { rows } = await tx.query<{ internal_id: number; order_id: string }>(
     `INSERT INTO orders AS known (workspace_id, order_id, source, ts, stream_ordinal, visitor_id, email, amount_minor,
@@ -84,7 +84,8 @@ export async function knownOrders(
 }
 
 /**
- * Takes the orders of an import back: without amount and buyer they are in no report and journey, once their shares are replaced.
+ * Undoes the orders of an import: without amount and buyer they are in no report and journey, once their shares are
+ * replaced.
  *
  * @returns how many there were
  */

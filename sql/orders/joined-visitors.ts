@@ -23,7 +23,7 @@ export async function joinVisitors(transaction: Queryable, joins: readonly Joine
       }
     }
   }
-  // In one order, so that two lanes never wait for each other.
+  // Sorted, so that two lanes never deadlock.
   const rows = [...pairs].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, pair]) => pair);
   if (rows.length === 0) return;
   await transaction.query(

@@ -28,7 +28,7 @@ const isIn = (table: string, condition: string) =>
   `EXISTS (SELECT FROM ${table} AS known WHERE known.workspace_id = lead.workspace_id AND ${condition}`;
 const earlierIn = (table: string, condition: string) =>
   `${isIn(table, condition)} AND known.first_ts < lead.ts)`;
-/** Another lead of the person: one that counts already, or an earlier one. Times of two streams may be equal. */
+/** SQL: another lead of the person that counts already, or is earlier. Times of two streams may be equal. */
 const leadWith = (condition: string) =>
   `${isIn('leads', condition)} AND (known.ts, known.stream_ordinal) <> (lead.ts, lead.stream_ordinal)
     AND (known.attributed_at IS NOT NULL OR (known.ts, known.stream_ordinal) < (lead.ts, lead.stream_ordinal)))`;
@@ -45,7 +45,7 @@ export const IS_KNOWN = `(
     OR ${leadWith('known.external_user_id = lead.external_user_id')})`;
 
 /**
- * Stores the identifies that may be the first of a person: an earlier one may still be on its way. To be called after the
+ * Stores the identifies that may be the first of a person: an earlier one may not be stored yet. Call it after the
  * identities of the same events are stored. Leaves out reports of unknown workspaces.
  */
 export async function noteLeads(transaction: Queryable, reports: readonly LeadReport[]): Promise<void> {

@@ -3,15 +3,15 @@ import { inTransaction, type Pool } from '../database/pool.ts';
 import { nextVersion } from './orders.ts';
 
 const BATCH = 500;
-/** Before orders that others hold are tried again, milliseconds. */
+/** Pause before orders that others hold are tried again, milliseconds. */
 const HELD_MS = 50;
 
 const OF_PAIR = `FROM orders JOIN workspaces AS workspace ON workspace.id = orders.workspace_id
   WHERE orders.without_rate AND orders.currency = $1 AND workspace.currency = $2`;
 
 /**
- * Gives a new version to the orders that count without revenue because their pair of currencies had no rate, so that they
- * are attributed again. To be called when the rate is set; may be repeated.
+ * Gives a new version to the orders that count without revenue because their pair of currencies had no rate, so that
+ * they are attributed again. Call it when the rate is set; may be repeated.
  *
  * @returns how many orders
  */
@@ -19,7 +19,7 @@ export async function attributeAnew(pool: Pool, currency: string, base: string):
   let orders = 0;
   for (;;) {
     const some = await inTransaction(pool, async (tx) => {
-      // Skipped, not waited for: a lane locks several orders, in an order of its own.
+      // Skips locked orders instead of waiting: a lane locks several orders, in an order of its own.
       const { rows } = await tx.query<{ internal_id: number }>(
         `WITH chosen AS MATERIALIZED (
            SELECT internal_id ${OF_PAIR} LIMIT ${BATCH} FOR NO KEY UPDATE OF orders SKIP LOCKED

@@ -2,7 +2,7 @@ import type { EventSource } from '../../core/events/types.ts';
 import type { Queryable } from '../database/pool.ts';
 import { queuePublications } from './publications.ts';
 
-/** Who reported an order; `imported`: it is history. */
+/** The source of a report of an order; `imported`: an import of history. */
 export type OrderSource = EventSource | 'imported';
 
 /** One report of an order. */
@@ -44,13 +44,13 @@ const pixelVisitor = (row: string) =>
 /** SQL: whether neither the report that counts nor another by the pixel has named a visitor. */
 const wantsVisitor = (row: string) => `(${row}.visitor_id IS NULL AND ${row}.pixel_visitor_id IS NULL)`;
 /**
- * SQL: what a report is compared by: a server's beats the pixel's, which beats an imported one, then the earliest wins.
+ * SQL: the rank of a report. A server's report beats the pixel's, which beats an imported one; then the earliest wins.
  * Times are unique in a deployment.
  */
 const rank = (row: string) =>
   `(array_position('{server,pixel,imported}'::text[], ${row}.source), ${row}.ts, ${row}.stream_ordinal)`;
 const WINS = `${rank('EXCLUDED')} < ${rank('known')}`;
-/** SQL: the other ids of the browser whose visitor the order keeps: both stand in the same report. */
+/** SQL: the other ids of the browser from the report whose visitor the order keeps. */
 const OTHER_VISITORS = `CASE WHEN ${WINS} AND ${wantsVisitor('EXCLUDED')} AND ${pixelVisitor('known')} IS NOT NULL
   THEN known.other_visitor_ids ELSE EXCLUDED.other_visitor_ids END`;
 /** SQL: a column of the report that counts. */
@@ -71,11 +71,11 @@ const REPORTED = [
 ];
 
 /**
- * Stores reports of orders and queues the orders that change for ClickHouse. Of several reports of one order one counts:
- * a server's before the pixel's, then the earliest. Where the one that counts names no visitor, the visitor of the pixel's
- * report is kept beside it: the thank-you page knows whose clicks led there, the server what was paid. An order keeps the
- * attribution model and window that its workspace had at the first report. Leaves out reports of unknown workspaces, and
- * of orders instead of which another one of the same payment counts.
+ * Stores reports of orders, and queues changed orders for ClickHouse. Only one of several reports of an order counts: a
+ * server's before the pixel's, then the earliest. If that report names no visitor, the order also keeps the visitor of
+ * the pixel's report: the server knows the amount, and the thank-you page knows the visitor whose clicks led there. An
+ * order keeps the attribution model and window that its workspace had at the first report. Leaves out reports of
+ * unknown workspaces, and of orders that another order of the same payment replaces.
  *
  * @returns the reports of orders that were not known, and a server's reports that replaced the pixel's
  */
@@ -83,7 +83,7 @@ export async function upsertOrders(
   transaction: Queryable,
   reports: readonly OrderReport[],
 ): Promise<{ created: MergedReport[]; replaced: MergedReport[] }> {
-  // One statement can't touch a row twice; a fixed order keeps two lanes from waiting for each other.
+  // One statement can't update a row twice. A fixed order keeps two lanes from deadlocking.
   const merged = mergedReports(reports);
   const rows = [...merged].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, report]) => report);
   if (rows.length === 0) return { created: [], replaced: [] };
@@ -183,7 +183,7 @@ export async function insertOrder(tx: Queryable, report: OrderReport): Promise<b
   return rowCount === 1;
 }
 
-/** Merges the reports of each order. By workspace and order. */
+/** Merges the reports of each order. Keyed by workspace and order. */
 function mergedReports(reports: readonly OrderReport[]): Map<string, MergedReport> {
   const byOrder = Map.groupBy(reports, (report) => `${report.workspaceId}/${report.orderId}`);
   return new Map([...byOrder].map(([key, own]) => [key, mergedReport(own)]));

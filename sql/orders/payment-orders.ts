@@ -21,7 +21,8 @@ export async function ordersWithIds(
 
 /**
  * Records that another order of the same payment counts instead of this one, which reports then leave out. The order
- * that counts takes over the visitor that the pixel named, as two reports with one id do. The caller has locked both.
+ * that counts takes over the visitor of the pixel's report, as when two reports have one id. The caller has locked
+ * both.
  */
 export async function giveUpOrder(tx: Queryable, internalId: number, sameAs: number): Promise<void> {
   await tx.query(

@@ -2,7 +2,7 @@ import { ADVISORY_LOCKS } from '../database/advisory-locks.ts';
 import type { Queryable } from '../database/pool.ts';
 import type { OrderSource } from './orders.ts';
 
-/** An order as ClickHouse is to have it. */
+/** An order as ClickHouse will have it. */
 export type Publication = {
   internal_id: number;
   workspace_id: string;
@@ -12,7 +12,7 @@ export type Publication = {
   /** Microseconds. */
   ts: number;
   stream_ordinal: number;
-  /** Also the visitor of the pixel's report or of the buyer's signup, where the report that counts names none. */
+  /** The visitor, or else the one of the pixel's report or of the buyer's signup. */
   visitor_id: string | null;
   other_visitor_ids: string[];
   email: string | null;
@@ -32,8 +32,9 @@ export async function queuePublications(tx: Queryable, internalIds: readonly num
 }
 
 /**
- * Waits until no other transaction writes orders to ClickHouse, and lets none begin before this one ends. An advisory lock
- * and no row's: until the transaction writes, it has no id, and ingest reads link changes only up to the oldest id.
+ * Waits until no other transaction writes orders to ClickHouse, and blocks others until this one ends. An advisory
+ * lock, not a row's: with a row lock the transaction would get an id before it writes, and ingest reads link changes
+ * only up to the oldest id.
  */
 export async function holdPublications(tx: Queryable): Promise<void> {
   await tx.query('SELECT pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.orderPublications]);
@@ -54,8 +55,8 @@ export async function duePublications(tx: Queryable, limit: number): Promise<Pub
 }
 
 /**
- * Removes orders that are in ClickHouse from the queue. An order that has another version by now stays. Locks
- * the orders, because a transaction that changes one holds its lock when it finds the order queued.
+ * Removes orders that are in ClickHouse from the queue. An order with another version by now stays. Locks the orders,
+ * because a transaction that changes one holds its lock when it finds the order queued.
  */
 export async function dropPublications(
   tx: Queryable,

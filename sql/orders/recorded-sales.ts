@@ -4,8 +4,8 @@ import { queueEvents } from '../webhooks/outbox.ts';
 import { type OrderReport, upsertOrders } from './orders.ts';
 
 /**
- * Stores reports of orders as {@link upsertOrders} does, and queues in the same transaction a `sale.created` for each
- * new order and a `sale.updated` for each that a server's report takes over from the pixel's.
+ * Stores reports of orders as {@link upsertOrders} does. In the same transaction it queues a `sale.created` for each
+ * new order, and a `sale.updated` for each order whose server report replaces the pixel's.
  */
 export async function recordSales(transaction: Queryable, reports: readonly OrderReport[]): Promise<void> {
   const { created, replaced } = await upsertOrders(transaction, reports);

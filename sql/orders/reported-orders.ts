@@ -12,7 +12,10 @@ export type ReportedOrder = {
   /** Microseconds. */
   ts: number;
   visitor_id: string | null;
-  /** The visitor of a pixel's report, where the report that counts names none. For attribution only: anyone can send a pixel. */
+  /**
+   * The visitor of a pixel's report, if the report that counts names none. For attribution only: anyone can send a
+   * pixel's report.
+   */
   pixel_visitor_id: string | null;
   /** The visitor of the buyer's signup, where no report names a visitor. */
   signup_visitor_id: string | null;
@@ -30,13 +33,13 @@ const COLUMNS = `internal_id, workspace_id, order_id, source, ts, visitor_id, pi
 
 export type NewReportedOrder = Omit<ReportedOrder, 'internal_id' | 'source' | 'pixel_visitor_id'>;
 
-/** Ordinal of an order that did not come through the event log: the last one. */
+/** Ordinal of an order that is not from the event log: the last one. */
 const NO_STREAM = ORDINALS - 1;
 const MICROS_PER_MILLI = 1_000;
 
 /**
- * Stores an order that a server reported through the API, and queues it for ClickHouse. Locks it until the transaction ends. Of
- * a known order the report that counts stays, as in `upsertOrders`.
+ * Stores an order that a server reported through the API, and queues it for ClickHouse. Locks it until the transaction
+ * ends. A known order keeps the report that counts, as in `upsertOrders`.
  *
  * @param given.known whether the caller holds the order's lock
  * @param given.now when it was reported; it is attributed once the watermark has passed this

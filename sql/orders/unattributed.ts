@@ -7,10 +7,10 @@ import { visitorOfUser } from './user-visitors.ts';
 /** The shares of one version of an event: their number and the event's time then (microseconds), by which they are found. */
 export type WrittenShares = { version: number; parts: number; ts: number; streamOrdinal: number };
 
-/** The events that clicks lead to, by the table in which they wait for attribution. */
+/** Kinds of events that attribution connects to clicks, by the table in which they wait for it. */
 export type ConversionKind = 'orders' | 'leads';
 
-/** A link that an order counts for where no click of its buyer does. An empty domain is the deployment's own. */
+/** A link that gets an order if no click of its buyer does. An empty domain is the deployment's own. */
 export type NamedLink = { id: string; slug: string; domain: string; channel: string | null };
 
 /** An order or a lead that waits for attribution. */
@@ -32,12 +32,18 @@ export type Unattributed = {
   link: NamedLink | null;
   /** Null: a lead. */
   revenue: { amountMinor: number; currency: string; workspaceCurrency: string } | null;
-  /** It has no shares: an older order of the same payment counts, or an earlier identify of the same person, or its import was undone. */
+  /**
+   * It gets no shares: an older order of the same payment counts, or an earlier identify of the same person, or its
+   * import was undone.
+   */
   isGivenUp: boolean;
   model: AttributionModel;
   /** Days. */
   window: number;
-  /** Versions whose attributed shares may be in ClickHouse; this one too when a worker has begun to write its shares. */
+  /**
+   * Versions whose attributed shares may be in ClickHouse, including this one once a worker has begun to write its
+   * shares.
+   */
   written: readonly WrittenShares[];
   /** Changes with the row. */
   rowVersion: string;
@@ -78,8 +84,8 @@ const KINDS = {
 };
 
 /**
- * How long a worker has for writing shares that it has recorded. Afterwards another one may write them too, which changes
- * nothing: as after a kill, the newest version counts.
+ * SQL of the time that a worker has for writing recorded shares. After it another worker may write them too, which is
+ * harmless: as after a kill, the newest version counts.
  */
 const CLAIMED_UNTIL = "clock_timestamp() + interval '20 seconds'";
 
@@ -161,17 +167,17 @@ export async function claimUnattributed(
 /** The shares that are about to be written for an event. */
 export type SharesToWrite = {
   event: Unattributed;
-  /** Every version whose shares may be in ClickHouse then. */
+  /** Every version whose shares may be in ClickHouse after the write. */
   written: readonly WrittenShares[];
-  /** Whether they are without revenue because no rate is set for the order's currency. */
+  /** Whether they have no revenue because no rate is set for the order's currency. */
   withoutRate: boolean;
 };
 
 /**
- * Records the shares of claimed events that are about to be written, and prolongs the claim beyond the transaction. To be
- * committed before they are written.
+ * Records the shares of claimed events before they are written, and extends the claim beyond the transaction. Commit it
+ * before writing them.
  *
- * @returns the events that have not changed since they were claimed; the shares of the others must not be written
+ * @returns the events that have not changed since they were claimed; do not write the shares of the others
  */
 export async function recordShares(
   transaction: Queryable,
@@ -208,8 +214,8 @@ export async function releaseClaims(
 }
 
 /**
- * Records that the shares of these versions are in ClickHouse, and ends the claim. A newer version of an order still waits
- * for its own. A lead that is given up was none: its row goes.
+ * Records that the shares of these versions are in ClickHouse, and ends the claim. A newer version of an order still
+ * waits for its own. The row of an identify that is not a lead is removed.
  */
 export async function markAttributed(
   db: Queryable,

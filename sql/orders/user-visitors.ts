@@ -1,6 +1,6 @@
 /**
- * Returns the SQL of a user's visitor: the one of the user's signup, else the one of the newest report that names the user; null
- * without any.
+ * Returns the SQL of a user's visitor: that of the user's signup, else that of the newest report that names the user;
+ * null without any.
  *
  * @param workspace SQL of the workspace's id
  * @param user SQL of the user's external id; null: none

@@ -15,7 +15,7 @@ export type WaitingReport = Omit<DeadLetter, 'reason'> & {
 /** `isPassed`: every stream has passed it, so that all clicks before it are visible. */
 export type ClaimedReport = WaitingReport & { internalId: number; isPassed: boolean };
 
-/** A report waits no longer than this for a stream that makes no progress: an order must not be missing. */
+/** Maximum wait for a stream without progress: an order must not be missing. */
 const LONGEST_WAIT = "interval '1 minute'";
 
 /** Stores reports that wait. One that waits already stays as it is. */
@@ -93,7 +93,7 @@ export async function removeWaitingReports(
  * that waits. Microseconds; null: no stream is known.
  */
 export async function reportsStoredBefore(db: Queryable): Promise<number | null> {
-  // First: what waits from before it is in the table then.
+  // Read first, so that reports that wait from before it are in the table.
   const mark = await watermark(db);
   if (mark === null) return null;
   const { rows } = await db.query<{ oldest: number | null }>('SELECT min(ts) AS oldest FROM waiting_reports');

@@ -2,18 +2,18 @@ import { uuidv7 } from '../../core/ids.ts';
 import type { ReportProblem } from '../../core/tracking/report-problems.ts';
 import type { Queryable } from '../database/pool.ts';
 
-/** How long a page may report to a test. */
+/** Hours for which a page may report to a test. */
 export const TEST_HOURS = 1;
-/** Calls of one test that are kept: anyone who knows its id can report to it. */
+/** Stored calls of one test, limited because anyone who knows its id can report to it. */
 export const TEST_CALLS_LIMIT = 200;
-/** Tests of a workspace that are kept, the newest. */
+/** Stored tests of a workspace, the newest. */
 const TESTS_KEPT = 20;
 
-/** What the pixel sent in a test, without personal data. */
+/** A report that the pixel sent in a test, without personal data. */
 export type TestCall = {
   type: 'test' | 'identify' | 'order' | 'unknown';
   outcome: 'recorded' | 'corrected' | 'refused';
-  /** How many visitor ids came with it. */
+  /** How many visitor ids the report had. */
   visitors: number;
   /** Which fields named the person. */
   names: ('email' | 'external_user_id')[];

@@ -48,7 +48,7 @@ export async function reportProblems(
   return rows;
 }
 
-/** Forgets the workspace's problems, for instance once they are fixed. */
+/** Deletes the workspace's problems, for instance once they are fixed. */
 export async function deleteReportProblems(db: Queryable, workspaceId: string): Promise<void> {
   await db.query('DELETE FROM report_problems WHERE workspace_id = $1', [workspaceId]);
 }

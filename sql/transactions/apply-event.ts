@@ -17,7 +17,7 @@ import type { PaymentContext } from './payment-buyer.ts';
 import { settlePayment } from './settle-payment.ts';
 
 /**
- * Applies what an event says: stores it, and settles every payment that it concerns. The caller has locked the connection.
+ * Applies an event: stores its facts, and settles every payment that it concerns. The caller has locked the connection.
  *
  * @returns the outcome of the event, and the payment that it is about
  */
@@ -37,7 +37,7 @@ export async function applyEvent(
     return { status: 'ignored', reason: 'connected_account', paymentId: null };
   if ('ignored' in reading) return { status: 'ignored', reason: reading.ignored, paymentId: null };
   const since = new Date(now.getTime() - OPEN_MS);
-  /** Payments whose outcome may change, and who paid others of the kind. */
+  /** Payments whose outcome may change, and payers whose other payments may. */
   const concerned = new Set<string>();
   const payers: Payer[] = [];
   let own: string | null = null;
@@ -74,8 +74,8 @@ export async function applyEvent(
 }
 
 /**
- * Applies what the provider has answered about a payment, and settles it with those that it concerns. The caller has locked
- * the connection.
+ * Applies the provider's response about a payment, and settles the payments that it concerns. The caller has locked the
+ * connection.
  */
 export async function applyFound(
   tx: Queryable,
@@ -101,8 +101,8 @@ export async function applyFound(
 }
 
 /**
- * Returns these payments, and the open ones of these payers and of the same payers, in the order in which they were paid:
- * whether a payment is a renewal, and who bought, follow from the earlier ones. One that was joined to another is left out.
+ * Returns these payments and the open ones of these and their own payers, in the order in which they were paid. Earlier
+ * payments determine whether a payment is a renewal, and its buyer. A payment that was joined to another is left out.
  */
 async function inOrderOfPayment(
   tx: Queryable,

@@ -2,12 +2,12 @@ import { type NewAuditEntry, recordAudit } from '../audit/audit-log.ts';
 import type { Queryable } from '../database/pool.ts';
 import type { PaymentContext } from './payment-buyer.ts';
 
-/** What an event of a billing provider can change that was recorded before. */
+/** Changes of recorded facts that an event of a billing provider can cause. */
 export type ProviderAction = 'purchase.correct' | 'refund.record' | 'refund.give_back' | 'customer.tie';
 
 /**
- * Leaves an audit entry for what an event of a billing provider changed. Nothing where no event did: members and keys leave
- * their own.
+ * Records an audit entry for a change by an event of a billing provider. It records nothing without an event, because
+ * changes by members and keys have their own entries.
  */
 export async function auditProvider(
   tx: Queryable,

@@ -14,8 +14,8 @@ import {
 import { type Signup, signupOfUser, visitorTraits } from '../referrals/signups.ts';
 
 /**
- * Returns why a signup earns this referrer nothing, or null. Holds until the transaction ends: another signup of the
- * same person waits. The caller has locked the signup.
+ * Returns why a signup earns this referrer nothing, or null. The result holds until the transaction ends, because other
+ * signups of the same person wait. The caller has locked the signup.
  */
 export async function blockReasonFor(
   tx: Queryable,
@@ -33,8 +33,8 @@ export async function blockReasonFor(
 }
 
 /**
- * Returns why the order of a coupon earns the coupon's owner nothing, or null: the buyer as {@link blockReasonFor} would
- * judge their signup, by what a server said of them. The caller has locked the buyer.
+ * Returns why the order of a coupon earns the coupon's owner nothing, or null. It checks the buyer by a server's facts
+ * as {@link blockReasonFor} checks a signup. The caller has locked the buyer.
  */
 export async function blockReasonForBuyer(
   tx: Queryable,

@@ -14,8 +14,8 @@ import { type UsedCoupon, writeOutcome } from './record-purchase.ts';
 import { missingRewards } from './undo-rewards.ts';
 
 /**
- * Changes what a recorded order says: its buyer, what of it earns commission, or whether it is a renewal. What it earned
- * by its former facts is taken back as far as it is not paid or delivered, and what it earns now is written.
+ * Changes facts of a recorded order: its buyer, its commissionable amount, or whether it is a renewal. Reverses what it
+ * earned by the former facts unless it is paid or delivered, and writes what it earns now.
  *
  * @param orderInternalId of an order that a server reported
  * @param given.used the coupon that it used
@@ -78,7 +78,7 @@ async function writeFacts(tx: Queryable, orderInternalId: number, sale: Sale): P
 }
 
 /**
- * Qualifies the purchases of a signup again in the order of their times, where that order matters and one of them was
+ * Qualifies the purchases of a signup again in the order of their times, if that order matters and one of them was
  * reported after a later one. The caller has locked the signup.
  */
 export async function qualifyInOrder(

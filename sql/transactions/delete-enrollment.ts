@@ -4,9 +4,9 @@ import { deleteCouponsOf } from '../referrals/coupons.ts';
 import type { ChangeOrigin, Enrollment } from '../referrals/enrollments.ts';
 
 /**
- * Erases a locked enrollment: name, emails, device and addresses go, also from the user's own signup, from payout files
- * and from the history. Ids and amounts stay, for the ledger. The link still redirects, but brings the user nothing, and
- * coupons and old codes end.
+ * Erases a locked enrollment: its name, emails, device and addresses are removed, also from the user's own signup, from
+ * payout files and from the history. Ids and amounts stay for the ledger. The link still redirects but earns nothing,
+ * and coupons and old codes end.
  */
 export async function deleteEnrollment(
   tx: Queryable,

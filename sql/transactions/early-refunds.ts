@@ -8,8 +8,8 @@ import { reverseCommissions } from './reverse-commissions.ts';
 
 /**
  * Writes the refunds that were reported before their order, just before the order is qualified. The caller has locked
- * the order.
- * Their reports were accepted, so an amount above the order's, or finer than its currency, is cut to what is left.
+ * the order. Their reports were accepted, so an amount above the order's, or finer than its currency, is cut to the
+ * remaining amount.
  *
  * @returns the refunds that were written
  */
@@ -45,8 +45,8 @@ export async function adoptEarlyRefunds(
 }
 
 /**
- * Applies early refunds of an order that was qualified at the moment the refund was reported: neither transaction saw
- * the other.
+ * Applies early refunds of an order that was being qualified when the refund was reported: neither transaction could
+ * read the other's rows.
  */
 export async function settleEarlyRefunds(
   tx: Queryable,

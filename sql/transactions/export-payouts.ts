@@ -22,7 +22,7 @@ export type PayoutLine = {
   programId: string;
   externalUserId: string;
   name: string | null;
-  /** Of the owner of the account; null: not known. */
+  /** Name of the account's owner; null: unknown. */
   payoutName: string | null;
   email: string | null;
   method: PayoutMethod;
@@ -41,11 +41,11 @@ export type PayoutFile = {
   leftOut: Map<string, number>;
   /** Number of balances that are held back, by the reason. */
   heldBack: Map<HeldBack, number>;
-  /** Number of lines that are rounded down, as the format writes no smaller part. */
+  /** Number of lines that are rounded down to the format's smallest amount. */
   rounded: number;
 };
 
-/** What a payout file is to contain. */
+/** The scope of a payout file. */
 export type PayoutScope = {
   /** Null: every program of the workspace. */
   programId: string | null;
@@ -56,11 +56,11 @@ export type PayoutScope = {
   method: PayoutMethod | null;
   /** Whether the file takes commissions of open files of the same format and program too. */
   includeOpen: boolean;
-  /** Lines at most; the others wait for the next file. */
+  /** Maximum number of lines; the others wait for the next file. */
   limit: number | null;
 };
 
-/** Hold periods that one file ends at most. The job ends nearly all of them before. */
+/** Maximum number of hold periods that one file ends. The job has ended nearly all of them before. */
 const MATURE_LIMIT = 10_000;
 
 type Payee = {
@@ -77,8 +77,8 @@ type Payee = {
 
 /**
  * Creates a payout file: one line for each referrer whose eligible balance is not held back. The balance is net of
- * refunds of paid commissions, and without what an open file of the same format and program pays. Left-out referrers keep their
- * balance.
+ * refunds of paid commissions, and excludes amounts in open files of the same format and program. Referrers who are
+ * left out keep their balance.
  */
 export async function exportPayouts(
   tx: Queryable,
@@ -136,7 +136,7 @@ export async function exportPayouts(
   return { id: file.id, ledgerHead, lines, leftOut: referrersByFile(waiting, eligible), heldBack, rounded };
 }
 
-/** What a referrer is owed, without what open files pay, and what those pay. Minor units. */
+/** A referrer's payable balance without what open files pay, and the amount in open files. Minor units. */
 type Balance = { id: string; amount: number; inOpenFiles: number };
 
 function balanceOf(id: string, held: readonly HeldCommission[], inOpenFiles: ReadonlySet<string>): Balance {
@@ -187,8 +187,8 @@ async function payeesOf(
 }
 
 /**
- * A program's currency can't change once it has commissions, and a referrer with commissions moves only to a program of
- * the same currency: a referrer's commissions share one.
+ * Returns the currency of a referrer's commissions, which share one. A program's currency can't change once it has
+ * commissions, and a referrer with commissions moves only to a program with the same currency.
  */
 function currencyOf(payee: Payee, held: readonly HeldCommission[]): string {
   const [currency, ...others] = new Set(held.map((commission) => commission.currency));

@@ -16,11 +16,11 @@ import { moveCommissions } from './move-commissions.ts';
 import { amountsOf, lineOf, lockFile, moveEntries } from './payout-lines.ts';
 import { takeBackCommission } from './undo-rewards.ts';
 
-/** Payments that came back. See `pay-payout.ts` for the states of a line. */
+/** Failed payments. See `pay-payout.ts` for the states of a line. */
 
 /**
- * Gives back what a paid line paid, by reversing entries: its commissions are eligible again. Those that a correction
- * left because they were paid are taken back. A second call changes nothing.
+ * Reverses the payment of a line by entries: its commissions are eligible again. Commissions that a correction left
+ * because they were paid are reversed now. A second call changes nothing.
  *
  * @throws {AppError} `not_found` when the workspace has no such file, or the file has no such line; `conflict` when the
  *   line is not paid

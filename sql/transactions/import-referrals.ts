@@ -37,9 +37,8 @@ const DAY_MS = 86_400_000;
 export type ImportedPartner = { partner: KnownPartner; isNew: boolean; lost: string[] };
 
 /**
- * Enrolls a referrer of an earlier program once. The first old code becomes the slug of the link where it is free; all of
- * them keep naming the referrer. A referrer who is enrolled keeps terms and addresses, and gets the codes that are
- * missing.
+ * Enrolls a referrer of an earlier program once. The first old code becomes the slug of the link if it is free; all of
+ * them still name the referrer. An enrolled referrer keeps terms and addresses, and gets the missing codes.
  */
 export async function importPartner(
   tx: Queryable,
@@ -107,9 +106,9 @@ async function hasCoupon(tx: Queryable, enrollmentId: string, code: string): Pro
 }
 
 /**
- * Writes customers of referrers as matched signups, without events and without credits: they signed up in the past.
- * Orders that wait for one of them are evaluated. Their ids at billing providers name them as buyers, also before the
- * provider is connected.
+ * Writes customers of referrers as matched signups, without events and without credits, because they signed up in the
+ * past. Orders that wait for one of them are evaluated. Their ids at billing providers name them as buyers, even before
+ * the provider is connected.
  *
  * @returns how many were written; the others have a signup
  */
@@ -155,8 +154,8 @@ async function tieCustomers(
 export type KeyedCommission = { partner: KnownPartner; key: string; record: CommissionRecord };
 
 /**
- * Writes unpaid commissions as they were earned, each with an entry `imported`, and sends `commission.created`. One that
- * was imported before stays as it is.
+ * Writes unpaid commissions with their earned amounts, each with an entry `imported`, and sends `commission.created`. A
+ * commission that was imported before stays unchanged.
  *
  * @returns how many were written
  */

@@ -61,11 +61,11 @@ export async function addManualCommission(
 }
 
 /**
- * Rejects a commission that is not paid, with the negative commissions that refunds wrote for it: nothing is left of
- * them. A second call changes nothing. An open payout file pays the rest of its line.
+ * Rejects a commission that is not paid, and the negative commissions that refunds wrote for it, so that none of them
+ * has a remainder. A second call changes nothing. An open payout file pays the rest of its line.
  *
- * @throws {AppError} `not_found` when the workspace has no such commission; `conflict` when it is paid or reversed, when
- *   it reverses another, or when a payout has deducted a refund of it
+ * @throws {AppError} `not_found` when the workspace has no such commission; `conflict` when it is paid or reversed,
+ *   when it reverses another, or when a payout has deducted a refund of it
  */
 export async function rejectCommission(
   tx: Queryable,

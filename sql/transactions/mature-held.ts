@@ -4,8 +4,8 @@ import { appendEntries, type Entry } from '../referrals/ledger.ts';
 import { moveCommissions } from './move-commissions.ts';
 
 /**
- * Makes pending commissions eligible when their hold period is over, each with the two entries that move what is left
- * of it. Concurrent calls are safe.
+ * Makes pending commissions eligible when their hold period is over, each with the two entries that move its remainder.
+ * Concurrent calls are safe.
  *
  * @param given.limit commissions in this transaction, at most
  * @returns how many it moved

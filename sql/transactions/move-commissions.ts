@@ -5,8 +5,8 @@ import { type Commission, updateStatuses } from '../referrals/commissions.ts';
 import { type CommissionData, queueEvents } from '../webhooks/outbox.ts';
 
 /**
- * Moves locked commissions to a status and queues a `commission.updated` for each. Write the entries of a move that
- * changes what is left before it.
+ * Moves locked commissions to a status and queues a `commission.updated` for each. If the move changes the remainder,
+ * write its entries first.
  */
 export async function moveCommissions(
   tx: Queryable,

@@ -18,11 +18,14 @@ import { giveBackRefund } from './give-back-refund.ts';
 import { reverseCommissions } from './reverse-commissions.ts';
 import { missingRewards, takeBackCommission } from './undo-rewards.ts';
 
-/** One payment has one order, whichever of its ids reports and events name, and whenever those turn out to be of one payment. */
+/**
+ * One payment has one order, even if reports and events name different ids of it, or if those ids turn out later to
+ * belong to one payment.
+ */
 
 /**
- * Returns the order id under which a report's order is recorded: of a payment at a provider any of its ids is the same
- * order. Locks the provider's account for such a report: an event that names the payment waits.
+ * Returns the order id under which a report's order is recorded: all ids of a payment at a provider name the same
+ * order. Locks the provider's account for such a report, so that an event of the payment waits.
  */
 export async function recordedOrderId(
   tx: Queryable,
@@ -39,8 +42,8 @@ export async function recordedOrderId(
 }
 
 /**
- * Gives reports of orders from the event log the ids under which their orders are recorded, as {@link recordedOrderId} does.
- * Reports of one payment get one id, also before it has an order.
+ * Gives reports of orders from the event log the ids under which their orders are recorded, as {@link recordedOrderId}
+ * does. Reports of one payment get one id, even before it has an order.
  */
 export async function recordedReports(
   tx: Queryable,
@@ -61,7 +64,7 @@ export async function recordedReports(
   const accounts = new Map(
     named.map(({ account }) => [`${account.workspace_id}/${account.provider}`, account]),
   );
-  // In one order, and before the orders: a transaction that holds one of them waits for no other.
+  // Locks accounts in one order, and before the orders: a transaction that holds an account waits for no other.
   for (const [, account] of [...accounts].sort(([one], [other]) => (one < other ? -1 : 1)))
     await lockAccount(tx, account);
   const idOf = new Map<OrderReport, string>();
@@ -82,9 +85,9 @@ export const orderIdsOf = ({ provider, refs }: Pick<ConnectionPayment, 'provider
   refs.map((ref) => orderIdOf(provider, ref));
 
 /**
- * Brings the orders of a payment to one: the oldest stays. What the others earned is reversed by entries, their purchases
- * get the reason `same_payment`, and their refunds move to the one that stays. It may be repeated. The caller has locked
- * the account.
+ * Joins the orders of a payment: the oldest stays. The rewards of the others are reversed by entries, their purchases
+ * get the reason `same_payment`, and their refunds move to the order that stays. It may be repeated. The caller has
+ * locked the account.
  *
  * @returns the payment with the order that stays
  */
@@ -101,7 +104,7 @@ export async function joinOrders(
     await settleEarlyRefunds(tx, { workspaceId: workspace.id, orderId: kept.order_id, now });
   const { order_internal_id: own } = payment;
   if (own === null || own === kept.internal_id || kept.source === 'pixel') return payment;
-  // A report by hand was first: what it says stays.
+  // The manual report came first, and its facts stay.
   await recordPaymentOrder(tx, payment.id, kept.internal_id, null);
   return { ...payment, order_internal_id: kept.internal_id, recorded: null };
 }
@@ -113,7 +116,7 @@ async function giveUp(
   kept: PaymentOrder,
   now: Date,
 ): Promise<void> {
-  // Signups before orders, as everywhere.
+  // Locks signups before orders, as everywhere.
   const signups = await signupsOf(tx, workspace, [kept, given]);
   const order = await lockOrderByNumber(tx, given.internal_id);
   await lockOrderByNumber(tx, kept.internal_id);
@@ -123,7 +126,7 @@ async function giveUp(
     if (refund.amount_minor > 0)
       await giveBackRefund(tx, workspace, { refund, amountMinor: refund.amount_minor, now });
   }
-  // Also what was paid: the next payout is less.
+  // Includes paid commissions: the next payout is reduced.
   for (const commission of await lockCommissionsOfOrder(tx, order.internal_id))
     await takeBackCommission(tx, commission, now);
   await missingRewards(tx, order, [], { takesBack: true, now });
@@ -151,7 +154,7 @@ async function signupsOf(
   return signups;
 }
 
-/** Applies refunds of an order that was given up to the one that stays, up to what is left of it. */
+/** Applies refunds of a replaced order to the order that stays, up to its remaining amount. */
 async function addRefunds(
   tx: Queryable,
   kept: PaymentOrder,

@@ -6,12 +6,12 @@ import { firstRewardedOfSignup, type Purchase } from '../referrals/purchases.ts'
 import { type ReferredSignup, type Signup, signupOfUser } from '../referrals/signups.ts';
 import { blockReasonForBuyer } from './check-signup.ts';
 
-/** How an order came to its referrer: through its buyer's signup, or through a coupon alone. */
+/** How an order is connected to its referrer: through its buyer's signup, or through a coupon alone. */
 export type Referral =
   | { signup: ReferredSignup; couponId: string | null }
   | { signup: null; couponId: string; coupon: Coupon };
 
-/** Returns what makes a purchase a referrer's now, or null. A coupon that brought it stays. */
+/** Returns how a purchase is connected to a referrer now, or null. An order of a coupon keeps it. */
 export async function referralOfPurchase(
   tx: Queryable,
   purchase: Purchase,
@@ -25,12 +25,12 @@ export async function referralOfPurchase(
   return signup?.state === 'matched' || signup?.state === 'held' ? { signup, couponId } : null;
 }
 
-/** What makes the buyer of an order the referrer's, or not. */
+/** The facts about the buyer of an order that decide whether it counts for the referrer. */
 export type BuyerFacts = Pick<PurchaseFacts, 'blockReason' | 'signupEmail' | 'signedUpAt' | 'earlier'>;
 
 /**
- * Returns what is known of the buyer of a referred order. It holds until the transaction ends. The caller has locked the
- * order, and the buyer's signup or names.
+ * Returns the facts about the buyer of a referred order. They hold until the transaction ends. The caller has locked
+ * the order, and the buyer's signup or names.
  */
 export async function buyerFacts(
   tx: Queryable,
@@ -54,7 +54,7 @@ export async function buyerFacts(
   }
   const { externalUserId, email } = sale;
   const { coupon } = referral;
-  // The buyer's own signup may have another referrer, or none: the order is the coupon's all the same.
+  // The buyer's own signup may have another referrer, or none. The order still belongs to the coupon.
   const own = externalUserId === null ? null : await signupOfUser(tx, workspaceId, externalUserId);
   return {
     blockReason: await blockReasonForBuyer(

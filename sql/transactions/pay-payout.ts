@@ -38,12 +38,12 @@ import { amountsOf, lockFile, moveEntries } from './payout-lines.ts';
 export type PaidOut = { paid: number; totals: Record<string, number> };
 
 /**
- * Pays the open lines of a payout file: exactly its commissions, not those that became eligible since. A second call
- * returns the result of the first.
+ * Pays the open lines of a payout file: exactly its commissions, without those that became eligible later. A second
+ * call returns the result of the first.
  *
  * @param given.partnerIds pays these lines only; null: all
  * @throws {AppError} `not_found` when the workspace has no such file, or the file has no such line; `conflict` when the
- *   file was canceled, or the payment to one of these partners failed
+ * file was canceled, or the payment to one of these partners failed
  */
 export async function payExport(
   tx: Queryable,
@@ -87,7 +87,7 @@ function linesOfPartners(all: readonly Payout[], exportId: string, partnerIds: r
   });
 }
 
-/** Pays open lines. Returns what each paid; lines that have nothing to pay are left out. */
+/** Pays open lines. Returns the amount that each paid; lines without a payable amount are left out. */
 async function payLines(
   tx: Queryable,
   file: PayoutExport,
@@ -145,8 +145,8 @@ async function payLines(
 }
 
 /**
- * Keeps in the balance what the format of a file can't write of a line: a negative commission that the line pays, which is
- * returned locked, and a positive one that stays eligible.
+ * Leaves in the balance the part of a line that the file's format can't express: a negative commission that the line
+ * pays, which is returned locked, and a positive one that stays eligible.
  */
 async function keepRest(
   tx: Queryable,
@@ -166,7 +166,7 @@ async function keepRest(
 }
 
 /**
- * Cancels what is open in a payout file: it can't be paid by this file any more. A second call changes nothing.
+ * Cancels the open lines of a payout file, which can't be paid by this file any more. A second call changes nothing.
  *
  * @throws {AppError} `not_found` when the workspace has no such file; `conflict` when nothing in it is open
  */

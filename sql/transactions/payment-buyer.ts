@@ -20,25 +20,25 @@ export type PaymentContext = {
   clicked(visitorId: string, paidAt: Date): Promise<string | null>;
 };
 
-/** What told who bought. `payer`: a tie of who paid. `earlier`: another purchase of theirs. */
+/** What identified the buyer. `payer`: a tie of the payer. `earlier`: another purchase of the payer. */
 type BuyerBy = 'assigned' | 'name' | 'payer' | 'earlier' | 'click' | 'email';
 
-/** Who bought. `by`: what told it; null: no one is known. */
+/** The buyer. `by`: what identified them; null: the buyer is unknown. */
 export type PaymentBuyer = {
   user: string | null;
   by: BuyerBy | null;
   email: string | null;
   visitorId: string | null;
-  /** Id of the coupon that brought the earlier purchase which told it; null: none. */
+  /** Id of the coupon of the earlier purchase that identified the buyer; null: none. */
   couponId: string | null;
 };
 
 type Paid = PaymentState & { sale: NonNullable<PaymentState['sale']> };
 
 /**
- * Finds the buyer of a payment; this is the one place that does. In this order, each passed over where it names no known
- * user: the names in the payment's own metadata; who pays, as an event, a merchant, an import or an earlier purchase of
- * theirs has named them; the emails of the payment, then the customer's. A visitor without a user is known where they
+ * Finds the buyer of a payment; only this function does. It tries, in this order, and skips what names no known user:
+ * the names in the payment's own metadata; the payer's ties from events, the merchant or an import, or the payer's
+ * earlier purchase; the emails of the payment, then of the customer. A visitor without a user counts as known if they
  * clicked a referral link: then the signup of the buyer is recorded here.
  */
 export async function buyerOfPayment(
@@ -58,7 +58,7 @@ export async function buyerOfPayment(
   const visitorId = [...state.buyers, ...tied.slice(0, 1)].flatMap(visitorsOf)[0] ?? null;
   const found = { email, visitorId, couponId: null };
   if (payment.assigned_user !== null) return { ...found, user: payment.assigned_user, by: 'assigned' };
-  // The name that a buyer gets when a click makes them known, or when no one is known.
+  // The name that a buyer gets when a click identifies them, or when the buyer is unknown.
   const named = [...state.buyers, ...tied].map(nameOf).find((name) => name !== null) ?? null;
 
   async function buyerNamed(name: Buyer, by: BuyerBy): Promise<PaymentBuyer | null> {
@@ -85,7 +85,7 @@ export async function buyerOfPayment(
   const earlier = await buyerOfEarlier(tx, payment, paidAt);
   if (earlier) {
     const { user, couponId } = earlier;
-    // Where a coupon alone brought the buyer, an email names the user: under two ids the person would be a duplicate.
+    // If only a coupon is known of the buyer, the email names the user: a second id would make the person a duplicate.
     const isUser = user !== null && (await signupOfUser(tx, workspace.id, user)) !== null;
     const own = couponId === null || isUser ? null : await userOfEmails(tx, workspace.id, emails);
     return { ...found, user: own ?? user, by: 'earlier', couponId };
@@ -148,7 +148,7 @@ async function knownUser(tx: Queryable, workspaceId: string, buyer: Buyer): Prom
   return null;
 }
 
-/** A reference that looks like a visitor's id is taken for one, unless a user has that id. */
+/** A reference in the form of a visitor's id counts as one, unless a user has that id. */
 function visitorsOf({ visitorId, reference }: Buyer): string[] {
   return [visitorId, reference].flatMap((id) => (id !== null && isUuid(id) ? [id.toLowerCase()] : []));
 }

@@ -12,7 +12,7 @@ export function lineOf(all: readonly Payout[], exportId: string, partnerId: stri
 }
 
 /**
- * Returns a payout file, and locks it with all of the workspace until the transaction ends.
+ * Returns a payout file. Locks it and all other files of the workspace until the transaction ends.
  *
  * @throws {AppError} `not_found` when the workspace has no such file
  */
@@ -23,7 +23,7 @@ export async function lockFile(tx: Queryable, workspaceId: string, exportId: str
   return file;
 }
 
-/** Returns the entries that move what is left of a commission to the paid account, or back. */
+/** Returns the entries that move a commission's remainder to the paid account, or back. */
 export function moveEntries(
   commission: HeldCommission,
   payoutId: string,

@@ -15,8 +15,8 @@ import { qualifyOrder } from './record-purchase.ts';
 import { missingRewards } from './undo-rewards.ts';
 
 /**
- * Qualifies the purchases of a signup again, oldest first: its referrer was just decided, or another one was. The
- * caller has locked the signup.
+ * Qualifies the purchases of a signup again, oldest first, because its referrer was just decided or changed. The caller
+ * has locked the signup.
  */
 export async function qualifyPurchasesOf(
   tx: Queryable,
@@ -35,8 +35,8 @@ export async function qualifyPurchasesOf(
 }
 
 /**
- * Takes a signup's purchases, and what they earned, from its referrer. One with a coupon becomes its owner's, the others
- * unmatched. The caller has locked the signup.
+ * Removes a signup's purchases, and their rewards, from its referrer. A purchase with a coupon becomes its owner's, the
+ * others unmatched. The caller has locked the signup.
  */
 export async function releasePurchases(
   tx: Queryable,

@@ -22,9 +22,9 @@ import { missingRewards } from './undo-rewards.ts';
 const DAY_MS = 86_400_000;
 
 /**
- * Evaluates an order that a referrer brought: writes the outcome and the rewards, and reverses what earlier refunds
- * undo. Of a purchase that was evaluated before it writes the rewards that are missing, and takes back the others.
- * One whose buyer's signup is under review waits for it. The caller has locked the order, and the buyer's signup or
+ * Evaluates a referred order: writes the outcome and the rewards, and reverses them for earlier refunds. If the
+ * purchase was evaluated before, it writes the missing rewards and reverses those that are not due. A purchase whose
+ * buyer's signup is under review waits for the review. The caller has locked the order, and the buyer's signup or
  * names.
  *
  * @returns the purchase with its outcome
@@ -36,7 +36,7 @@ export async function qualifyPurchase(
     order: ReportedOrder;
     referral: Referral;
     sale: Sale;
-    /** The same purchase, which was rewarded: its rewards stay, and missing ones are added. */
+    /** The same purchase, if it was rewarded before: its rewards stay, and missing ones are added. */
     rewarded?: Purchase;
     now: Date;
   },
@@ -45,7 +45,7 @@ export async function qualifyPurchase(
   const { signup } = referral;
   const { program_id: programId, enrollment_id: enrollmentId } = referral.signup ?? referral.coupon;
   const held = signup !== null && (signup.state === 'held' || signup.rewards_held);
-  // First: it takes advisory locks, which come before those of the program and its referrers.
+  // Runs first, because it takes advisory locks, which come before those of the program and its referrers.
   const buyer = held ? null : await buyerFacts(tx, referral, { order, sale });
   const program = await lockProgramShared(tx, workspace.id, programId);
   const { terms } = program;
@@ -104,8 +104,8 @@ export async function qualifyPurchase(
 }
 
 /**
- * Reverses what was refunded before the purchase was qualified. A tracked order may have been for more than the
- * purchase, so refunds are capped at the purchase.
+ * Reverses rewards for refunds from before the purchase was qualified. A tracked order may have a larger amount than
+ * the purchase, so refunds are capped at the purchase.
  */
 async function applyRefunds(tx: Queryable, purchase: Purchase, now: Date): Promise<void> {
   let refundedMinor = 0;
@@ -125,7 +125,7 @@ type RewardContext = {
   now: Date;
 };
 
-/** Writes one reward with its entry: one ledger row. */
+/** Writes one reward with its entry, which is one ledger row. */
 async function writeReward(tx: Queryable, context: RewardContext): Promise<RecordEvent> {
   const { program, order, signup, sale, holder, reward, now } = context;
   const { terms } = program;

@@ -21,9 +21,9 @@ import { queueSale } from './queue-sale.ts';
 /** A purchase as reported to `report-purchase`. */
 export type PurchaseReport = {
   orderId: string;
-  /** The buyer. Null: unknown, which only a coupon makes a purchase. */
+  /** The buyer. Null: unknown, which is possible only with a coupon. */
   externalUserId: string | null;
-  /** As addresses identify a person: `normalizeEmail`. */
+  /** In the form in which addresses identify a person: `normalizeEmail`. */
   email: string | null;
   amountMinor: number;
   /** The part of the amount that earns commission. Minor units. */
@@ -33,14 +33,13 @@ export type PurchaseReport = {
   purchasedAt: Date;
   /** Left out: unknown. */
   visitorId?: string | null;
-  /** The referrer's coupon that the order used: of `referrerOfCoupon`. */
+  /** The referrer's coupon that the order used, from `referrerOfCoupon`. */
   coupon?: UsedCoupon | null;
 };
 
 /**
- * A coupon of an order.
- * `yields`: a referrer of the buyer comes first. A buyer whom the provider's metadata or a tied customer named, in
- * contrast to one who was found by an email.
+ * A coupon of an order. `yields`: the buyer's own referrer takes precedence. In a payment it does when the provider's
+ * metadata or a tied customer named the buyer, but not when only an email did.
  */
 export type UsedCoupon = { coupon: Coupon; yields: boolean };
 
@@ -63,7 +62,7 @@ export async function recordPurchase(
     throw new AppError('conflict', `the order ${report.orderId} was reported for another user`);
   }
   if (known) return known;
-  // The outcome uses what a server tracked of the buyer, but never what a browser said.
+  // The outcome uses a server's facts about the buyer, but never a browser's.
   const email = report.email ?? (reported?.source === 'server' ? reported.email : null);
   const visitor = report.visitorId ?? (reported?.source === 'server' ? reported.visitor_id : null);
   const order = await putReportedOrder(
@@ -72,8 +71,8 @@ export async function recordPurchase(
       workspace_id: workspace.id,
       order_id: report.orderId,
       ts: report.purchasedAt.getTime() * 1_000,
-      // The visitor that the pixel saw is stored in its own column. Without it and without the signup's visitor,
-      // attribution looks the buyer up later: an earlier `identify` may still be in the log.
+      // The pixel's visitor is stored in its own column. Without it and without the signup's visitor, attribution looks
+      // the buyer up later: an earlier `identify` may still be in the log.
       visitor_id: visitor,
       signup_visitor_id: visitor ? null : await visitorOfSignup(tx, workspace.id, report.externalUserId),
       email,
@@ -104,7 +103,10 @@ export async function recordPurchase(
   return purchase;
 }
 
-/** A renewal of a coupon's order is the same referrer's, unless the buyer has one. */
+/**
+ * Returns the coupon of the order that this one renews. A renewal belongs to the same referrer, unless the buyer has
+ * one.
+ */
 export async function couponOfRenewal(
   tx: Queryable,
   workspaceId: string,
@@ -125,8 +127,8 @@ async function visitorOfSignup(
 
 /**
  * Qualifies an order that a server reported through the event log, as a purchase. The caller has locked the order.
- * Without a referred buyer it writes nothing, so that `report-purchase` can still name the buyer; a signup that is
- * reported soon claims it.
+ * Without a referred buyer it writes nothing, so that `report-purchase` can still name the buyer, or a signup that is
+ * reported soon can claim it.
  *
  * @returns null when the order is not a purchase
  */
@@ -159,7 +161,7 @@ export async function qualifyTrackedOrder(
 /**
  * Writes a reported order whose buyer names no user, once, and qualifies it as {@link qualifyTrackedOrder} does.
  *
- * @returns the order, and its purchase where a referred buyer was found by email or visitor
+ * @returns the order, and its purchase if a referred buyer was found by email or visitor
  */
 export async function recordUnnamedOrder(
   tx: Queryable,

@@ -11,7 +11,7 @@ import { reverseCommissions } from './reverse-commissions.ts';
 export type RefundReport = {
   refundId: string;
   orderId: string;
-  /** Major units of the order's currency; null: all that is left of it. */
+  /** Major units of the order's currency; null: all of the remaining amount. */
   amount: number | null;
 };
 
@@ -19,7 +19,7 @@ export type RefundReport = {
  * Writes a refund once and reverses, in proportion, what the order earned.
  *
  * @returns the refund; null when no server has reported the order yet: `early-refunds.ts` applies it with the order
- * @throws {AppError} `bad_request` when the amount is more than what is left, or not an amount of the currency;
+ * @throws {AppError} `bad_request` when the amount exceeds the remaining amount, or is not an amount of the currency;
  *   `conflict` when the refund was reported for another order
  */
 export async function recordRefund(
@@ -33,7 +33,7 @@ export async function recordRefund(
   const known = await refundById(tx, workspace.id, report.refundId);
   if (known && known.order_internal_id !== order?.internal_id) throw otherOrder(report);
   if (known) return known;
-  // A browser's report, or an imported one, can't bound a refund: a server's report replaces it.
+  // A browser's report, or an imported one, can't bound a refund, because a server's report replaces it.
   if (order?.source !== 'server') {
     const { refundId, orderId, amount } = report;
     const stored = await insertEarlyRefund(tx, {
@@ -51,7 +51,7 @@ export async function recordRefund(
   const purchase = await qualifyTrackedOrder(tx, workspace, order, now);
   const { amount_minor: orderMinor, currency } = purchase ?? order;
   const before = sumRefunds(await refundsOfOrder(tx, order.internal_id));
-  // The order may have been tracked, and refunded, for more than the purchase.
+  // The tracked order may have a larger amount than the purchase, and larger refunds.
   const left = Math.max(0, orderMinor - before);
   const amountMinor = refundedNow(report.amount, currency, left);
   const refund = await insertRefund(
@@ -65,7 +65,7 @@ export async function recordRefund(
     },
     now,
   );
-  // A concurrent call wrote the same `refund_id` first; not for this order, which is locked here.
+  // A concurrent call wrote the same `refund_id` first, for another order: this one is locked here.
   if (!refund) throw otherOrder(report);
   if (!purchase || amountMinor === 0) return refund;
   return reverseCommissions(tx, { purchase, refund, refundedMinor: before + amountMinor, now });
@@ -82,7 +82,7 @@ function refundedNow(amount: number | null, currency: string, left: number): num
     if (minor <= left) return minor;
   } catch (error) {
     if (!(error instanceof MoneyError)) throw error;
-    // An amount beyond the number range is above what is left.
+    // An amount beyond the number range exceeds the remaining amount.
     if (error.problem !== 'out_of_range')
       throw badRequest('amount', `must be an amount of ${currency}: ${error.message}`);
   }

@@ -22,20 +22,20 @@ import { claimUnmatchedOrders, qualifyPurchasesOf, releasePurchases } from './pu
 import { revokeSignupGrants } from './undo-rewards.ts';
 
 /**
- * The referrer that a report names. `unsaid`: the report has no such field. `nobody`: the field is empty, or names no
- * referrer. `unlessClicked`: a click that is not visible yet decides; without one, this enrollment, or null for none.
+ * The referrer in a report. `unsaid`: the report has no such field. `nobody`: the field is empty, or names no referrer.
+ * `unlessClicked`: a click that is not visible yet decides; without one, this enrollment, or null for none.
  */
 export type Referrer = 'unsaid' | 'nobody' | { enrollmentId: string } | { unlessClicked: string | null };
 
 /**
- * Writes a user's signup, with all that it causes: the checks, grants, ledger entries, webhook events, and rewards of
+ * Writes a user's signup and its consequences: the checks, grants, ledger entries, webhook events, and rewards of
  * purchases that waited for it.
  *
- * The first report that names a referrer counts, and a server's word beats a page's: it binds the user even when it
- * names no referrer, and corrects the referrer that a page named.
+ * The first report that names a referrer counts, and a server's report takes precedence over a page's: it binds the
+ * user even when it names no referrer, and corrects the referrer that a page named.
  *
- * @returns the signup as it is now; null when a page's report names no one, which leaves nothing
- * @throws {AppError} `forbidden` when a page reports a signup of a program that takes them from servers only
+ * @returns the signup as it is now; null when a page's report names no referrer, which leaves no row
+ * @throws {AppError} `forbidden` when a page reports a signup of a program that accepts only servers' reports
  */
 export async function recordSignup(
   tx: Queryable,
@@ -56,7 +56,7 @@ export async function recordSignup(
   if (isReferred && signup.referrer_by_server) return signup;
   const change: SignupChange = { ...factsOf(signup, report), by_server: signup.by_server || isServers };
   if (referrer === 'unsaid') {
-    // Waits for nothing: this report is the first, or a page's was.
+    // Nothing must be visible first: this is the first report, or the earlier one was a page's.
     if (isReferred) return refer(tx, workspace, signup, signup.enrollment_id, change, now);
     if (signup.state === 'pending' && (signup.visitor_id !== null || signup.fallback_enrollment_id !== null))
       return updateSignup(tx, signup, change);
@@ -72,7 +72,7 @@ export async function recordSignup(
         fallback_enrollment_id: signup.fallback_enrollment_id ?? referrer.unlessClicked,
       };
   if (!isReferred) return updateSignup(tx, signup, { ...change, ...waits, state: 'pending' });
-  // The page's match stays until the click is visible: then it is right, or is corrected.
+  // The page's match stays until the click is visible, which confirms or corrects it.
   return updateSignup(tx, signup, { ...change, ...waits, referrer_by_server: false, correcting: true });
 }
 
@@ -113,7 +113,7 @@ async function programOf(tx: Queryable, { workspace_id, program_id }: Enrollment
   return program;
 }
 
-/** A server's facts replace a page's; otherwise a later report adds what is missing. */
+/** A server's facts replace a page's; otherwise a later report adds missing facts. */
 function factsOf(signup: Signup, report: SignupReport): SignupChange {
   const replaces = report.by_server || signup.state === 'pending';
   const fact = <Value>(own: Value | null, given: Value | null) =>
@@ -126,7 +126,7 @@ function factsOf(signup: Signup, report: SignupReport): SignupChange {
   };
 }
 
-/** Records that no one referred the user. What the user's purchases earned for a wrong referrer is undone. */
+/** Records that no one referred the user. The rewards of a wrong referrer for the user's purchases are reversed. */
 async function referNobody(
   tx: Queryable,
   signup: Signup,
@@ -153,7 +153,7 @@ async function referNobody(
   });
 }
 
-/** Records who referred the user. A present referrer that differs was a page's: its rewards are undone. */
+/** Records who referred the user. A different present referrer came from a page: its rewards are reversed. */
 async function refer(
   tx: Queryable,
   workspace: Workspace,
@@ -175,7 +175,8 @@ async function refer(
   });
   const blockReason = await blockReasonFor(tx, { enrollment, program, signup: known, now });
   const isSame = signup.enrollment_id === enrollmentId;
-  // The cap and a suspension are of their time: what was earned before stays. A server's facts may show the rest.
+  // The cap and a suspension apply at their time, so earlier rewards stay. A server's facts may reveal the other
+  // reasons.
   const isFound = blockReason !== null && blockReason !== 'suspended' && blockReason !== 'cap';
   if (isSame && (!isFound || signup.block_reason !== null)) return known;
   const review = blockReason === null ? program.terms.review : 'none';
@@ -193,8 +194,8 @@ async function refer(
 }
 
 /**
- * Writes what a referral causes once it is decided: events, grants, and the outcomes of the user's purchases. Of a
- * referral that is held it writes nothing but that the purchases wait. The caller has locked the signup.
+ * Writes the consequences of a decided referral: events, grants, and the outcomes of the user's purchases. For a held
+ * referral it only records that the purchases wait. The caller has locked the signup.
  *
  * @param given.isTold whether the event of the match was sent before
  */

@@ -9,8 +9,8 @@ import { referralOfPurchase } from './order-referral.ts';
 import { qualifyPendingPurchase } from './qualify-purchase.ts';
 
 /**
- * Evaluates a purchase again that earned nothing, or not everything: by the terms, rates, plan and referrer of now. What
- * it earned stays.
+ * Evaluates a purchase again that earned nothing, or not everything, by the present terms, rates, plan and referrer.
+ * Its rewards stay.
  *
  * @returns the purchase as it is now
  * @throws {AppError} `not_found` when the workspace has no such purchase
@@ -25,7 +25,7 @@ export async function reevaluatePurchase(
   if (seen?.workspace_id !== workspace.id) {
     throw new AppError('not_found', `the workspace has no purchase ${orderInternalId}`);
   }
-  // The signup first: an order with a purchase is locked after it.
+  // Locks the signup first: an order with a purchase is locked after it.
   const signup =
     seen.external_user_id === null ? null : await lockSignupOfUser(tx, workspace.id, seen.external_user_id);
   await lockOrderByNumber(tx, orderInternalId);
@@ -42,8 +42,8 @@ export async function reevaluatePurchase(
 const BATCH = 200;
 
 /**
- * Evaluates the purchases again that lack a commission because this pair of currencies had no rate. Call it when the
- * rate was set; it may be repeated.
+ * Evaluates the purchases again that lack a commission because this pair of currencies had no rate. Call it after
+ * setting the rate; it may be repeated.
  *
  * @returns how many purchases
  */

@@ -9,9 +9,11 @@ import { recordedOrderId } from './one-payment.ts';
 import { type PurchaseReport, recordPurchase } from './record-purchase.ts';
 import { type RefundReport, recordRefund } from './record-refund.ts';
 
-/** Reports of the merchant's own server. Of a payment at a billing provider they may name any of its ids. */
+/**
+ * Manual reports, made by the merchant's own server. For a payment at a billing provider they may name any of its ids.
+ */
 
-/** {@link recordPurchase} of a report by hand. */
+/** {@link recordPurchase} for a manual report. */
 export async function reportPurchase(
   tx: Queryable,
   workspace: Workspace,
@@ -22,7 +24,7 @@ export async function reportPurchase(
   return recordPurchase(tx, workspace, { ...report, orderId }, now);
 }
 
-/** {@link recordRefund} of a report by hand. */
+/** {@link recordRefund} for a manual report. */
 export async function reportRefund(
   tx: Queryable,
   workspace: Workspace,
@@ -36,7 +38,10 @@ export async function reportRefund(
   );
 }
 
-/** Records a report by hand of a refund that the provider has told of: it is the same refund, and takes nothing more. */
+/**
+ * Records a manual report of a refund that the provider has reported too: it is the same refund, and reverses nothing
+ * more.
+ */
 async function sameAsProviders(
   tx: Queryable,
   workspace: Workspace,
@@ -55,11 +60,11 @@ async function sameAsProviders(
   return insertRefund(tx, { ...known, amount_minor: 0, matched: same.matched, same_as: same.id }, now);
 }
 
-/** An id that `settlePayment` gave: the order's, with a number behind it. */
+/** Returns whether `settlePayment` created this id: the order's id with a number behind it. */
 const isProviders = (refundId: string) =>
   /\/\d+$/.test(refundId) && paymentOfOrderId(refundId.slice(0, refundId.lastIndexOf('/'))) !== null;
 
-/** 0 for an amount that can't be the currency's: it is refused where it is recorded. */
+/** Returns minor units; 0 for an amount that the currency can't have, which is refused when it is recorded. */
 function minorOf(amount: number, currency: string): number {
   try {
     return toMinor(amount, currency);

@@ -21,11 +21,11 @@ import { revokeGrant } from './revoke-credit.ts';
 const REFUNDED = 'refunded';
 
 /**
- * Reverses, in proportion and at every level, what a refunded order earned. A pending or eligible commission shrinks,
- * and becomes `reversed` when nothing is left.
- * A commission that was paid, or is in a payout file and may have been, keeps its amount: a negative commission
- * reduces the next payout. A full refund also revokes credits of the order that are not delivered.
- * A commission that was paid to a wrong referrer is reversed too, also when the purchase has no referrer any more.
+ * Reverses, in proportion and at every level, the rewards of a refunded order. A pending or eligible commission
+ * shrinks, and becomes `reversed` at zero. A commission that was paid, or is in a payout file and may have been paid,
+ * keeps its amount: a negative commission reduces the next payout. A full refund also revokes credits of the order that
+ * are not delivered. A commission that was paid to a wrong referrer is reversed too, even when the purchase has no
+ * referrer any more.
  *
  * @param refundedMinor total refunded of the order, including this refund
  * @returns the refund with the number of ledger rows that it wrote
@@ -40,7 +40,7 @@ export async function reverseCommissions(
     if (commission.status === 'rejected') continue;
     const before = await reversedSoFar(tx, commission.id);
     const part = reversedAmount(commission.amount_minor, purchase.amount_minor, refundedMinor, before);
-    // A correction has already taken back all that was left.
+    // A correction has already reversed all of the remainder.
     if (part <= 0) continue;
     await reversePart(tx, commission, refund, part, now);
     ledgerRows += 1;

@@ -5,10 +5,10 @@ import { queueEvents } from '../webhooks/outbox.ts';
 import { commissionData } from './move-commissions.ts';
 
 /**
- * Changes what a commission brings without a change of its own entries: adds a commission that reverses a part of it,
- * eligible at once. For one that was paid, or may have been: the next payout is less.
+ * Reverses a part of a commission by another commission, eligible at once, instead of entries of its own. For a
+ * commission that was paid, or may have been: the next payout is reduced.
  *
- * @param given.amountMinor below zero; above where a correction gives back what another took
+ * @param given.amountMinor below zero; above zero when a correction returns an amount that another one reversed
  * @param given.refundId the refund that causes it; none: a correction of the referrer
  */
 export async function addReversingCommission(

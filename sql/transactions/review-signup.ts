@@ -7,8 +7,8 @@ import type { Workspace } from '../workspaces/workspaces.ts';
 import { settleReferral } from './record-signup.ts';
 
 /**
- * Ends the review of a signup: an approved one earns what it would have earned, by the terms of now, with the
- * purchases that waited for it; a rejected one earns nothing.
+ * Ends the review of a signup. An approved one gets its rewards by the present terms, with those of the purchases that
+ * waited for it; a rejected one earns nothing.
  *
  * @throws {AppError} `not_found` when the workspace has no such signup; `conflict` when it is not under review
  */

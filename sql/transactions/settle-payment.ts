@@ -33,8 +33,8 @@ import { settleRefunds } from './settle-refunds.ts';
 type Sold = PaymentState & { sale: PartSale };
 
 /**
- * Brings the order of a payment to what its parts say: records it, corrects what events changed, and refunds or gives back
- * what changed hands. It may be repeated. The caller has locked the connection.
+ * Brings the order of a payment in line with its parts: records it, applies corrections from events, and refunds or
+ * reverses refunds. It may be repeated. The caller has locked the connection.
  *
  * @param options.isForced also changes the buyer of a payment that events no longer change
  * @param options.isAsked the provider was asked about the payment
@@ -50,7 +50,7 @@ export async function settlePayment(
   const isOver = endsAt <= context.now;
   const state = paymentState(payment.parts, isOver);
   const outcome = await outcomeOf(tx, context, payment, state, isOver && !isForced);
-  // With a key the provider is asked at once what events have left open.
+  // With a key, the provider is asked at once for facts that the events lack.
   const asks = context.connection.restricted_key !== null && !isAsked && !isOver;
   const isAskedNow = asks && (await questionAbout(tx, payment, state)) !== null;
   const dueAt = isAskedNow ? context.now : state.isUnsure ? endsAt : null;
@@ -95,7 +95,7 @@ async function outcomeOf(
     const hasCoupon = (purchase?.coupon_id ?? null) !== null;
     const { unknown } = await textsOfCodes(tx, payment, hasCoupon ? [] : state.codes);
     const reason = unknown.length > 0 ? `unknown_code: ${unknown.join(', ')}` : null;
-    // A report by hand may have named a buyer that nothing else names.
+    // A manual report may have named a buyer whom nothing else names.
     const isReferred = hasCoupon || (purchase?.enrollment_id ?? null) !== null;
     outcome =
       buyer.by === null && !isReferred
@@ -126,7 +126,8 @@ async function writeOrder(
     isRenewal: await isRenewal(tx, payment, given.sold, buyer),
   };
   const used = await couponOfPayment(tx, context, payment, { sold: given.sold, buyer, facts });
-  // A buyer whom only a coupon brought is known by the provider's customer: later payments are the same buyer's.
+  // A buyer known only by a coupon is identified by the provider's customer, so that later payments have the same
+  // buyer.
   const isByHand = written?.source === 'server';
   if (used && facts.user === null && payment.customer_id !== null && (!isByHand || payment.recorded))
     facts.user = providerUserOf(connection.provider, payment.customer_id, sale.ref);
@@ -159,7 +160,7 @@ async function writeOrder(
   const number = payment.order_internal_id;
   if (recorded === null || isSame(recorded, { ...facts, user }))
     return written ?? lockOrderByNumber(tx, number);
-  // A report by hand, or a signup with the order's email, may have named the buyer since.
+  // A manual report, or a signup with the order's email, may have named the buyer since.
   const known = await purchaseOfOrder(tx, number);
   const buyerNow = user ?? known?.external_user_id ?? null;
   const isNamedSince = recorded.user === null && (known?.enrollment_id ?? null) !== null;
@@ -182,8 +183,8 @@ const isSame = (one: RecordedFacts, other: RecordedFacts): boolean =>
   (one.yields ?? null) === (other.yields ?? null);
 
 /**
- * Returns the referrer's coupon that a payment used, or that brought what it renews. A coupon that was deleted since stays
- * with the order that it brought.
+ * Returns the referrer's coupon of a payment, or of the order that it renews. A coupon that was deleted since stays
+ * with its order.
  */
 async function couponOfPayment(
   tx: Queryable,
@@ -196,7 +197,7 @@ async function couponOfPayment(
     (await referrerOfCoupon(tx, workspace.id, codes)) ??
     (payment.recorded?.coupon ? await couponById(tx, workspace.id, payment.recorded.coupon) : null);
   if (coupon) return { coupon, yields: buyer.by !== 'email' && buyer.by !== 'earlier' };
-  // What renews a coupon's order is its owner's, whatever referrer an email of the buyer names.
+  // A renewal of a coupon's order belongs to the coupon's owner, even if an email of the buyer names another referrer.
   if (buyer.couponId !== null && facts.isRenewal) {
     const earlier = await couponById(tx, workspace.id, buyer.couponId);
     if (earlier) return { coupon: earlier, yields: false };
@@ -211,8 +212,9 @@ async function couponOfPayment(
 }
 
 /**
- * Whether a payment renews its subscription: something was paid for it before. Where no event and no response of the
- * provider has told of an earlier payment, the first known one is the first sale, unless its buyer has bought before.
+ * Returns whether a payment renews its subscription: an earlier amount was paid for it. If neither events nor the
+ * provider's response show an earlier payment, the first known one is the first sale, unless its buyer has bought
+ * before.
  */
 async function isRenewal(
   tx: Queryable,
@@ -225,7 +227,7 @@ async function isRenewal(
   const sales = await otherSales(tx, payment, payment.subscription_id);
   if (sales.some((other) => isEarlierSale(other, sale))) return true;
   if (hasEarlier !== null) return hasEarlier;
-  // It began with a free payment.
+  // The subscription began with a free payment.
   if (sales.some(({ cycle, amountMinor }) => cycle === 'first' && amountMinor <= 0)) return false;
   const paidAt = new Date(sale.paidAt);
   return (
@@ -249,7 +251,7 @@ const isEarlierSale = (other: PartSale, sale: PartSale): boolean =>
   other.amountMinor > 0 &&
   (other.paidAt < sale.paidAt || (other.paidAt === sale.paidAt && other.ref < sale.ref));
 
-/** Returns what events have left open about a payment, and its provider can be asked; null: nothing. */
+/** Returns which facts about a payment the provider can be asked for because events lack them; null: none. */
 export async function questionAbout(
   tx: Queryable,
   payment: ConnectionPayment,

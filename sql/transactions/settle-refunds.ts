@@ -13,10 +13,10 @@ import type { PaymentContext } from './payment-buyer.ts';
 import { recordRefund } from './record-refund.ts';
 
 /**
- * Brings the refunds of a payment to what its parts say. Those of the provider are known by their ids. One that was reported
- * by hand too is the same refund, where amount and time say so; else both count.
+ * Brings the refunds of a payment in line with its parts. The provider's refunds are identified by their ids. A manual
+ * report with the same amount and a near time is the same refund; otherwise both count.
  *
- * @returns whether another refund was reported by hand while the provider told of one
+ * @returns whether there is a manual report of another refund beside the provider's
  */
 export async function settleRefunds(
   tx: Queryable,
@@ -43,7 +43,7 @@ export async function settleRefunds(
   /** The provider's refunds, each with its amount. */
   const counted = own.map((one) => all.find(({ id }) => id === one.same_as) ?? one);
   const { amount_minor: sold, currency } = purchase ?? order;
-  // A report by hand may be in another currency than the payment: the same part of it was given back.
+  // A manual report may be in another currency than the payment: the same share of it was refunded.
   const wantedMinor =
     currency === sale.currency ? refundedMinor : shareOf(sold, refundedMinor, sale.amountMinor);
   let over = sumRefunds(counted) - wantedMinor;

@@ -17,8 +17,7 @@ import { addReversingCommission } from './reversing-commission.ts';
 import { revokeGrant } from './revoke-credit.ts';
 
 /**
- * Undoing what the wrong referrer earned. What is delivered or paid stays; the rest is taken back by entries of the
- * ledger that reverse it.
+ * Reverses the rewards of a wrong referrer. What is delivered or paid stays; entries of the ledger reverse the rest.
  */
 
 const CORRECTED = 'corrected';
@@ -26,7 +25,7 @@ const CORRECTED = 'corrected';
 /**
  * Revokes the grants of a signup that are not due to its present referrer.
  *
- * @returns the causes that are granted already
+ * @returns the causes that already have a grant
  */
 export async function revokeSignupGrants(
   tx: Queryable,
@@ -41,7 +40,7 @@ export async function revokeSignupGrants(
     const isDue =
       grant.enrollment_id === signup.enrollment_id &&
       due.some((one) => one.cause === cause && one.revokedReason === null);
-    // The new user got this one; who referred them does not matter.
+    // The new user got this grant; the referrer does not matter for it.
     if (isDue || (cause === 'referee' && grant.status === 'delivered')) kept.add(cause);
     else if (grant.status === 'earned') await takeBack(tx, grant, now);
   }
@@ -49,10 +48,10 @@ export async function revokeSignupGrants(
 }
 
 /**
- * Compares what an order earned with what it has to earn.
+ * Compares an order's rewards with the due ones.
  *
- * @param options.takesBack whether to take back what is not among the rewards
- * @returns the rewards that were not earned yet
+ * @param options.takesBack whether to reverse rewards that are not due
+ * @returns the due rewards that are missing
  */
 export async function missingRewards(
   tx: Queryable,
@@ -84,9 +83,9 @@ export async function missingRewards(
 }
 
 /**
- * Takes back what is left of an unpaid commission. One that is in a payout file may have been paid, so a negative
- * commission reduces the next payout instead. So does one of which another negative commission has reversed a part: its
- * own entries no longer say what is left.
+ * Reverses the remainder of an unpaid commission. A commission in a payout file may have been paid, so a negative
+ * commission reduces the next payout instead. The same holds for one of which another negative commission has reversed
+ * a part: its own entries no longer show the remainder.
  */
 export async function takeBackCommission(
   tx: Queryable,
@@ -121,7 +120,7 @@ export async function takeBackCommission(
   await addReversingCommission(tx, commission, { amountMinor: -left, now });
 }
 
-/** Gives back what negative commissions of a correction took: the commission's referrer is the right one after all. */
+/** Reverses the negative commissions of a correction, because the commission's referrer is the right one after all. */
 async function giveBackCommission(tx: Queryable, commission: HeldCommission, now: Date): Promise<void> {
   if (commission.status === 'rejected') return;
   const amountMinor = await correctedSoFar(tx, commission.id);

@@ -74,7 +74,7 @@ export async function lastDeliveries(
   return new Map(rows.map(({ webhook_id, ...last }) => [webhook_id, last]));
 }
 
-/** A delivery with what its last attempt sent. */
+/** A delivery with the request of its last attempt. */
 export type DeliveryDetail = Delivery & {
   /** The exact bytes of every attempt. */
   body: string;
@@ -103,7 +103,7 @@ export async function insertDelivery(
   given: { id: string; workspaceId: string; webhookId: string; eventId: string; type: string; body: string },
 ): Promise<Delivery> {
   for (;;) {
-    // Another delivery has this microsecond, and times are unique: try the next one.
+    // Another delivery of the webhook has this microsecond, and times are unique: try the next one.
     const { rows } = await tx.query<Delivery>(
       `INSERT INTO webhook_deliveries (id, workspace_id, webhook_id, event_id, type, body, next_attempt_at, created_at)
        SELECT $1, $2, $3, $4, $5, $6, at, at FROM (SELECT clock_timestamp() AS at) AS clock

@@ -21,7 +21,7 @@ export async function deleteOldDeliveries(db: Queryable, before: number, limit: 
 }
 
 /**
- * Deletes deliveries of clicks with this status, but for the newest `kept` of each of these webhooks.
+ * Deletes deliveries of clicks with this status, except the newest `kept` of each of these webhooks.
  *
  * @returns the number deleted
  */
@@ -46,8 +46,8 @@ export async function deleteOldClickDeliveries(
 }
 
 /**
- * Deletes up to `limit` deliveries of clicks before `before` that wait for a plan to be renewed: they may be very
- * many, and are of no use so late.
+ * Deletes up to `limit` deliveries of clicks before `before` that wait for a plan to be renewed. There may be very
+ * many, and they are useless so late.
  *
  * @param before milliseconds since the epoch
  * @returns the number deleted
@@ -75,7 +75,7 @@ export async function purgeDeletedWebhooks(db: Queryable, limit: number): Promis
        WHERE webhook.deleted_at < now() - interval '1 minute' LIMIT $1))`,
     [limit],
   );
-  // A deliverer that does not know of the deletion yet may still write for it.
+  // A deliverer that has not read the deletion yet may still write rows for it.
   await db.query(
     `DELETE FROM webhooks AS webhook WHERE deleted_at < now() - interval '1 hour'
        AND NOT EXISTS (SELECT 1 FROM webhook_deliveries WHERE webhook_id = webhook.id)`,

@@ -2,7 +2,9 @@ import type { Queryable } from '../database/pool.ts';
 import { type Attempted, outcomeCounts } from '../deliveries/queue.ts';
 import { isErased } from '../erasure/erased-deliveries.ts';
 
-/** What an attempt sent besides the body. The headers are those that prove the delivery, without secrets. */
+/**
+ * The request of an attempt without its body. The headers are those that authenticate the delivery, without secrets.
+ */
 export type SentRequest = { url: string; headers: Record<string, string> };
 
 /** State of a delivery after an attempt. Times are milliseconds since the epoch. */
@@ -12,7 +14,7 @@ export type DeliveryState = {
   responseStatus: number | null;
   responseBody: string | null;
   error: string | null;
-  /** Of the last attempt; null when it sent nothing. */
+  /** Request of the last attempt; null when it sent nothing. */
   request: SentRequest | null;
   nextAttemptAt: number | null;
   deliveredAt: number | null;
@@ -77,7 +79,7 @@ export type DeliveryOutcome = Attempted & { state: DeliveryState };
 
 /** Saves the outcomes of attempts that count. */
 export async function saveOutcomes(tx: Queryable, settled: readonly DeliveryOutcome[]): Promise<void> {
-  // One statement updates a row once: of two outcomes of one delivery the success stays.
+  // One statement updates a row once. Of two outcomes of one delivery, a success is kept.
   const last = new Map<string, DeliveryOutcome>();
   for (const outcome of settled) {
     if (last.get(outcome.id)?.state.status !== 'delivered') last.set(outcome.id, outcome);

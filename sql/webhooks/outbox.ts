@@ -56,9 +56,9 @@ export type CommissionData = {
   /** Null: a bonus or claw-back. */
   order_id: string | null;
   level: number | null;
-  /** As earned, in major units. */
+  /** The earned amount, in major units. */
   amount: number;
-  /** What is left of it after refunds, in major units. */
+  /** The remainder after refunds, in major units. */
   remaining: number;
   currency: string;
   status: CommissionStatus;
@@ -92,7 +92,7 @@ export type PayoutData = {
 
 export type FailedLineData = {
   partner_id: string;
-  /** What was given back, in major units. */
+  /** The refunded amount that was returned, in major units. */
   amount: number;
   currency: string;
   reason: string;

@@ -3,8 +3,8 @@ import { type DisabledWebhookData, queueEvents } from './outbox.ts';
 import { bumpWebhookVersion } from './webhooks.ts';
 
 /**
- * Records failed attempts on these webhooks, and disables those that have only failed for long: since `after.ms`, and
- * on `after.days` days. Two unrelated failures of a rarely used webhook must not disable it.
+ * Records failed attempts on these webhooks, and disables those without a success for long: since `after.ms`, and with
+ * failures on `after.days` days. Two unrelated failures of a rarely used webhook must not disable it.
  *
  * @param now milliseconds since the epoch
  * @param after.ms since the first failure after the last success
@@ -19,7 +19,7 @@ export async function recordFailures(
 ): Promise<string[]> {
   if (webhookIds.length === 0) return [];
   const ids = webhookIds.toSorted();
-  // Most have failed today before: nothing is written then.
+  // Most of them have failed today before, and need no write.
   await tx.query(
     `UPDATE webhooks SET failing_since = coalesce(failing_since, at), failing_days = failing_days + 1, failed_on = day
      FROM (SELECT to_timestamp($2::float8 / 1000) AS at, (to_timestamp($2::float8 / 1000) AT TIME ZONE 'UTC')::date AS day) AS clock
@@ -36,7 +36,7 @@ export async function recordFailures(
 }
 
 /**
- * Disables webhooks whose receiver wants no deliveries any more.
+ * Disables webhooks whose receiver responded that it is gone.
  *
  * @param now milliseconds since the epoch
  * @returns ids of the webhooks disabled now
@@ -58,7 +58,7 @@ export async function disableWebhooks(
 type Disabled = { id: string; workspace_id: string; url: string; disabled_at: Date };
 const DISABLED = 'id, workspace_id, url, disabled_at';
 
-/** Makes workers load the webhooks again, and tells the other webhooks of the workspaces. */
+/** Makes workers load the webhooks again, and notifies the other webhooks of the workspaces. */
 async function announce(
   tx: Queryable,
   disabled: readonly Disabled[],

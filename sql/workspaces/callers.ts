@@ -2,11 +2,11 @@ import type { Queryable } from '../database/pool.ts';
 import { keyRightsSql, type StoredKey } from './keys.ts';
 import { type Workspace, workspaceColumns } from './workspaces.ts';
 
-/** What a route reads of the caller's workspace in the query of the key. */
+/** A value of the caller's workspace that a route reads in the query of the key. */
 export type BesideKey = {
-  /** Of the prepared statement. */
+  /** Name of the prepared statement. */
   name: string;
-  /** One column, by the SQL expression of the workspace id. */
+  /** Returns the SQL of one column, from the SQL expression of the workspace id. */
   column: (workspaceId: string) => string;
 };
 

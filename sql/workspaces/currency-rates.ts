@@ -11,7 +11,7 @@ type Row = Omit<CurrencyRate, 'rate'> & { rate: string };
 
 const COLUMNS = 'currency, base, rate, updated_at';
 
-/** Not cast in SQL: there, one rate beyond the range of doubles would fail every read of the table. */
+/** Converted here and not in SQL, where one rate beyond the range of doubles would fail every read of the table. */
 const rateOf = (row: Row): CurrencyRate => ({ ...row, rate: Number(row.rate) });
 
 /**

@@ -4,15 +4,15 @@ import type { Queryable } from '../database/pool.ts';
 /** A response stored for replays. Only 2xx responses are. */
 export type StoredResponse = { status: number; body: unknown };
 
-/** A response, and what of it a replay gets where that is not all: secrets are not stored. */
+/** A response. `replayBody` is the body of a replay if it differs: secrets are not stored. */
 export type MadeResponse = StoredResponse & { replayBody?: unknown };
 
 /** State of a key: its stored response, or a reservation by a request that waits before its transaction. */
 export type KeyState = { stored: (StoredResponse & { fingerprint: Buffer }) | null; isReserved: boolean };
 
 /**
- * Longest reservation, in seconds: above what a request waits for, and the time for which the key is blocked when its
- * process dies.
+ * Longest reservation, in seconds. It is longer than a request may wait, and bounds the time for which the key of a
+ * dead process is blocked.
  */
 const RESERVED_FOR = 15;
 

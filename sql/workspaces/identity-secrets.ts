@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Queryable } from '../database/pool.ts';
 
-/** Creates an identity secret. It is the HMAC key as it is written: its UTF-8 bytes, prefix included. */
+/** Creates an identity secret. Its UTF-8 bytes, prefix included, are the HMAC key. */
 const newIdentitySecret = () => `is_live_${randomBytes(24).toString('hex')}`;
 
-/** Sets a new identity secret for the workspace. The former one proves nothing from then on. */
+/** Sets a new identity secret for the workspace. The former one becomes invalid. */
 export async function rotateIdentitySecret(db: Queryable, workspaceId: string, now: Date): Promise<string> {
   const secret = newIdentitySecret();
   await db.query(

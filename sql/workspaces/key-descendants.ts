@@ -7,10 +7,10 @@ import { lockWorkspace } from './workspaces.ts';
 export type Descendants = { keys: string[]; members: string[] };
 
 /**
- * Returns the active keys and members that these keys made, directly or through what they made: a member by accepting
- * an invitation, a key by `POST /keys`. Makers that have ended count too.
+ * Returns the active keys and members that these keys created, directly or through other keys and members. A member is
+ * created by accepting an invitation, a key by `POST /keys`. Ended creators count too.
  *
- * @param spared a member that is left out, with what it made: the caller
+ * @param spared a member that is left out, with its own descendants: the caller
  */
 export async function descendantsOf(
   db: Queryable,
@@ -44,7 +44,7 @@ export async function descendantsOf(
 
 /**
  * Revokes the active descendants of these keys and removes the members among them. Locks the workspace, so that a key
- * or member that is being made is either found here or refused.
+ * or member that is being created is either found here or refused.
  *
  * @param spared see {@link descendantsOf}
  */

@@ -7,7 +7,7 @@ import type { Queryable } from '../database/pool.ts';
 
 export type WorkspaceKeyKind = 'secret' | 'publishable';
 
-/** `secret` or `publishable` alone: all that the kind may do. Otherwise the restrictions of a secret key. */
+/** `secret` or `publishable` alone: all rights of the kind. Otherwise the restrictions of a secret key. */
 export type KeyScopes = (WorkspaceKeyKind | KeyRestriction)[];
 
 /** Who made a key. The operator of the service has no id. */
@@ -40,9 +40,9 @@ export const keyRightsSql = (k: string, as = '') =>
 const COLUMNS = `id, workspace_id, kind, label, ${keyRightsSql('api_keys')}, created_at, expires_at, last_used_at,
   revoked_at`;
 
-/** What a new key may do, and until when. */
+/** The rights of a new key, and their end. */
 export type KeyRights = {
-  /** Secret keys only. By default true for those that the operator makes, else false. */
+  /** Secret keys only. By default true for the operator's keys, else false. */
   manage?: boolean;
   /** Secret keys only; null: unrestricted. */
   restrictions?: readonly KeyRestriction[] | null;
@@ -149,7 +149,8 @@ export async function listedKey(db: Queryable, workspaceId: string, id: string):
 }
 
 /**
- * Returns whether the maker of a new key may still make one. With the workspace locked, it may be until the commit.
+ * Returns whether the creator of a new key still has the right to create one. With the workspace locked, the result
+ * holds until the commit.
  */
 export async function mayStillMakeKeys(
   tx: Queryable,

@@ -1,6 +1,6 @@
 import type { Queryable } from '../database/pool.ts';
 
-/** Returns the workspace's logo, a PNG, or null. It is read only where it is shown: the others read a workspace often. */
+/** Returns the workspace's logo, a PNG, or null. It is read only to be shown: other code reads the workspace often. */
 export async function workspaceLogo(db: Queryable, workspaceId: string): Promise<Buffer | null> {
   const { rows } = await db.query<{ logo: Buffer | null }>('SELECT logo FROM workspaces WHERE id = $1', [
     workspaceId,

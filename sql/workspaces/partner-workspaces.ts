@@ -31,8 +31,8 @@ export async function lockPartnerWorkspace(
 }
 
 /**
- * Revokes every key of the workspace that the partner created, with all descendants of those and of earlier ones,
- * and no other.
+ * Revokes every key of the workspace that the partner created, and all descendants of the partner's present and earlier
+ * keys, and no other key.
  */
 export async function revokePartnerKeys(
   tx: Queryable,

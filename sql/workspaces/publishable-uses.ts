@@ -1,9 +1,9 @@
 import type { Queryable } from '../database/pool.ts';
 
 /**
- * Counts a row that a publishable key makes, in the transaction that makes it.
+ * Counts a row that a publishable key creates, in the same transaction.
  *
- * @returns 0 when the workspace may make it, else the seconds until the next hour begins
+ * @returns 0 when the workspace may create it, else the seconds until the next hour begins
  */
 export async function countPublishableUse(tx: Queryable, workspaceId: string, most: number): Promise<number> {
   const { rowCount } = await tx.query(

@@ -18,8 +18,8 @@ export async function sampleShopOf(db: Queryable, workspaceId: string): Promise<
 }
 
 /**
- * Records that a sample shop has all of its data. It never shows first steps, and its bio page is as one made in the console,
- * which lists no others.
+ * Records that a sample shop has all of its data. Its first steps end, and its bio page counts as created in the
+ * console, which lists no others.
  */
 export async function completeSampleShop(tx: Queryable, id: string): Promise<void> {
   await tx.query(`UPDATE bio_pages SET made_in = 'console' WHERE workspace_id = $1`, [id]);
@@ -30,8 +30,8 @@ export async function completeSampleShop(tx: Queryable, id: string): Promise<voi
 }
 
 /**
- * Closes a sample shop: its members, sessions, and keys end, its links respond as those of a suspended workspace, and no
- * list has it. Its slug is free.
+ * Closes a sample shop: its members, sessions, and keys end, its links respond as those of a suspended workspace, and
+ * no list shows it. Its slug is free.
  */
 export async function closeSampleShop(tx: Queryable, id: string): Promise<void> {
   await tx.query('DELETE FROM sessions WHERE workspace_id = $1', [id]);
@@ -48,7 +48,7 @@ export async function closeSampleShop(tx: Queryable, id: string): Promise<void> 
   );
 }
 
-/** Returns the member as whom a person looks at a sample shop: with an email always the same. */
+/** Returns the member for a person who views a sample shop. The same email always gets the same member. */
 export async function sampleMember(tx: Queryable, sampleId: string, email: string | null): Promise<string> {
   const maker = { makerKeyId: null, makerMemberId: null };
   const id = uuidv7();
@@ -58,7 +58,7 @@ export async function sampleMember(tx: Queryable, sampleId: string, email: strin
   return known.id;
 }
 
-/** Returns those of the slugs that something has on the deployment's own domain. */
+/** Returns which of the slugs are taken on the deployment's own domain. */
 export async function takenSlugs(db: Queryable, slugs: readonly string[]): Promise<Set<string>> {
   const { rows } = await db.query<{ slug: string }>(
     'SELECT slug FROM slugs WHERE domain_number = $1 AND slug = ANY ($2)',

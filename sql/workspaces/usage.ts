@@ -5,10 +5,10 @@ import { readRates } from './currency-rates.ts';
 import type { Workspace } from './workspaces.ts';
 
 /**
- * Returns how many links of the workspace count towards its cap. Referral links don't: a program's growth must not
- * stop the workspace from creating links, nor the cap a user from referring.
+ * Returns how many links of the workspace count towards its cap. Referral links don't: a program's growth must not stop
+ * the workspace from creating links, nor the cap a user from referring.
  *
- * @param upTo where counting stops: a check of the cap needs no more
+ * @param upTo limit of the count: a check of the cap needs no more
  */
 export async function countLinks(db: Queryable, workspaceId: string, upTo: number | null): Promise<number> {
   const { rows } = await db.query<{ count: number }>(

@@ -45,7 +45,7 @@ export type Workspace = {
   created_at: Date;
   /** By the operator; null: not suspended. */
   suspended_at: Date | null;
-  /** The workspace whose members look at this one, which has sample data only; null: it has data of its own. */
+  /** The workspace whose members view this one, which has sample data only; null: it has data of its own. */
   sample_of: string | null;
 };
 
@@ -80,14 +80,14 @@ const COLUMNS = COLUMN_NAMES.join(', ');
 export type NewWorkspace = {
   name: string;
   plan: Plan;
-  /** The workspace whose members look at this one as sample data; left out: none. */
+  /** The workspace whose members view this one as sample data; left out: none. */
   sampleOf?: string;
   primaryDomain?: string | null;
   partnerId?: string;
   partnerExternalId?: string;
 };
 
-/** Slugs are numbered up to this, then random: a platform may create thousands of workspaces of one name. */
+/** Suffixes are numbers up to this one, then random: a platform may create thousands of workspaces with one name. */
 const NUMBERED = 10;
 
 /** Creates a workspace. Its slug comes from its name, with a suffix when that is taken. */
@@ -174,7 +174,7 @@ export async function listWorkspaces(db: Queryable): Promise<Workspace[]> {
   return rows;
 }
 
-/** Suspends a workspace, or ends that. Returns the workspace, or null when there is none. */
+/** Suspends a workspace, or ends its suspension. Returns the workspace, or null when there is none. */
 export async function suspendWorkspace(
   db: Queryable,
   id: string,
