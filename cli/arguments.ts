@@ -71,6 +71,13 @@ export function visitorId(text: string): string {
   return value;
 }
 
+/** Reads the id of an import of clicks and lowercases it. */
+export function importId(text: string): string {
+  const value = text.trim().toLowerCase();
+  if (!isUuid(value)) throw new InvalidArgumentError('must be the import_id of an import, a UUID');
+  return value;
+}
+
 /** Reads an IANA time zone. */
 export function timeZone(text: string): string {
   try {

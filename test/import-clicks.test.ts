@@ -128,6 +128,7 @@ test('a file of another service, and an import that is not there, are errors in 
     ...['import', 'clicks', '--workspace', workspaceId, '--from', 'yourls', path],
   );
   await cli.refused(1, /there is no import/, 'import', 'undo', workspaceId);
+  await cli.refused(2, /'kaputt' is invalid.*must be the import_id/s, 'import', 'undo', 'kaputt');
 });
 
 test('orders are imported beside clicks, or alone, and leave with them', async () => {

@@ -125,6 +125,20 @@ test('--domain, --unproven, and --dry-run say where rows go, and what would be d
   );
 });
 
+test('--from names the format, and a file that is none of it is an error that says so', async () => {
+  const { created } = await cli.json<ImportResult>(...links('--from', 'shlink', fixturePath('shlink.csv')));
+  expect(created).toBe(2);
+  // A list by its columns, too.
+  const file = written('shorturl,url\nlisted,https://shop.example/l\n');
+  expect((await cli.json<ImportResult>(...links('--from', 'list', file))).created).toBe(1);
+  await cli.refused(
+    1,
+    /shlink\.csv: not an export of Dub: its columns are createdAt,.*, which is how Shlink writes it/s,
+    ...links('--from', 'dub', fixturePath('shlink.csv')),
+  );
+  await cli.refused(2, /Allowed choices are hoplog, shlink, /, ...links('--from', 'fax', file));
+});
+
 test('a file that can not be read, or without any valid row, is a failure', async () => {
   await cli.refused(1, /^hoplog: cannot read .*nowhere.csv: ENOENT/, ...links('nowhere.csv'));
   await cli.refused(1, /no known export has these columns: a, b/, ...links(written('a,b\n1,2\n')));

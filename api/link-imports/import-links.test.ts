@@ -82,6 +82,17 @@ describe('our own CSV', () => {
     expect(errors[5]?.row).toMatchObject({ metadata: '{broken', password: '***' });
   });
 
+  test('shows no password of a refused row, in a cell of JSON either', async () => {
+    const { errors } = await target.importRows(
+      csv('destination_url,name,options', 'no,N,"{""password"":""open sesame"",""mood"":[1]}"'),
+    );
+    expect(errors[0]?.row).toEqual({
+      destination_url: 'no',
+      name: 'N',
+      options: '{"password":"***","mood":[1]}',
+    });
+  });
+
   test('names every problem of a row at once, and counts the rows that it read', async () => {
     const result = await target.importRows(
       csv(

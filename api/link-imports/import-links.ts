@@ -3,7 +3,7 @@ import { AppError } from '../../core/errors.ts';
 import { type ColumnWatch, createColumnWatch } from '../../core/link-imports/column-watch.ts';
 import type { ImportDefaults } from '../../core/link-imports/create-row.ts';
 import type { Format } from '../../core/link-imports/formats/format.ts';
-import { formatOf } from '../../core/link-imports/formats/known.ts';
+import { formatOf, type LinkSource } from '../../core/link-imports/formats/known.ts';
 import { ImportErrors, type LinkPlace, type RowError } from '../../core/link-imports/import-errors.ts';
 import { linksOfRow, type RowLink } from '../../core/link-imports/links-of-row.ts';
 import { type ReadRow, RowProblem, type SourceRow } from '../../core/link-imports/source-row.ts';
@@ -35,7 +35,7 @@ export type ImportResult = {
   waiting: number;
   /** Rows whose link exists already. */
   skipped: number;
-  /** Columns and keys of the file that have no counterpart here. */
+  /** Columns and keys of rows that gave a link, which have no counterpart here. */
   unknown_columns: string[];
   /** Each problem of each row. */
   errors: RowError<LinkPlace>[];
@@ -46,6 +46,8 @@ export type ImportSource = ImportDefaults & {
   config: DomainRules['config'];
   blockedDomains?: DestinationRules['blockedDomains'];
   rows: AsyncIterable<ReadRow> | Iterable<ReadRow>;
+  /** The format that the file must be in; left out: it is recognized. */
+  from?: LinkSource | undefined;
   /** Between rows, where other work shares the process. */
   slice?: Slice;
   /** Called with the format, once it is known. */
@@ -211,11 +213,12 @@ async function* batchesOf(
       continue;
     }
     if (format === null) {
-      format = formatOf(row);
+      format = formatOf(row, source.from);
       source.onFormat(format);
     }
     const { links, problems } = linksOfRow(row, format, source);
-    columns.see(row);
+    // Where no link is made, nothing was left out of one.
+    if (links.length > 0) columns.see(row);
     for (const { link, problem } of problems) errors.add({ line, index, link }, problem, row);
     for (const link of links) {
       const { slug } = link.body;

@@ -41,13 +41,14 @@ export async function linkImportRoutes(app: Api, { config, pool, blockedDomains 
       },
     },
     async (request, reply) => {
-      const { text, channel, append_utm: appendUtm, domain, unproven } = request.body;
+      const { text, from, channel, append_utm: appendUtm, domain, unproven } = request.body;
       const { workspace } = request.auth;
       const proven = await linkHosts(pool, workspace.id);
       const slice = app.beginSlices();
       let format: string | null = null;
       const read = await readWhole(text, {
         slice,
+        from,
         config,
         blockedDomains,
         appendUtm,
@@ -83,8 +84,11 @@ async function readWhole(
   try {
     return await readImport({ ...source, rows: await readRows(text, source.slice) });
   } catch (error) {
-    if (error instanceof UnknownFormat)
-      throw badRequest('text', `must be in a known format: ${error.message}`);
+    if (error instanceof UnknownFormat) {
+      throw source.from === undefined
+        ? badRequest('text', `must be in a known format: ${error.message}`)
+        : badRequest('from', `must be the format of the text: it is ${error.message}`);
+    }
     throw error;
   }
 }

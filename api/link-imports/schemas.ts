@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { CREATABLE_CHANNELS } from '../../core/enrich/channels.ts';
 import { UNPROVEN_POLICIES } from '../../core/link-imports/create-row.ts';
+import { LINK_SOURCES } from '../../core/link-imports/formats/known.ts';
 import { DOMAIN_LIMIT } from '../../core/links/domains.ts';
 import { Body, Nullable, OneOf } from '../schemas.ts';
 
@@ -13,6 +14,12 @@ export const ImportBody = Body(
       minLength: 1,
       description: `CSV whose first line names the columns, or JSON. At most ${IMPORT_LIMIT} rows.`,
     }),
+    from: Type.Optional(
+      OneOf(LINK_SOURCES, {
+        description:
+          'Format of the text; a text in another one is refused. Left out: it is recognized by its columns.',
+      }),
+    ),
     channel: OneOf([...CREATABLE_CHANNELS, 'x', 'smart'], {
       default: 'other',
       description: 'Channel of rows that name none. `smart` makes them Smart Links.',
@@ -66,7 +73,8 @@ export const Imported = Type.Object(
       }),
     ),
     unknown_columns: Type.Array(Type.String(), {
-      description: 'Columns and keys that have no counterpart in a link here. They are not taken over.',
+      description:
+        'Columns and keys that have no counterpart in a link here, of the rows that gave a link. They are not taken over.',
     }),
     read: Type.Integer({ description: 'Rows of the text, readable or not.' }),
     created: Type.Integer({ description: 'Links created.' }),

@@ -14,6 +14,7 @@ import { AppError } from '../../core/errors.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import type { Queryable } from '../../sql/database/pool.ts';
 import { workspacesOfImport } from '../../sql/event-log/click-imports.ts';
+import { importId } from '../arguments.ts';
 import { createProgressBar } from '../import/progress-bar.ts';
 import { openTextFile, readText } from '../import/text-file.ts';
 import { CommandFailed, printResult, table } from '../output.ts';
@@ -82,7 +83,7 @@ export function clickImportCommands(imports: Command): void {
     .command('undo')
     .description('take an import of clicks back')
     .option('--workspace <id>', 'id or slug; left out: the workspace of the import')
-    .argument('<import>', 'import_id')
+    .argument('<import>', 'import_id', importId)
     .action(async (importId: string, options: { workspace?: string }, command: Command) => {
       const result = await undo(importId, options.workspace);
       printResult(command, result, ({ clicks, orders, complete }) =>

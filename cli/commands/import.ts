@@ -9,7 +9,7 @@ import {
   type UnprovenPolicy,
 } from '../../core/link-imports/create-row.ts';
 import { csvRows } from '../../core/link-imports/csv-rows.ts';
-import { UnknownFormat } from '../../core/link-imports/formats/known.ts';
+import { LINK_SOURCES, type LinkSource, UnknownFormat } from '../../core/link-imports/formats/known.ts';
 import { jsonRows } from '../../core/link-imports/json-rows.ts';
 import { linkHosts } from '../../sql/domains/domains.ts';
 import { createProgressBar } from '../import/progress-bar.ts';
@@ -26,6 +26,7 @@ const SHOWN_ERRORS = 20;
 
 type Options = {
   workspace: string;
+  from?: LinkSource;
   channel: string;
   appendUtm: boolean;
   dryRun: boolean;
@@ -42,9 +43,14 @@ export function importCommands(program: Command): void {
   imports
     .command('links')
     .description(
-      'create links from a CSV with the fields of POST /links, or an export of Bitly, Dub, YOURLS, Shlink, or Kutt; run it again to resume after an interruption',
+      'create links from a CSV with the fields of POST /links, or an export of another shortener; run it again to resume after an interruption',
     )
     .requiredOption('--workspace <id>', 'id or slug')
+    .addOption(
+      new Option('--from <format>', 'what the file is; left out: it is recognized by its columns').choices(
+        LINK_SOURCES,
+      ),
+    )
     .option('--channel <channel>', 'channel of rows without one, or "smart"', channel, 'other')
     .option('--append-utm', 'add UTM parameters to destinations of rows that name none', false)
     .option('--domain <domain>', 'domain of rows that name none; left out: the default one')
@@ -90,6 +96,7 @@ async function run(path: string, options: Options): Promise<ImportResult> {
         config,
         primaryDomain: workspace.primary_domain,
         domains,
+        from: options.from,
         channel: options.channel,
         appendUtm: options.appendUtm,
         rows: file.content.kind === 'json' ? jsonRows(text) : csvRows(text, file.content),
@@ -104,7 +111,7 @@ async function run(path: string, options: Options): Promise<ImportResult> {
     } catch (error) {
       if (done > 0)
         progress.note([`imported ${done} rows before the failure; run the command again to resume`]);
-      if (error instanceof UnknownFormat) throw new CommandFailed(error.message);
+      if (error instanceof UnknownFormat) throw new CommandFailed(`${path}: ${error.message}`);
       throw error;
     } finally {
       progress.stop();

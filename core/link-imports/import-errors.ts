@@ -1,4 +1,5 @@
 import { isPasswordColumn } from './meaning/password.ts';
+import { objectIn } from './nested-values.ts';
 import type { RowProblem, SourceRow } from './source-row.ts';
 
 /** Where an error is. */
@@ -53,7 +54,8 @@ function shown(values: Record<string, unknown>): Record<string, string> {
 /** Returns a name and its value, where no password can be read, at any depth. */
 function withoutPassword(name: string, value: unknown): [string, unknown] {
   if (isPasswordColumn(name) && value !== '' && value !== null && value !== undefined) return [name, '***'];
-  if (Array.isArray(value)) return [name, value.map((one) => withoutPassword('', one)[1])];
-  if (typeof value !== 'object' || value === null) return [name, value];
-  return [name, Object.fromEntries(Object.entries(value).map(([key, one]) => withoutPassword(key, one)))];
+  const inner = objectIn(value);
+  if (inner === null) return [name, value];
+  if (Array.isArray(inner)) return [name, inner.map((one) => withoutPassword('', one)[1])];
+  return [name, Object.fromEntries(Object.entries(inner).map(([key, one]) => withoutPassword(key, one)))];
 }

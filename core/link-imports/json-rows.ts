@@ -17,6 +17,8 @@ const DESTINATIONS: ReadonlySet<string> = new Set([
   'url',
   'target',
   'destination',
+  'targeturl',
+  'longlink',
 ]);
 
 type IsRow = (values: Record<string, unknown>) => boolean;

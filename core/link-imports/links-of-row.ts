@@ -2,7 +2,7 @@ import { AppError } from '../errors.ts';
 import { requireDomain } from '../links/domains.ts';
 import { type CreateRow, completeRow, type ImportDefaults, type ImportDomains } from './create-row.ts';
 import type { Format } from './formats/format.ts';
-import { hostOfRow, type RowHost } from './meaning/address.ts';
+import { hostOfRow, ONLY_ID, type RowHost, slugOfShortUrl } from './meaning/address.ts';
 import { carriedOf, folderOf } from './meaning/carried.ts';
 import { passwordOf } from './meaning/password.ts';
 import { stateOf } from './meaning/state.ts';
@@ -42,11 +42,16 @@ export function linksOfRow(
       problems.push({ link, problem: error });
     }
   };
+  const withSlug = (one: CreateRow) => {
+    if (typeof one.body.slug === 'string' && one.body.slug !== '') return one;
+    const slug = slugOfShortUrl(row) ?? textOf(row, ...SLUGS);
+    return slug === null ? one : { ...one, body: { ...one.body, slug } };
+  };
   attempt(nameOfRow(row), () => {
     refuseBrokenText(row);
     const password = passwordOf(row);
     const state = stateOf(row);
-    const read = withoutSpare(row, format.read(row), defaults.domains);
+    const read = withoutSpare(row, format.read(row).map(withSlug), defaults.domains);
     for (const one of read) {
       const link = one.printed ?? nameOfRow(row) ?? slugOf(one);
       attempt(link, () => {
@@ -100,17 +105,22 @@ function placeOf(
 ): { body: { domain?: string | null }; unproven: string | null } {
   const standard = domains.standard === undefined ? {} : { domain: domains.standard };
   if (host === null) return { body: body.domain === null ? { domain: null } : standard, unproven: null };
+  if (host.host === null) {
+    if (domains.unproven === 'move') return { body: standard, unproven: null };
+    throw new RowProblem(host.column, ONLY_ID);
+  }
   if (host.host === domains.own) return { body: { domain: null }, unproven: null };
   if (domains.proven.includes(host.host)) return { body: { domain: host.host }, unproven: null };
   if (domains.unproven === 'move') return { body: standard, unproven: null };
-  if (domains.unproven === 'keep') return { body: { domain: host.host }, unproven: requireProvable(host) };
+  if (domains.unproven === 'keep')
+    return { body: { domain: host.host }, unproven: requireProvable(host.column, host.host) };
   throw new RowProblem(
     host.column,
     `${host.host} is not a verified domain of the workspace: verify it first, keep the row until it is (\`unproven\`: keep), or make the link on another domain (\`unproven\`: move)`,
   );
 }
 
-function requireProvable({ column, host }: RowHost): string {
+function requireProvable(column: string, host: string): string {
   try {
     return requireDomain(host, []);
   } catch (error) {
@@ -139,6 +149,8 @@ const NAMES = [
   'source',
   'externalid',
 ];
+/** Those of them that are a slug by themselves. */
+const SLUGS = ['slug', 'slashtag', 'shortcode', 'keyword', 'alias', 'backhalf'];
 const NAME_LIMIT = 200;
 
 /** Returns how an error names the link of a row; null: the row has no name for it. */

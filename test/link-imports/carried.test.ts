@@ -74,6 +74,22 @@ test('what was switched off elsewhere is an error that names the column, and doe
         ],
       ],
     ),
+    ['in1', 'settings.disabled', [{ slug: 'in1', url: to('in1'), settings: { disabled: true } }]],
+    ['in2', 'meta.state.active', [{ slug: 'in2', url: to('in2'), meta: { state: { active: false } } }]],
+    ['in3', 'banned', [{ slug: 'in3', url: to('in3'), banned: { reason: 'spam' } }]],
+    ['in4', 'deleted.at', [{ slug: 'in4', url: to('in4'), deleted: { at: '2024-01-01' } }]],
+    ['in5', 'options.status', `slug,url,options\nin5,${to('in5')},"{""status"":""paused""}"\n`],
+    [
+      'in6',
+      'Limits.MaxClicks',
+      [{ slug: 'in6', url: to('in6'), Limits: { MaxClicks: 3 }, meta: { clicks: 3 } }],
+    ],
+    ['in7', 'expiration', [{ slug: 'in7', url: to('in7'), expiration: { whenever: 'soon' } }]],
+    [
+      'in8',
+      'meta.hasRedirectRules',
+      [{ shortCode: 'in8', longUrl: to('in8'), meta: { hasRedirectRules: true } }],
+    ],
     ['over1', 'status', `slug,url,status\nover1,${to('over1')},expired\n`],
     ['over2', 'status', [{ slug: 'over2', url: to('over2'), status: 'expired', expires_at: '2999-01-01' }]],
   ];
@@ -130,6 +146,24 @@ test('an end is taken over, whatever its column is called and however its time i
     expect(await link(slug)).toMatchObject({ expires_at: '2020-01-01T12:00:00.000Z' });
     await expect.poll(() => status(slug)).toBe(410);
   }
+  const inside: [slug: string, more: object][] = [
+    ['inside1', { expiration: { enabled: true, date: '2020-01-01T12:00:00Z' } }],
+    ['inside2', { settings: { expires_at: 1_577_880_000_000 } }],
+    ['inside3', { Meta: { ValidUntil: '2020-01-01T12:00:00Z' } }],
+    ['inside4', { validity: { from: null, until: '2020-01-01T12:00:00Z' } }],
+  ];
+  for (const [slug, more] of inside) {
+    expect([slug, await imported([{ slug, url: to(slug), ...more }])]).toMatchObject([slug, { created: 1 }]);
+    expect(await link(slug)).toMatchObject({ expires_at: '2020-01-01T12:00:00.000Z' });
+  }
+  const others = {
+    domain: { id: 1, expiresAt: '2020-01-01', active: false },
+    tracking: { enabled: false },
+    expiration: { enabled: false, date: null },
+    metadata: { disabled: true },
+  };
+  expect(await imported([{ slug: 'others', url: to('others'), ...others }])).toMatchObject({ created: 1 });
+  expect((await visitNew(`${ingest.url}/others`)).location?.pathname).toBe('/others');
   expect(await imported([{ path: 'span', originalURL: to('span'), ttl: 604_800_000 }])).toMatchObject({
     created: 0,
     errors: [{ link: 'span', field: 'ttl' }],
@@ -228,7 +262,30 @@ test('what is not taken over is named, in every format', async () => {
   expect((await imported(shortIo)).unknown_columns).toEqual(['cloaking', 'clicks']);
   const yourls = `keyword,url,title,timestamp,ip,clicks\nn2,${to('n2')},T,2012-05-01 10:00:00,203.0.113.7,0\n`;
   expect((await imported(yourls)).unknown_columns).toEqual(['ip', 'clicks']);
+  // A row that gave no link left nothing out of one.
+  const refused = `destination_url,name,slug,mood,hasPassword\n${to('n3')},N,n3,fine,true\nno,N,n4,fine,\n`;
+  expect(await imported(refused)).toMatchObject({ created: 0, unknown_columns: ['mood'] });
+  const [first = '', bad = ''] = refused.split('\n');
+  expect(await imported(`${first}\n${bad}\n`)).toMatchObject({ created: 0, unknown_columns: [] });
   expect(await link('n2')).toMatchObject({ metadata: { created_at: '2012-05-01T10:00:00Z' } });
+});
+
+test("Hoplog's own columns are read in any case, and a short URL gives the slug where no column has it", async () => {
+  const text = `DESTINATION_URL,Name,Slug,Max Clicks,utmCampaign,Preview.Title,short_url\n${to('case')},Case,MyCase,7,may,T,\n`;
+  expect(await imported(text)).toMatchObject({ created: 1, errors: [], unknown_columns: [] });
+  expect(await link('MyCase')).toMatchObject({ max_clicks: 7, utm_campaign: 'may', preview: { title: 'T' } });
+  const files: [slug: string, file: string | object][] = [
+    ['s1', `destination_url,name,short_url\n${to('s1')},S,https://old.example/s1\n`],
+    ['s2', [{ slug: 's2', url: to('s2'), shortLink: { url: 'https://old.example/s2' } }]],
+    ['s3', [{ destination_url: to('s3'), name: 'S', Slug: 's3' }]],
+    ['s4', [{ slug: 's4', url: to('s4'), shortLink: { id: 4 } }]],
+  ];
+  for (const [slug, file] of files) {
+    expect([slug, await imported(file)]).toMatchObject([slug, { created: 1, errors: [] }]);
+    expect((await visitNew(`${ingest.url}/${slug}`)).location?.pathname).toBe(`/${slug}`);
+  }
+  const wrong = await imported(`Destination_URL,Name,Slug,Max Clicks\n${to('x')},X,has blank,many\n`);
+  expect(wrong.errors.map(({ field }) => field).sort()).toEqual(['Max Clicks', 'Slug']);
 });
 
 test('each error of a JSON file names the link, its place, the field, and the rule in words', async () => {

@@ -120,6 +120,45 @@ test('a link is on the domain that its row names, in the export of each service'
   }
 });
 
+test('a domain is taken under any key, in any nesting, and a row that tells only its id is an error', async () => {
+  const to = (slug: string) => `https://shop.example/${slug}`;
+  const go = 'go.shop.example';
+  const named: [slug: string, file: string | object][] = [
+    ['d1', `slashtag,destination,domain.fullName\nd1,${to('d1')},${go}\n`],
+    ['d2', `slashtag,destination,DOMAIN.FULLNAME\nd2,${to('d2')},${go}\n`],
+    ['d3', `slashtag,destination,Domain Full Name\nd3,${to('d3')},${go}\n`],
+    ['d4', [{ slashtag: 'd4', destination: to('d4'), Domain: { id: 'a1', FullName: go } }]],
+    ['d5', [{ shortCode: 'd5', longUrl: to('d5'), domain: { id: 3, authority: null, host: { name: go } } }]],
+    ['d6', [{ shortCode: 'd6', longUrl: to('d6'), domains: [go] }]],
+    ['d7', [{ slug: 'd7', url: to('d7'), link: { domain: go } }]],
+    ['d8', [{ key: 'd8', url: to('d8'), domain: { slug: go, verified: true } }]],
+    ['d9', [{ slug: 'd9', url: to('d9'), shortLink: { url: `https://${go}/d9` } }]],
+    ['d10', `slug,url,vanity_domain,landing_domain\nd10,${to('d10')},${go},shop.example\n`],
+    ['d11', `address,target,domain_id,link\nd11,${to('d11')},7,https://${go}/d11\n`],
+    ['d13', [{ shortCode: 'd13', longUrl: to('d13'), Domain: { Authority: go } }]],
+    ['d12', [{ destination_url: to('d12'), name: 'D', slug: 'd12', Domain: go }]],
+  ];
+  for (const [slug, file] of named) {
+    expect([slug, await imported(file)]).toMatchObject([slug, { created: 1, errors: [] }]);
+    await expectLed(`${go}/${slug}`, `/${slug}`);
+  }
+  const unexplained: [field: string, file: string | object][] = [
+    ['domain_id', `id,address,target,domain_id\n1,byid,${to('byid')},7\n`],
+    ['domain.id', [{ slashtag: 'byid', destination: to('byid'), domain: { id: 'a1b2' } }]],
+    ['domain.label', [{ slug: 'byid', url: to('byid'), domain: { active: true, label: 'Main' } }]],
+    ['DomainId', [{ path: 'byid', originalURL: to('byid'), DomainId: 4711 }]],
+    ['domains', [{ slug: 'byid', url: to('byid'), domains: [go, 'x.shop.example'] }]],
+  ];
+  for (const [field, file] of unexplained) {
+    for (const more of [{}, { domain: 'x.shop.example' }, { unproven: 'keep' }]) {
+      expect(await imported(file, more)).toMatchObject({ created: 0, errors: [{ link: 'byid', field }] });
+    }
+  }
+  const kutt = `id,address,target,domain_id\n1,byid,${to('byid')},7\n2,none,${to('none')},\n3,nul,${to('nul')},NULL\n`;
+  expect(await imported(kutt, { unproven: 'move', domain: 'x.shop.example' })).toMatchObject({ created: 3 });
+  await expectLed('x.shop.example/byid', '/byid');
+});
+
 test('a row is skipped the second time, also with another spelling of its domain', async () => {
   const rows = (domain: string) => `domain,slug,url\n${domain},again,https://shop.example/again\n`;
   expect(await imported(rows('xn--mnchen-3ya.shop.example'))).toMatchObject({ created: 1 });
@@ -136,6 +175,16 @@ test('several names of one link of Bitly are several links, also with one back-h
     long_url: 'https://shop.example/sale',
     tags: [],
   };
+  const objects = {
+    id: 'go.shop.example/5aBcDe2',
+    link: 'https://go.shop.example/5aBcDe2',
+    custom_bitlinks: [
+      { bitlink: { id: 'x.shop.example/tea' }, custom_bitlink: 'https://x.shop.example/tea' },
+    ],
+    long_url: 'https://shop.example/tea',
+  };
+  expect(await imported({ links: [objects] })).toMatchObject({ created: 2, errors: [] });
+  for (const address of ['x.shop.example/tea', 'go.shop.example/5aBcDe2']) await expectLed(address, '/tea');
   // The generated name at bit.ly stays there: the others were published.
   const shared = {
     id: 'bit.ly/3SD8bAQ',

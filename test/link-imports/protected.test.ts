@@ -129,6 +129,12 @@ test('a password in the file of another service is taken, whatever its column is
         },
       ]),
     ],
+    [
+      'inlist',
+      JSON.stringify([{ slug: 'inlist', url: 'https://shop.example/inlist', Passwords: ['pass inlist'] }]),
+    ],
+    ['pin', 'shorturl,longurl,PIN\npin,https://shop.example/pin,pass pin\n'],
+    ['incell', 'slug,url,options\nincell,https://shop.example/incell,"{""password"":""pass incell""}"\n'],
   ];
   for (const [name, text] of files) {
     expect([name, await imported(text)]).toMatchObject([name, { created: 1, errors: [] }]);
@@ -185,6 +191,12 @@ test('a password that the file only mentions is an error that names the link, an
     ['m15', 'protection.enabled', json('m15', { protection: { enabled: true } })],
     ['m16', 'security', json('m16', { security: 'password' })],
     ['m17', 'access.type', json('m17', { access: { type: 'password_protected' } })],
+    ['m18', 'security', json('m18', { security: ['password'] })],
+    ['m19', 'Security.Modes', json('m19', { Security: { Modes: ['expiry', 'Password protected'] } })],
+    ['m20', 'protections.0.type', json('m20', { protections: [{ type: 'PASSWORD' }] })],
+    ['m21', 'features', file('features', '"[""password"",""qr""]"', 'm21')],
+    ['m22', 'settings.hasPassword', file('settings', '"{""hasPassword"":true}"', 'm22')],
+    ['m23', 'password.0', json('m23', { password: ['********'] })],
     ['m11', 'has_pwd_パスワード', file('has_pwd_パスワード', 'true', 'm11')],
   ];
   for (const [slug, field, text] of mentions) {
@@ -208,6 +220,8 @@ test('an empty, null, false, 0, or no in a column of passwords is none', async (
     password,
     hasPassword: false,
     user: { password: 'of the account' },
+    security: nth === 0 ? [] : ['no password'],
+    passwords: [],
   }));
   expect(await imported(JSON.stringify(json))).toMatchObject({ created: 5, errors: [] });
   await expectOpen('none6', 'https://shop.example/none6');

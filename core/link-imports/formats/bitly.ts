@@ -1,5 +1,6 @@
 import type { CreateRow } from '../create-row.ts';
 import { hostOfUrl } from '../meaning/address.ts';
+import { nestedValues } from '../nested-values.ts';
 import { nameOf, RowProblem, type SourceRow, textOf } from '../source-row.ts';
 import { linkName, listOf, slugOfUrl, tagsOf } from '../values.ts';
 import type { Format } from './format.ts';
@@ -27,7 +28,7 @@ export const bitly: Format = {
     LINK.some((key) => columns.has(key)),
   read(row) {
     const destination = textOf(row, ...DESTINATION);
-    const custom = CUSTOM.flatMap((key) => listOf(row.columns.get(key)?.value));
+    const custom = CUSTOM.flatMap((key) => linksIn(row.columns.get(key)?.value));
     const link = textOf(row, ...LINK);
     const printed = new Map(custom.map((text) => [placeOf(text), { text, isCustom: true }]));
     if (link !== null && !printed.has(placeOf(link)))
@@ -40,6 +41,18 @@ export const bitly: Format = {
     }));
   },
 };
+
+/** Returns the short URLs of a list: texts, or objects that have them. */
+function linksIn(value: unknown): string[] {
+  const items = Array.isArray(value) ? value : [];
+  const objects = items.filter((one) => typeof one === 'object' && one !== null);
+  const inObjects = objects.flatMap((one: object) =>
+    [...nestedValues(one)].flatMap(({ value }) =>
+      typeof value === 'string' && hostOfUrl(value) !== null && slugOfUrl(value) !== '' ? [value] : [],
+    ),
+  );
+  return [...listOf(value), ...inObjects];
+}
 
 /** Returns a short URL for comparison. */
 const placeOf = (text: string) => `${hostOfUrl(text)}/${slugOfUrl(text)}`;

@@ -55,6 +55,8 @@ const READERS: Readonly<Record<string, Reader>> = {
   preview: asJson,
 };
 
+/** The fields by {@link columnKey}: `Max clicks` and `maxClicks` are `max_clicks`. */
+const FIELDS = new Map(Object.keys(READERS).map((field) => [columnKey(field), field]));
 /** `targeting.mobile`, `retargeting.facebook`, `preview.title`, …: a field of a field. */
 const PART = /^(targeting|retargeting|preview)\.([a-z_]+)$/;
 
@@ -67,13 +69,26 @@ const GUARDED = /^'+[=+\-@\t\r]/;
  */
 export const hoplog: Format = {
   name: 'Hoplog',
-  matches: (row) => 'destination_url' in row.values || 'destination_id' in row.values,
-  read: (row) => [{ body: bodyOf(row), columnOf: {} }],
+  matches: ({ values }) => Object.keys(values).some((name) => /^destination_(?:url|id)$/i.test(name.trim())),
+  read: (row) => [{ body: bodyOf(row), columnOf: columnsOf(row) }],
 };
 
-/** Returns whether a create reads the column. */
-function isHoplogColumn(name: string): boolean {
-  return Object.hasOwn(READERS, name) || PART.test(name);
+/** Returns the field of a create that a column means, such as `slug` or `preview.image_url`; null: none. */
+function fieldOf(name: string): string | null {
+  const part = name
+    .trim()
+    .replaceAll(/([a-z])(?=[A-Z])|[\s-]+/g, '$1_')
+    .toLowerCase();
+  return FIELDS.get(columnKey(name)) ?? (PART.test(part) ? part : null);
+}
+
+function columnsOf(row: SourceRow): CreateRow['columnOf'] {
+  return Object.fromEntries(
+    Object.keys(row.values).flatMap((name) => {
+      const field = fieldOf(name);
+      return field === null ? [] : [[field, name]];
+    }),
+  );
 }
 
 /** Returns the text of a cell. */
@@ -85,21 +100,23 @@ function textIn(value: string, { from }: SourceRow): string {
 function bodyOf(row: SourceRow): CreateRow['body'] {
   // Null is the deployment's own domain.
   const body: Record<string, unknown> = row.values.domain === null ? { domain: null } : {};
-  for (const [column, value] of Object.entries(row.values)) {
+  for (const [key, { name: column, value }] of row.columns) {
+    const name = fieldOf(column);
+    if (name === null) continue;
+    row.columns.get(key);
     // Read by the reader of all formats, see `meaning/`.
-    if (isHoplogColumn(column)) row.columns.get(columnKey(column));
-    if (!isHoplogColumn(column) || column === 'password' || column === 'domain') continue;
+    if (name === 'password' || name === 'domain') continue;
     if (typeof value !== 'string') {
-      if (value !== null) body[column] = value;
+      if (value !== null) body[name] = value;
       continue;
     }
     const text = textIn(value, row);
     if (text === '') continue;
-    const [, field, part] = PART.exec(column) ?? [];
+    const [, field, part] = PART.exec(name) ?? [];
     if (field && part) {
       const value = /^image_(width|height)$/.test(part) ? asInteger(text, column) : text;
       body[field] = { ...(body[field] as object | undefined), [part]: value };
-    } else body[column] = READERS[column]?.(text, column);
+    } else body[name] = READERS[name]?.(text, column);
   }
   return body;
 }

@@ -12,20 +12,23 @@ import { sink } from './sink.ts';
 import { tinyurl } from './tinyurl.ts';
 import { yourls } from './yourls.ts';
 
-/** In matching order: the format with the most distinctive columns first. */
-const FORMATS: readonly Format[] = [
+/** By the name that `--from` takes, in matching order: the format with the most distinctive columns first. */
+const FORMATS = {
   hoplog,
   shlink,
   kutt,
   rebrandly,
-  shortIo,
+  'short-io': shortIo,
   sink,
   tinyurl,
   yourls,
   bitly,
   dub,
-  plain,
-];
+  list: plain,
+} as const satisfies Record<string, Format>;
+
+export type LinkSource = keyof typeof FORMATS;
+export const LINK_SOURCES = Object.keys(FORMATS) as LinkSource[];
 
 /** Thrown for a file that matches no format. */
 export class UnknownFormat extends Error {
@@ -35,17 +38,23 @@ export class UnknownFormat extends Error {
 /**
  * Returns the format of a file by its first row.
  *
+ * @param from the only one that is right; left out: any
  * @throws {UnknownFormat} with the columns when none matches
  */
-export function formatOf(row: SourceRow): Format {
-  const format = FORMATS.find((one) => one.matches(row));
-  if (format) return format;
+export function formatOf(row: SourceRow, from?: LinkSource): Format {
+  const found = Object.values<Format>(FORMATS).find((one) => one.matches(row));
   const names = Object.keys(row.values).slice(0, 20).join(', ');
+  if (from !== undefined) {
+    const format: Format = FORMATS[from];
+    if (format.matches(row)) return format;
+    const looksLike = found ? `, which is how ${found.name} writes it` : '';
+    throw new UnknownFormat(`not an export of ${format.name}: its columns are ${names}${looksLike}`);
+  }
+  if (found) return found;
+  const known = Object.values(FORMATS)
+    .filter((one) => one !== hoplog)
+    .map((one) => one.name);
   throw new UnknownFormat(
-    `no known export has these columns: ${names}. Give a CSV with destination_url, name, slug, … (the fields of POST /links) or an export of ${FORMATS.slice(
-      1,
-    )
-      .map((one) => one.name)
-      .join(', ')}.`,
+    `no known export has these columns: ${names}. Give a CSV with destination_url, name, slug, … (the fields of POST /links) or an export of ${known.join(', ')}.`,
   );
 }

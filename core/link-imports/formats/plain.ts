@@ -3,8 +3,18 @@ import { nameOf, textOf } from '../source-row.ts';
 import { linkName, slugOfUrl, tagsOf } from '../values.ts';
 import type { Format } from './format.ts';
 
-const SHORT = ['shorturl', 'shortlink', 'short', 'slug'];
-const LONG = ['longurl', 'originalurl', 'destinationurl', 'destination', 'url', 'target', 'long'];
+const SHORT = ['shorturl', 'shortlink', 'short', 'slug', 'shortenedurl', 'alias', 'backhalf', 'shortcode'];
+const LONG = [
+  'longurl',
+  'originalurl',
+  'destinationurl',
+  'destination',
+  'url',
+  'target',
+  'long',
+  'targeturl',
+  'longlink',
+];
 
 /** A list of short and long URLs, as many shorteners and spreadsheets have it. A short URL may be its slug alone. */
 export const plain: Format = {

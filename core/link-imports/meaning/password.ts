@@ -1,4 +1,5 @@
 import { hashUseOf } from '../../access/foreign-hashes.ts';
+import { objectIn } from '../nested-values.ts';
 import { columnKey, RowProblem, type SourceRow } from '../source-row.ts';
 
 /** The password of a row's link: its clear text, or its hash in another service. */
@@ -39,6 +40,11 @@ const WHOLE = [
   'pwd',
   'pw',
   'pincode',
+  'pin',
+  'accesspin',
+  'linkpin',
+  'codeword',
+  'unlockcode',
   'accesscode',
   'hasło',
   'geslo',
@@ -49,7 +55,9 @@ const WHOLE = [
 ].map(keyOf);
 /** Names whose value may say that the link has a password: `security: password`. */
 const SAYS_HOW =
-  /^(?:security|access|visibility|privacy|restriction|auth|authentication|lock)?(?:type|mode|method|level|control)?$/;
+  /^(?:(?:security|access|visibility|privacy|restrictions?|protections?|auth|authentication|locks?|features?|options?|settings?|flags?|guards?|gates?)?(?:type|mode|method|level|control|kind|by)?s?)$/;
+/** Texts that say that there is none. */
+const SAYS_NONE = /^(?:no|without|ohne|kein|sans|sin)|(?:disabled|off|none|less)$/;
 const HASH = /hash|digest|bcrypt|scrypt|argon|crypted|encrypted/;
 /** What may stand beside the word in the name of a column that holds the password itself. */
 const BESIDE =
@@ -85,6 +93,7 @@ export function passwordOf(row: SourceRow): RowPassword | null {
   let problem: RowProblem | null = null;
   for (const name of Object.keys(row.values)) if (isPasswordColumn(name)) row.columns.get(columnKey(name));
   for (const entry of entriesOf(row.values)) {
+    row.columns.get(columnKey(entry.top));
     const outcome = readEntry(entry);
     if (outcome instanceof RowProblem) problem ??= outcome;
     else if (outcome !== null) found.push(outcome);
@@ -108,34 +117,40 @@ export function isPasswordColumn(name: string): boolean {
 const textOf = (one: RowPassword) => ('clear' in one ? one.clear : one.hash);
 
 /** A value whose name means a password. */
-type Entry = { column: string; kind: Kind; value: unknown };
+type Entry = { top: string; column: string; kind: Kind; value: unknown };
 /** `value`: the password itself. `hash`. `mention`: whether there is one, or something about it. */
 type Kind = 'value' | 'hash' | 'mention';
 
-/** `outer`: what the name of the object means that holds these values. */
-function* entriesOf(
-  values: object,
-  path = '',
-  around = '',
-  outer: Kind | null = null,
-  depth = 0,
-): Generator<Entry> {
+/** Where values are. `key`: the names around them that mean a password. `kind`: what the innermost of them means. */
+type Around = { top: string; path: string; key: string; kind: Kind | null; saysHow: boolean; depth: number };
+const OUTSIDE: Around = { top: '', path: '', key: '', kind: null, saysHow: false, depth: 0 };
+
+function* entriesOf(values: object, around = OUTSIDE): Generator<Entry> {
   for (const [name, value] of Object.entries(values)) {
-    const key = keyOf(name);
-    const column = path === '' ? name : `${path}.${name}`;
+    const inList = Array.isArray(values);
+    const key = inList ? '' : keyOf(name);
+    const column = around.path === '' ? name : `${around.path}.${name}`;
+    const top = around.top || name;
     const own = kindOf(key);
-    const inside = outer === 'value' && BESIDE.test(key) ? 'value' : outer && 'mention';
-    const kind = outer === 'mention' && own === 'value' ? own : (kindOf(around + key) ?? inside);
-    if (typeof value === 'object' && value !== null) {
-      if (depth === DEPTH || NOT_OF_LINK.test(key)) continue;
+    const inside = around.kind === 'value' && BESIDE.test(key) ? 'value' : around.kind && 'mention';
+    const kind = around.kind === 'mention' && own === 'value' ? own : (kindOf(around.key + key) ?? inside);
+    const saysHow = inList ? around.saysHow : SAYS_HOW.test(key);
+    const inner = objectIn(value);
+    if (inner !== null) {
+      if (around.depth === DEPTH || NOT_OF_LINK.test(key)) continue;
       // `password: { enabled: true, value: "…" }`
-      const isNamed = kind !== null && !Array.isArray(values);
-      yield* entriesOf(value, column, isNamed ? around + key : '', isNamed ? kind : null, depth + 1);
-    } else if (kind !== null) yield { column, kind, value };
-    else if (SAYS_HOW.test(key) && typeof value === 'string' && kindOf(keyOf(value)) !== null) {
-      yield { column, kind: 'mention', value: true };
+      const named = kind !== null ? { key: around.key + key, kind } : { key: '', kind: null };
+      yield* entriesOf(inner, { top, path: column, ...named, saysHow, depth: around.depth + 1 });
+    } else if (kind !== null) yield { top, column, kind, value };
+    else if (saysHow && typeof value === 'string' && saysPassword(value)) {
+      yield { top, column: inList ? around.path : column, kind: 'mention', value: true };
     }
   }
+}
+
+function saysPassword(text: string): boolean {
+  const key = keyOf(text);
+  return kindOf(key) !== null && !SAYS_NONE.test(key);
 }
 
 function kindOf(key: string): Kind | null {

@@ -1,4 +1,5 @@
-import { isYes, RowProblem, type SourceRow } from '../source-row.ts';
+import { nestedValues, objectIn } from '../nested-values.ts';
+import { columnKey, isYes, RowProblem, type SourceRow } from '../source-row.ts';
 import { timeIn } from './times.ts';
 
 /** Fields of a create that say whether and until when a link redirects, and the file's names of them. */
@@ -28,14 +29,26 @@ const OFF = [
   'ispaused',
   'deactivated',
   'deactivatedat',
+  'inactive',
+  'isinactive',
+  'removed',
+  'isremoved',
+  'removedat',
+  'trashed',
+  'istrashed',
+  'trashedat',
+  'draft',
+  'isdraft',
+  'frozen',
+  'isfrozen',
 ];
 const EXPIRED = ['isexpired', 'expired'];
 /** Names that mean off where they have a no. */
-const ON = ['enabled', 'isenabled', 'active', 'isactive'];
+const ON = ['enabled', 'isenabled', 'active', 'isactive', 'published', 'ispublished', 'live', 'islive'];
 const STATUS = ['status', 'state', 'linkstatus'];
 /** Letters of a status. */
 const STATUS_OFF =
-  /^(?:disabled?|inactive|notactive|deleted|banned|blocked|suspended|paused|deactivated|(?:switched|turned)?off|draft|removed|trashed|false|no)$/;
+  /^(?:disabled?|inactive|notactive|deleted|banned|blocked|suspended|paused|deactivated|(?:switched|turned)?off|draft|removed|trashed|frozen|unpublished|false|no)(?:by[a-z]*|for[a-z]*)?$/;
 const STATUS_EXPIRED = /^(?:expired|ended|over)$/;
 const STATUS_USED_UP = /^(?:usedup|exhausted|limitreached|maxclicksreached)$/;
 const ARCHIVED = ['archived', 'isarchived', 'archivedat'];
@@ -61,6 +74,12 @@ const EXPIRES = [
   'endat',
   'ttl',
   'expirationat',
+  'expirationvalue',
+  'expirationdatetime',
+  'validityuntil',
+  'validityend',
+  'availabilityuntil',
+  'availabilityend',
   'expiredate',
   'expireson',
   'expiretime',
@@ -73,17 +92,8 @@ const EXPIRES = [
   'gültigbis',
   'gultigbis',
   'ablaufdatum',
-  'meta.validuntil',
 ];
-const STARTS = [
-  'startsat',
-  'startdate',
-  'validsince',
-  'validfrom',
-  'activeat',
-  'activatesat',
-  'meta.validsince',
-];
+const STARTS = ['startsat', 'startdate', 'validsince', 'validfrom', 'activeat', 'activatesat'];
 const MOST = [
   'maxclicks',
   'maxvisits',
@@ -93,9 +103,15 @@ const MOST = [
   'visitlimit',
   'maxuses',
   'maxviews',
-  'meta.maxvisits',
+  'maxhits',
+  'maximumclicks',
+  'maximumvisits',
+  'limitclicks',
+  'limitsclicks',
+  'limitvisits',
+  'limitsvisits',
 ];
-const VISITS = ['visits', 'visitscount', 'visitcount', 'clicks', 'clickcount', 'hits', 'visitssummary.total'];
+const VISITS = ['visits', 'visitscount', 'visitcount', 'clicks', 'clickcount', 'hits', 'visitssummarytotal'];
 
 /** Rules that an export only mentions, by the name of the rules themselves. */
 const MENTIONED = [
@@ -104,6 +120,13 @@ const MENTIONED = [
   ['hastargeting', 'targeting'],
   ['hasgeotargeting', 'geo'],
 ] as const;
+
+/** Objects whose own state is not the link's. */
+const NOT_OF_LINK =
+  /^(?:domains?|hostname|host|project|group|campaign|webhooks?|token|image|password|qr(?:code)?)$/;
+/** Objects whose state is the link's: others have features that are on or off. */
+const ABOUT_LINK =
+  /^(?:meta|settings?|options?|config(?:uration)?|state|status|flags?|links?|linkdata|linkinfo|data|details|properties|attributes|info|moderation|lifecycle|availability|visibility|access|advanced|shorturl|shortlink|\d+)$/;
 
 const NOTHING = /^(?:|null|\\n|none|never|undefined|-|0000-00-00(?: 00:00:00)?)$/i;
 
@@ -130,8 +153,8 @@ export function stateOf(row: SourceRow): RowState {
   const left = most && leftOf(row, most);
   take('max_clicks', most, left ?? (most && numberIn(most)));
   if (left !== null) state.left.max_clicks = left;
-  const archived = find(row, ARCHIVED);
-  if (archived !== null && !isNo(archived.value)) take('archived', archived, true);
+  const archived = columnsOf(row, ARCHIVED).find(({ value }) => !isNo(value)) ?? null;
+  take('archived', archived, true);
   return state;
 }
 
@@ -139,23 +162,38 @@ type Found = { name: string; value: unknown };
 
 const textOf = ({ value }: Found) => (typeof value === 'string' ? value.trim() : String(value));
 
-/** Returns the first of these columns that has a value; `meta.validuntil` is a field in an object. */
+/** Returns the first of these columns that has a value. */
 function find(row: SourceRow, keys: readonly string[], isEmpty = isNothing): Found | null {
-  for (const key of keys) {
-    const found = columnAt(row, key);
-    if (found !== null && !isEmpty(found.value)) return found;
-  }
-  return null;
+  return (
+    columnsOf(row, keys, keys === VISITS ? ABOUT_LINK : /^/).find(({ value }) => !isEmpty(value)) ?? null
+  );
 }
 
-function columnAt(row: SourceRow, key: string): Found | null {
-  const [outer = '', inner] = key.split('.');
-  const column = row.columns.get(key) ?? row.columns.get(outer);
-  if (column === undefined || inner === undefined || row.columns.has(key)) return column ?? null;
-  if (typeof column.value !== 'object' || column.value === null) return null;
-  const entry = Object.entries(column.value).find(([name]) => name.toLowerCase() === inner);
-  return entry ? { name: `${column.name}.${entry[0]}`, value: entry[1] } : null;
+/**
+ * Returns the columns of these names: those of the row first, in this order, then those in its objects, by their own name
+ * or their path, as in `meta.validUntil` and `expiration: { date }`.
+ *
+ * @param around the names of objects in which they may be
+ */
+function columnsOf(row: SourceRow, keys: readonly string[], around = ABOUT_LINK): Found[] {
+  const nested = [...nestedValues(row.values)].filter(({ path }) => path.length > 1);
+  const inner = nested.filter(({ path }) => {
+    if (NOT_OF_LINK.test(path[0] ?? '')) return false;
+    const isInside = path.slice(0, -1).every((name) => around.test(name));
+    return keys.includes(path.join('')) || (keys.includes(path.at(-1) ?? '') && isInside);
+  });
+  for (const { top } of inner) row.columns.get(columnKey(top));
+  const own = keys.flatMap((key) => row.columns.get(key) ?? []);
+  const [objects, plain] = [true, false].map((is) => own.filter(({ value }) => isObject(value) === is));
+  /** Objects in which nothing is named so, and that say something. */
+  const unread = (objects ?? []).filter(
+    ({ name }) =>
+      !inner.some(({ top }) => top === name) && nested.some(({ top, value }) => top === name && !isNo(value)),
+  );
+  return [...(plain ?? []), ...inner.map(({ column, value }) => ({ name: column, value })), ...unread];
 }
+
+const isObject = (value: unknown) => objectIn(value) !== null;
 
 function isNothing(value: unknown): boolean {
   if (value === undefined || value === null || value === '' || value === false) return true;
@@ -172,7 +210,7 @@ const OFF_THERE =
 const USED_UP_THERE = 'the link is used up there, and would redirect here: leave its row out';
 
 function refuseOff(row: SourceRow): void {
-  const columns = (keys: readonly string[]) => keys.flatMap((key) => columnAt(row, key) ?? []);
+  const columns = (keys: readonly string[]) => columnsOf(row, keys);
   const statuses = columns(STATUS);
   const off =
     columns(OFF).find(({ value }) => !isNo(value)) ??
@@ -209,9 +247,9 @@ function refuseSpan(found: Found | null): void {
 
 function refuseMentioned(row: SourceRow): void {
   for (const [mention, rules] of MENTIONED) {
-    const mentioned = row.columns.get(mention);
-    const held = row.columns.get(rules)?.value;
-    if (!mentioned || !isYes(mentioned.value) || !isNothing(held)) continue;
+    const mentioned = columnsOf(row, [mention]).find(({ value }) => isYes(value));
+    // Asked for only here: what is asked for counts as taken over.
+    if (!mentioned || !isNothing(row.columns.get(rules)?.value)) continue;
     throw new RowProblem(
       mentioned.name,
       'the link has rules, which the file does not hold: without them it would lead elsewhere. Add them to the row',

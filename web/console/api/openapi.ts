@@ -1780,6 +1780,8 @@ export interface components {
       domain?: string | null;
       /** @default false */
       dry_run?: boolean;
+      /** @enum {string} */
+      from?: "hoplog" | "shlink" | "kutt" | "rebrandly" | "short-io" | "sink" | "tinyurl" | "yourls" | "bitly" | "dub" | "list";
       text: string;
       /**
        * @default refuse

@@ -1,0 +1,55 @@
+import { parsedJson } from './parsed-json.ts';
+
+/** A value in a row, and where it is. */
+export type NestedValue = {
+  /** The row's own column that has it. */
+  top: string;
+  /** Its path in the words of the file: `meta.validUntil`. */
+  column: string;
+  /** The names of its path, each as letters and digits in lower case. */
+  path: readonly string[];
+  value: unknown;
+};
+
+/** Deeper objects are not looked at. */
+const DEPTH = 4;
+
+/** Objects in a row that are about something else than the link. */
+const NOT_OF_LINK =
+  /^(?:user|owner|creator|createdby|updatedby|author|account|member|customer|workspace|team|organi[sz]ation|metadata|rules|redirectrules|targeting|geo|testvariants|stats|analytics|utm|folder|tags|partner|program)$/;
+
+/**
+ * Yields the values of a row and of the objects and lists in it, also of JSON in a cell of CSV, except of those about
+ * something else than the link.
+ */
+export function* nestedValues(values: object, around: NestedValue | null = null): Generator<NestedValue> {
+  for (const [name, value] of Object.entries(values)) {
+    const own = lettersOf(name);
+    const found: NestedValue = {
+      top: around?.top ?? name,
+      column: around === null ? name : `${around.column}.${name}`,
+      path: [...(around?.path ?? []), own],
+      value,
+    };
+    const inner = objectIn(value);
+    if (inner === null) yield found;
+    else if (found.path.length <= DEPTH && !NOT_OF_LINK.test(own)) yield* nestedValues(inner, found);
+  }
+}
+
+/** Returns an object or a list of JSON, also from its text; null: another value. */
+export function objectIn(value: unknown): object | null {
+  if (typeof value === 'object') return value;
+  if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return null;
+  try {
+    const parsed: unknown = parsedJson(value, null);
+    return typeof parsed === 'object' ? parsed : null;
+  } catch {
+    return null; // A text may begin with a bracket.
+  }
+}
+
+/** Returns a name for comparison: letters and digits in lower case. */
+function lettersOf(name: string): string {
+  return name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
+}
