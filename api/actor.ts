@@ -4,8 +4,8 @@ import { parseKey } from '../core/access/keys.ts';
 const PREFIX = { secret: 'lk', publishable: 'pk', partner: 'pt' };
 
 /**
- * Returns who makes a request, as histories show it: `lk_live_1a2b3c4d_***`, or `member` and the member's id. The key's
- * secret part is masked; the part before it finds the key in the list of keys.
+ * Returns the caller of a request as histories show it: `lk_live_1a2b3c4d_***`, or `member` and the member's id. The
+ * key's secret part is masked; the part before it finds the key in the list of keys.
  */
 export function actorOf(request: FastifyRequest): string {
   const { member } = request.auth;

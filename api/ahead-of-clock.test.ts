@@ -6,7 +6,7 @@ import { type TestApi, type TestWorkspace, testApi } from '../test/support/api.t
 import { openEventStream, originOf } from '../test/support/event-stream.ts';
 import { storeClicks } from '../test/support/stored-events.ts';
 
-/** Readers of clicks whose place was given to them while the clock was ten years ahead, which was corrected meanwhile. */
+/** Readers with a position from a time when the clock was ten years ahead, which was corrected since. */
 const YEARS = 10 * 365 * 86_400_000_000;
 const SECOND = 1_000_000;
 let api: TestApi;
@@ -30,7 +30,7 @@ async function clickAt(micros: number): Promise<string> {
   return click?.visitorId ?? '';
 }
 
-/** Moves the watermark, also back. */
+/** Moves the watermark, forward or back. */
 function markAt(micros: number, isSetBack = false): Promise<void> {
   return advanceStreams(api.stores.pool, [{ ...stream, highWater: 0n, visibleBefore: micros, isSetBack }]);
 }

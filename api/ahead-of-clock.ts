@@ -6,8 +6,8 @@ import { clockShiftAt } from '../sql/event-log/clock-corrections.ts';
 const SLACK = 5n * NANOS_PER_SECOND;
 
 /**
- * Returns how far a cursor is in the future, in nanoseconds, or 0. Such a cursor was issued while the server's
- * clock was ahead; the events before it have corrected times since. Without the correction the client would get
+ * Returns how far a cursor is in the future, in nanoseconds, or 0. Such a cursor was issued while the server's clock
+ * was ahead; the times of the events before it have been corrected since. Without the correction the client would get
  * nothing until that time.
  *
  * @param place nanoseconds since the epoch

@@ -23,7 +23,7 @@ import type { Partner } from '../sql/workspaces/partners.ts';
 import type { Workspace } from '../sql/workspaces/workspaces.ts';
 import type { RecordChange } from './plugins/audit.ts';
 
-/** The dependencies of the API. `main.ts` makes them for a process, `test/support/api.ts` for a test. */
+/** The dependencies of the API. `main.ts` creates them for a process, `test/support/api.ts` for a test. */
 export type ApiDeps = {
   config: Config;
   pool: Pool;
@@ -64,14 +64,14 @@ export type SignedIn = {
 };
 
 /**
- * The workspace that a request acts for, and its key. A console session acts as a secret key of its own, limited
- * by its member's role.
+ * The workspace that a request acts for, and its key. A console session acts as a secret key of its own, limited by its
+ * member's role.
  */
 export type Auth = {
   workspace: Workspace;
   key: KeyRecord;
   member?: SignedIn;
-  /** What the route's `besideKey` read, when the request carries a key. */
+  /** The result of the route's `besideKey`, when the request has a key. */
   beside?: unknown;
 };
 
@@ -93,17 +93,17 @@ declare module 'fastify' {
     manage?: true | ((request: FastifyRequest) => boolean);
     /** The plan that a route requires, `paid` by default; a function where it depends on the query. */
     plan?: PlanNeed | ((request: FastifyRequest) => PlanNeed);
-    /** The route reads clicks: it takes one of its workspace's places. See `plugins/report-limit.ts`. */
+    /** The route reads clicks, within its workspace's concurrency limit. See `plugins/report-limit.ts`. */
     readsClicks?: true;
-    /** What the query of the key reads too, for {@link Auth.beside}. */
+    /** A further column for the query of the key, for {@link Auth.beside}. */
     besideKey?: BesideKey;
     /**
      * The route creates something: `Idempotency-Key` is validated and documented; see `withIdempotency`.
      */
     idempotent?: true;
     /**
-     * Validates a body beyond its schema, and throws its faults. It runs where the schema refuses the body, on the fields
-     * without a fault, so that one response names all of them. `faulty`: the fields that are left out for theirs.
+     * Validates a body beyond its schema, and throws its faults. When the schema refuses the body, it checks the fields
+     * without a fault, so that one response names all faults. `faulty`: the fields that are left out because of theirs.
      */
     checkRest?: (body: never, faulty: ReadonlySet<string>) => void;
     /**
@@ -119,9 +119,9 @@ declare module 'fastify' {
     page?: true;
     /** For the document: error codes besides those that follow from the other settings. */
     errors?: ErrorCode[];
-    /** For the document: responses where one schema can't serialize them all. */
+    /** For the document: responses that no single schema can serialize. */
     answers?: Record<number, TSchema>;
-    /** For the document: body and query where the validating schemas differ from what a client needs. */
+    /** For the document: body and query whose validating schemas differ from what a client needs. */
     document?: { body?: TSchema; querystring?: TSchema };
     /** For the document: response headers of its own, by their names in `openapi/headers.ts`. */
     responseHeaders?: readonly (
@@ -143,9 +143,9 @@ declare module 'fastify' {
     partner: Partner;
     /** Writes the audit entry of the operation; see `plugins/audit.ts`. */
     audit: RecordChange;
-    /** Entries that this request wrote, for log lines after the commit. */
+    /** Audit entries of this request, for log lines after the commit. */
     auditEntries: readonly NewAuditEntry[] | null;
-    /** The checked `Idempotency-Key` with the request's fingerprint, on idempotent routes that carry one. */
+    /** The checked `Idempotency-Key` with the request's fingerprint, if an idempotent route got one. */
     idempotency: { key: string; fingerprint: Buffer } | null;
   }
 }

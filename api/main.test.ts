@@ -70,7 +70,9 @@ async function startReady(
   return { ...started, origin: `http://127.0.0.1:${port}` };
 }
 
-/** Waits for the end. A process that this busy machine keeps from closing within its limit exits with 1, and says so. */
+/**
+ * Waits for the end. On a busy machine a process may not close within its limit; it then exits with 1 and logs that.
+ */
 async function ended({ process: api, errors }: Started, exit: Promise<unknown[]>): Promise<void> {
   const [code] = await exit;
   if (code !== 0) expect([code, errors()]).toEqual([1, expect.stringContaining('closing took too long')]);
@@ -145,7 +147,10 @@ test('a request in flight is completed before the process ends', async () => {
   await ended(started, exit);
 });
 
-/** What a process answers over one connection, before and after a SIGTERM; only the first when its drain ended before. */
+/**
+ * Returns a process's responses over one connection, before and after a SIGTERM; only the first if its drain ended
+ * earlier.
+ */
 async function askedAroundSigterm(): Promise<string[]> {
   const started = await startReady();
   const { origin, process: api } = started;
@@ -175,7 +180,7 @@ async function askedAroundSigterm(): Promise<string[]> {
 
 test('after SIGTERM an open connection is served once more, and told to close', async () => {
   let answers: string[] = [];
-  // A drain takes two seconds at most: a busy machine may not get to the second request in time.
+  // A drain takes two seconds at most. A busy machine may not send the second request in time.
   for (let attempt = 0; attempt < 5 && answers.length < 2; attempt++) answers = await askedAroundSigterm();
   expect(answers).toEqual([
     expect.stringMatching(/^HTTP\/1.1 200 [\s\S]*\r\nconnection: keep-alive\r\n/i),

@@ -18,7 +18,7 @@ const STREAM_NAME = 'api-0';
 /** Limit for requests under way; the supervisor leaves 3 s. Milliseconds. */
 const DRAIN_MS = 2_000;
 const CLOSE_MS = 500;
-/** The drain, the shipper's, and the end of the connections. */
+/** Time for the drain, the shipper's drain, and the end of the connections. */
 const CLOSE_LIMIT_MS = 5_000;
 /** Limits of one request's waits for PostgreSQL: for the server's work, and for a host that has vanished. Milliseconds. */
 const STATEMENT_LIMIT = 15_000;
@@ -69,10 +69,10 @@ async function openApi(tier: TierProcess): Promise<OpenTier> {
 
   return {
     async close() {
-      // An export may run for minutes: after the drain it is cut, which its reader notices.
+      // An export may run for minutes. After the drain it is cut, which its reader notices.
       await Promise.race([app.close(), delay(DRAIN_MS)]);
       await eventLog.close();
-      // A database that does not respond must not delay the end: nothing of ours waits in it any more.
+      // A database that does not respond must not delay the end: no request of ours waits for it any more.
       await Promise.race([Promise.all([clickhouse.close(), pool.end()]), delay(CLOSE_MS)]);
     },
   };

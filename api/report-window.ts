@@ -8,8 +8,8 @@ import { resolveWindow, type TimeWindow } from './time-window.ts';
 export type WindowRequest = { days?: number; from?: string; to?: string };
 
 /**
- * A window as the response shows it and as ClickHouse compares it. `data_from`: the workspace keeps clicks for a
- * limited time, and the window begins before them.
+ * A window in the form of the response and in that of ClickHouse. `data_from`: the workspace keeps clicks for a limited
+ * time, and the window begins before their start.
  */
 export type ReportWindow = {
   shown: { from: string; to: string; data_from?: string };
@@ -21,8 +21,8 @@ export type ReportWindow = {
 type Retaining = Pick<Workspace, 'retention_months'>;
 
 /**
- * Resolves the window of a report, which ends now by default. Nothing before `data_from` is in a report, whether it
- * has been removed already or not.
+ * Resolves the window of a report, which ends now by default. A report excludes everything before `data_from`, removed
+ * or not.
  *
  * @param workspace whose retention limits the window
  * @param within the field of the request that holds the window, for errors
@@ -40,7 +40,7 @@ export function reportWindow(
   return withinRetention(window, workspace);
 }
 
-/** Returns the window before a window, in whole days or months of the time zone where that is in such. */
+/** Returns the previous period of a window. Whole days or months of the time zone go back by days or months. */
 export function previousWindow(
   window: ReportWindow,
   workspace: Retaining | null,
@@ -54,7 +54,7 @@ export function previousWindow(
   return withinRetention({ ...before, shown }, workspace);
 }
 
-/** Returns where the clicks of a workspace begin, in nanoseconds since the epoch; null: it keeps all. */
+/** Returns the start of a workspace's retained clicks, in nanoseconds since the epoch; null: it keeps all. */
 export function dataBegin(workspace: Retaining | null): bigint | null {
   const months = workspace?.retention_months ?? null;
   return months === null ? null : BigInt(dataFrom(months, Date.now())) * NANOS_PER_MILLI;

@@ -11,14 +11,16 @@ import { VISITOR_IDS_LIMIT } from '../core/tracking/track-reports.ts';
  */
 
 /**
- * Pattern of names: without control characters, which a terminal or a log would obey. As ranges: not every generator of
- * clients knows `\\p{Cc}`.
+ * Pattern of names without control characters, which a terminal or a log would interpret. Written as ranges, because
+ * not every generator of clients supports `\
+ *
+ * {Cc}`.
  */
 export const ONE_LINE = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$';
 /** {@link INVISIBLE} without properties of Unicode: white space, the ignorable characters of the BMP, and U+2800. */
 const SHOWN_INVISIBLE =
   '\\s\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u2800\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0';
-/** What clients send by mistake where a text is missing, for the many places that are no names. */
+/** Characters that clients send by mistake in place of a text, for the many fields that are not names. */
 const SHOWN_BLANK = '\\s\\u0000-\\u001f\\u007f-\\u009f\\u00ad';
 const CONTROLS = '\\u0000-\\u001f\\u007f-\\u009f';
 const name = (invisible: string) => `^[^${CONTROLS}]*[^${CONTROLS}${invisible}][^${CONTROLS}]*$`;
@@ -32,7 +34,7 @@ export const LINES = '^[^\\u0000-\\u0009\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u
 /** Pattern of a secret or restricted key of Stripe: https://docs.stripe.com/keys */
 export const STRIPE_KEY = '^(rk|sk)_(live|test)_[A-Za-z0-9_]{1,240}$';
 
-/** Pattern of a text that people read, and of an id: a person sees something of it. */
+/** Pattern of an id, or of a text for people: at least one character is visible. */
 export const NOT_BLANK = `[^${INVISIBLE}]`;
 /** Pattern of a text on several lines that may be left empty. */
 export const NOT_BLANK_OR_EMPTY = `^$|${NOT_BLANK}`;
@@ -50,7 +52,7 @@ export const SHOWN_PATTERNS: Readonly<Record<string, string>> = {
   [PATH_ID]: pathId(SHOWN_BLANK),
 };
 
-/** What is wrong with a text that does not match, by pattern. */
+/** Message for a text that does not match, by pattern. */
 export const PATTERN_MESSAGES: Readonly<Record<string, string>> = {
   [ONE_LINE]: 'must not contain control characters',
   [NAME]: 'must not be blank or contain control characters',
@@ -65,9 +67,7 @@ export const PATTERN_MESSAGES: Readonly<Record<string, string>> = {
 /** Bytes of `metadata` as JSON in UTF-8. */
 const METADATA_LIMIT = 4_096;
 
-/**
- * Returns `schema` or null, as one schema with two types: with `anyOf`, errors would not say what is wrong.
- */
+/** Returns `schema` or null, as one schema with two types, because errors of an `anyOf` would not name the fault. */
 export function Nullable<T extends TSchema & { type: string }>(schema: T): TUnsafe<Static<T> | null> {
   const { type, ...rest } = schema;
   const withNull =
@@ -92,8 +92,8 @@ export function Body<T extends TProperties>(
 }
 
 /**
- * Returns the schema of an object that only reads: an unknown field is refused, since a misspelled filter must not
- * respond with everything, and null in an optional field is as if it were left out. Objects within it need it too.
+ * Returns the schema of an object that only reads. It refuses an unknown field, since a misspelled filter must not
+ * return all rows. Null in an optional field counts as absent. Objects within it need it too.
  */
 export function ReadBody<T extends TProperties>(
   fields: T,
@@ -112,10 +112,10 @@ export const VisitorIds = (description: string) =>
     maxItems: VISITOR_IDS_LIMIT,
     description,
   });
-/** What `_vid` is beside `visitor_id`. */
+/** How `_vid` relates to `visitor_id`. */
 export const VID_IS_VISITOR_ID = 'Another name of `visitor_id`. Given both, they must be equal.';
 
-/** What the schema of a destination can't say. */
+/** Rules of a destination that are not in the schema. */
 export const DESTINATION = 'At most 12,288 characters when percent-encoded.';
 
 export const Instant = Type.String({ format: 'date-time' });
@@ -244,7 +244,7 @@ export function checkMetadata(metadata: Record<string, unknown> | null | undefin
   }
 }
 
-/** Beside a secret in the response of a create. */
+/** Shown beside a secret in the response of a create. */
 export const SecretShown = Type.Optional(
   Type.Literal(false, { description: 'Only in a replay by `Idempotency-Key`, which lacks the secret.' }),
 );

@@ -32,7 +32,7 @@ export type WindowRules = {
 
 /**
  * Resolves `days`, `from` and `to`. `from` and `to` override `days`, `to` defaults to now, and `to` without `from`
- * counts `days` back from `to`. Every given parameter must be valid, also an overridden one.
+ * counts `days` back from `to`. Every given parameter must be valid, even an overridden one.
  *
  * @param rules `days` is 1 to 365 and 30 by default unless set here
  * @throws {AppError} `bad_request` that names the parameter

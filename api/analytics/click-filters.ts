@@ -27,8 +27,8 @@ const MOST_FILTERS = 20;
 const parameter = (description: string) => Type.Optional(Type.String({ maxLength: 16_384, description }));
 
 /**
- * Filters of clicks as query parameters: `country=DE,AT`, `not_country=DE`, and `filters` for everything else that the body of
- * `POST /analytics/query` can say.
+ * Filters of clicks as query parameters: `country=DE,AT`, `not_country=DE`, and `filters` for all other filters of
+ * `POST /analytics/query`.
  */
 export const CLICK_FILTER_PARAMETERS = {
   ...Object.fromEntries(
@@ -91,7 +91,7 @@ function clickFilters(query: Readonly<Record<string, unknown>>): FilterOrAny[] {
   return all;
 }
 
-/** Splits a list at its commas, but for those behind a backslash. */
+/** Splits a list at its commas, except those behind a backslash. */
 function splitValues(text: string): string[] {
   return text.split(/(?<!\\),/).map((value) => value.replaceAll('\\,', ','));
 }

@@ -13,16 +13,20 @@ import { isUuid } from '../../core/ids.ts';
 import { CONTINENT_CODES, RULE_ID } from '../../core/links/rules/types.ts';
 import type { Filter } from './filters.ts';
 
-/** Where a filter's values are in the request. */
+/** The place of a filter's values in the request. */
 type Path = { list: string; value(position: number): string };
 
-/** Reads a value that is not empty as clicks have it, in each way that they may. @throws {AppError} `bad_request` for one that no click can have */
+/**
+ * Reads a value that is not empty, and returns each spelling that clicks may have of it. @throws {AppError}
+ * `bad_request` for a value that no click can have
+ */
 type Reader = (path: string, value: string) => string | string[];
 
 /**
- * Returns a filter with its values as clicks have them, `DE` for `de`. An empty value is unknown.
+ * Returns a filter with its values in the spelling of clicks, `DE` for `de`. An empty value is unknown.
  *
- * @throws {AppError} `bad_request` that names the field, for what a schema can't say: no values, or one that no click can have
+ * @throws {AppError} `bad_request` that names the field, for faults beyond the schema: no values, or a value that no
+ * click can have
  */
 export function readFilter(filter: Filter, path: Path): Filter {
   const { dimension, operator, values } = filter;
@@ -88,7 +92,7 @@ const agentPart: Reader = (_, value) => agentPartName(value);
 const MOST_ASN = 4_294_967_295;
 const asn = integer(0, MOST_ASN, `an integer from 0 to ${MOST_ASN}`);
 
-/** Dimensions without a reader have any text, or the list of values in the table of click fields. */
+/** Dimensions without a reader accept any text, or the list of values in the table of click fields. */
 const READERS: Partial<Record<Dimension, Reader>> = {
   link: id,
   campaign: id,

@@ -21,7 +21,7 @@ export type Filter = {
   dimension: Dimension;
   operator: Operator;
   values: string[];
-  /** Where its values are in the request. */
+  /** The place of its values in the request. */
   paths?: string[];
 };
 export type FilterOrAny = Filter | { any: Filter[] };
@@ -41,7 +41,7 @@ type Around = {
 };
 
 /**
- * Returns filters as conditions on clicks. What PostgreSQL knows of links becomes lists of links.
+ * Returns filters as conditions on clicks. Filters on links' data in PostgreSQL become lists of links.
  *
  * @throws {AppError} `bad_request` for a browser or system that no click can have
  */
@@ -98,7 +98,7 @@ async function linksCondition(
   const ids = [...new Set(links)];
   const condition: Condition = { kind: 'links', ids, isInside };
   if (known.length === values.length) return condition;
-  // An empty value is unknown: a link without any.
+  // An empty value is unknown: a link without the dimension's value.
   const all = (await linkValues(db, workspaceId, dimension)).links;
   if (isInside) return { kind: 'any', of: [condition, { kind: 'links', ids: all, isInside: false }] };
   const excluded = new Set(ids);
@@ -120,7 +120,7 @@ async function valuesThatMatch(
 }
 
 /**
- * Returns the tags that stand in a grouping by tag: those that a filter on tags alone asks for; null: all.
+ * Returns the tags to show in a grouping by tag: those that a filter on tags alone selects; null: all.
  *
  * @param used every tag of the workspace
  */

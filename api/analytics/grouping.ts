@@ -14,9 +14,9 @@ import { bucketsOf, type FilterOrAny, shownTags } from './filters.ts';
 /** How the dimensions of a query become the keys of its rows. */
 export type Grouping = {
   keys: Key[];
-  /** When buckets begin, nanoseconds: all dimensions of time share one key. */
+  /** Starts of the buckets, nanoseconds. All dimensions of time share one key. */
   starts: bigint[];
-  /** For each dimension its key, and for a dimension of time the labels by a bucket's start. */
+  /** The key of each dimension, and for a dimension of time the labels by a bucket's start. */
   dimensions: { name: Dimension; key: number; labels: Map<string, string> | null }[];
 };
 
@@ -31,7 +31,7 @@ export async function groupingOf(
   const { timeZone } = around;
   const units = dimensions.flatMap((dimension) => timeUnitOf(dimension) ?? []);
   const all = [...new Set(units.flatMap((unit) => bucketsOf(around, unit)))].sort((a, b) => (a < b ? -1 : 1));
-  // Of several units the first buckets begin at different times before the window: the last of them holds its start.
+  // Buckets of several units have different starts before the window. The last of these starts its first bucket.
   const starts = all.slice(
     Math.max(
       0,

@@ -28,7 +28,7 @@ function filterOf({ dimension, operator, values = [] }: Omit<FilterBody, 'any'>,
   return readFilter(filter, { list: `${path}.values`, value: (n) => `${path}.values.${n}` });
 }
 
-/** @throws {AppError} `bad_request` for an order by what is neither a metric nor a dimension of the query */
+/** @throws {AppError} `bad_request` when the order is neither by a metric nor by a dimension of the query */
 export function requireOrders({
   metrics,
   dimensions,
@@ -40,7 +40,7 @@ export function requireOrders({
   }
 }
 
-/** Returns what rows are sorted by. */
+/** Returns the sort order of rows. */
 export function ordersOf(query: Pick<AnalyticsQuery, 'metrics' | 'order_by'>, grouping: Grouping): Order[] {
   const { metrics, order_by } = query;
   if (order_by.length === 0) {

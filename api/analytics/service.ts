@@ -27,7 +27,7 @@ type Stores = Pick<ApiDeps, 'pool' | 'clickhouse'>;
 type Reader = Pick<Auth, 'workspace' | 'beside'>;
 
 /**
- * Answers a query of a workspace's clicks, leads and orders.
+ * Runs a query of a workspace's clicks, leads and orders.
  *
  * @throws {AppError} `bad_request` that names the field
  */
@@ -45,7 +45,7 @@ export async function answerQuery(
   const { window, compared: comparedTo } = request;
   const [main, other] = await Promise.all([
     of(window, window.span),
-    // Buckets are compared by position: those before `data_from` have one too.
+    // Buckets are compared by position, so those before `data_from` have one too.
     comparedTo ? of(comparedTo, comparedTo.whole) : null,
   ]);
   const { limit, offset } = query;
@@ -133,7 +133,7 @@ function comparedWindow(
   return reportWindow(inZone(given, timeZone), workspace, 'compare');
 }
 
-/** Returns what a query counts in one window, and how it groups the rows. */
+/** Returns the clicks, leads and orders that a query counts in one window, and the grouping of its rows. */
 async function countedOf(
   { pool, clickhouse }: Stores,
   { workspace }: Reader,
@@ -158,21 +158,21 @@ async function countedOf(
   return { counted, grouping };
 }
 
-/** Returns the keys of the compared window's rows. Null: they follow from the rows of the main window. */
+/** Returns the keys of the compared window's rows; null when they depend on the rows of the main window. */
 function rowsKnownAhead({ keys, starts }: Grouping): string[][] | null {
   if (keys.length === 0) return [];
   return keys.length === 1 && keys[0]?.kind === 'bucket' ? starts.map((start) => [String(start)]) : null;
 }
 
-/** Rows of a list that are read from the compared window before the main window's rows are known. */
+/** Rows that are read from the compared window before the rows of the main window are known. */
 const ROWS_AHEAD = 1_000;
 
-/** Figures of a compared window. `isWhole`: no row is missing. */
+/** Figures of a compared window. `isWhole`: it has all rows. */
 type FiguresAhead = Awaited<ReturnType<typeof figuresOfRows>> & { isWhole: boolean };
 
 /**
- * Reads the compared window while the main one is read: ClickHouse groups all of its rows in any case. Returns null
- * where the main window probably names other rows than the first ones.
+ * Reads the compared window in parallel with the main one: ClickHouse groups all of its rows anyway. Returns null when
+ * the main window's rows are probably not the first ones of the compared window.
  */
 async function figuresAtOnce(
   clickhouse: ApiDeps['clickhouse'],

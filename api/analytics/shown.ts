@@ -9,7 +9,7 @@ const NO_ID = '00000000-0000-0000-0000-000000000000';
 /** Dimensions whose values are numbers. */
 const NUMBERS = new Set<Dimension>(['asn', 'weekday', 'hour_of_day']);
 
-/** Returns the dimensions of a row as a response shows them. */
+/** Returns the dimensions of a row in the form of a response. */
 export function shownDimensions(
   { dimensions }: Grouping,
   keys: readonly string[],
@@ -25,7 +25,7 @@ export function shownDimensions(
   );
 }
 
-/** Returns the metrics of a query as a response shows them. */
+/** Returns the metrics of a query in the form of a response. */
 export function shownMetrics(
   metrics: readonly Metric[],
   figures: RatedFigures,

@@ -1,12 +1,12 @@
 /**
- * How a call is audited. `record`: names of fields of the request that the entry shows; they hold no secret, email or
- * address.
+ * How a call is audited. `record`: names of fields of the request whose values the entry shows; they contain no secret,
+ * email or address.
  */
 export type Audited = {
   action: string;
   target: string;
   record?: readonly string[];
-  /** Shows the names of the fields that were sent, as `fields`. */
+  /** Shows the names of the sent fields, as `fields`. */
   fields?: true;
 };
 
@@ -108,8 +108,8 @@ export const ACCESS_OPERATIONS: Readonly<Record<string, Audited>> = {
 };
 
 /**
- * Operations on links, pages, and referral records that leave an entry, by operation id. A link, page or folder that is
- * created leaves none: it is listed with its time.
+ * Operations on links, pages, and referral records that leave an entry, by operation id. Creating a link, page or
+ * folder leaves none, because lists show it with its time.
  */
 export const RECORD_OPERATIONS: Readonly<Record<string, Audited>> = {
   'links.update': {

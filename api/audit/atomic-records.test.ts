@@ -51,7 +51,7 @@ async function grant() {
   return { workspace, id: earned?.id };
 }
 
-/** For each audited operation: what it needs, and a call of it that may be repeated after a failure. */
+/** For each audited operation: creates what it needs, and returns a call of it that may be repeated after a failure. */
 const CALLS: Record<string, () => Promise<Run>> = {
   'links.update': async () => {
     const id = await link();
@@ -245,7 +245,7 @@ test('every operation that changes something leaves an entry, or is listed with 
   const audited = Object.keys(AUDITED);
   const known = [...audited, ...Object.values(WITHOUT_ENTRY).flat()];
   expect(new Set(known).size).toBe(known.length);
-  // Exports read, and the sign-in with a provider is a page that is in no document.
+  // Exports only read, and the sign-in with a provider is a page that is in no document.
   const reads = audited.filter((id) => /^(clicks|payouts)\.export$|^audit\.list$|WithProvider$/.test(id));
   expect([...changes, ...reads].sort()).toEqual(known.sort());
 });

@@ -86,7 +86,7 @@ async function payout() {
   return { workspace, m, partnerId: partner_id, id: (await m.exportPayouts()).id };
 }
 
-/** An event of a connection whose purchase no one is known to have made. */
+/** An event of a connection with a purchase of an unknown buyer. */
 async function unmatched() {
   const connected = await stripeShop(api);
   await connected.program();
@@ -102,7 +102,7 @@ async function unmatched() {
 
 const DASHBOARD = { name: 'Autumn', scope: { type: 'tag', values: ['autumn'] } };
 
-/** For each audited operation: what it needs, and a call of it that may be repeated after a failure. */
+/** For each audited operation: creates what it needs, and returns a call of it that may be repeated after a failure. */
 const CALLS: Record<string, () => Promise<Run>> = {
   'session.signIn': async () => {
     const { email } = await owner();

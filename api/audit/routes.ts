@@ -47,7 +47,7 @@ export async function auditRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>): Pr
       if (format === 'ndjson') {
         await request.audit(pool);
         const lines = Readable.from(linesOf(pool, id, filter, before));
-        // The type of the response is that of JSON.
+        // The declared type of the response is that of JSON.
         return reply.type('application/x-ndjson; charset=utf-8').send(lines as never);
       }
       const { rows, nextCursor } = cutPage(

@@ -29,7 +29,7 @@ describe('PATCH /bio-pages/:id', () => {
     const avatar = { avatar_url: 'https://img.example/a.png', avatar_width: 400, avatar_height: 300 };
     expect(await changeBioPage(shop, 'change', avatar)).toMatchObject(avatar);
     expect(await changeBioPage(shop, 'change', { title: 'Same' })).toMatchObject(avatar);
-    // The size was that of the other picture.
+    // The size belonged to the former picture.
     const other = { avatar_url: 'https://img.example/b.png' };
     const unknown = { avatar_width: null, avatar_height: null };
     expect(await changeBioPage(shop, 'change', other)).toMatchObject({ ...other, ...unknown });

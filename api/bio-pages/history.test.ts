@@ -79,7 +79,7 @@ describe('the history', () => {
 describe('a button that loses its short link', () => {
   const url = 'https://shop.example/k';
   const button = { id: 'k', label: 'K', url };
-  /** On the short-link origin, to which no short link may lead. */
+  /** Leads to the short-link origin, to which no short link may lead. */
   const untracked = { ...button, url: 'https://hop.example/ada' };
   let own: TestWorkspace;
   let slug: string;
@@ -97,7 +97,7 @@ describe('a button that loses its short link', () => {
   const stats = async () => (await own.get<Stats>(`/bio-pages/${slug}/stats`)).body;
   const record = async (id: string | null | undefined) => own.get<LinkRecord>(`/links/${id}`);
 
-  /** Every link has left every answer, and the store is going to be rewritten without it. */
+  /** Expects that every response lacks the links, and that their erasure from ClickHouse is requested. */
   async function expectErased(...ids: string[]): Promise<void> {
     const asked = await openErasures(api.stores.pool, 1_000);
     for (const id of ids) {

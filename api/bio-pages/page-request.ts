@@ -123,7 +123,7 @@ function readButtons(
   });
 }
 
-/** Addresses that a phone opens in another app. Each has at least a number or a name. */
+/** Addresses that a phone opens in another app. Each has a number or a name. */
 const CONTACTS: Readonly<Record<string, RegExp>> = {
   mailto: /^mailto:[^\s@?,]+@[^\s@?,]+(,[^\s@?,]+@[^\s@?,]+)*(\?\S*)?$/i,
   tel: /^tel:\+?[\d().\-*#]*\d[\d().\-*#]*([;,]\S*)?$/i,

@@ -243,7 +243,7 @@ export const PageParams = Type.Object({
 
 export const AvailabilityQuery = Type.Object({ slug: Type.Optional(Type.String()) });
 
-/** {@link AvailabilityQuery} as documented. A request without `slug` reads the page that is called `availability`. */
+/** {@link AvailabilityQuery} for the document. A request without `slug` reads the page whose slug is `availability`. */
 export const AvailabilityQueryShown = Type.Object({
   slug: Type.String({ description: 'The slug to check. It is normalized first.' }),
 });

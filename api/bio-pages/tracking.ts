@@ -21,16 +21,14 @@ import type { Workspace } from '../../sql/workspaces/workspaces.ts';
 import type { WantedButton } from './page-request.ts';
 
 const CHANNEL = 'bio';
-/** Attempts to generate a free random slug; this many collisions in a row are not chance. */
+/** Attempts to generate a free random slug. So many collisions in a row do not happen by chance. */
 const SLUG_TRIES = 8;
 
 export type TrackingRules = { shortUrl: string; log: Pick<Logger, 'warn'> };
 /** `hosts`: the workspace's own domains of short links. */
 type LinkRules = TrackingRules & { hosts: readonly string[] };
 
-/**
- * Buttons as they are to be stored, and all short links of removed buttons: their history must be deleted.
- */
+/** Buttons to store, and all short links of removed buttons, whose history must be deleted. */
 export type TrackedList = { buttons: BioButton[]; removed: string[] };
 
 type Page = { id: string; slug: string };
@@ -79,16 +77,12 @@ function mayHaveLink({ type, url }: WantedButton, { shortUrl, hosts }: LinkRules
   return !isOnOrigin(url, shortUrl) && !isOnHost(url, hosts);
 }
 
-/**
- * Deletes a button's link so that it can be restored. One that someone else deleted meanwhile must not be.
- */
+/** Deletes a button's link so that it can be restored. A link that someone else deleted meanwhile must stay deleted. */
 async function setAside(tx: PoolClient, workspaceId: string, linkId: string): Promise<void> {
   if (await deleteLink(tx, workspaceId, linkId)) await markSetAside(tx, workspaceId, linkId, true);
 }
 
-/**
- * Moves short links to their buttons' URLs and names their campaigns after the buttons, also while set aside.
- */
+/** Updates short links to their buttons' URLs, and renames their campaigns after the buttons, even while set aside. */
 async function followButton(
   tx: PoolClient,
   workspaceId: string,

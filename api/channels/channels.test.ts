@@ -82,9 +82,9 @@ describe('a channel report', () => {
       parts: [{ ...part, share: 1, amountMinor: 3_000 }],
     };
     await storeShares(api.stores, [better]);
-    await storeShares(api.stores, [better]); // an insert that was repeated
+    await storeShares(api.stores, [better]); // a repeated insert
     expect((await report()).channels).toMatchObject([{ conversions: 1, revenue: 30 }]);
-    // A version that moves the order out of the window takes it along.
+    // A version that moves the order out of the window removes it from the report.
     const moved = { ...better, version: 3n, tsNanos: now - 40n * NANOS_PER_DAY, replaces: [first, better] };
     await storeShares(api.stores, [moved]);
     expect((await report()).channels).toEqual([]);
@@ -137,7 +137,7 @@ describe('a channel report', () => {
         ],
       },
       { ...own(), firstChannel: 'tiktok', parts: [part] },
-      // Its clicks are older than the attribution window: credited to none, but the person is known.
+      // The clicks are older than the attribution window: no click gets the order, but the person is known.
       { ...own(), firstChannel: 'facebook', parts: [{ ...part, linkId: NO_UUID, channel: '' }] },
     ]);
     expect((await report('ltv=1')).channels).toMatchObject([

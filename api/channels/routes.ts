@@ -5,7 +5,7 @@ import { readingPointOf } from '../reading-point.ts';
 import { reportWindow } from '../report-window.ts';
 import { ChannelsQuery, ChannelsReport } from './schemas.ts';
 
-/** `GET /channels`: what each channel brought. */
+/** `GET /channels`: the figures of each channel. */
 export async function channelRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.get(
     '/channels',

@@ -489,7 +489,7 @@ async function revenueOf(workspace: TestWorkspace) {
   return { byLink: links.rows, conversions: links.conversions, byChannel: channels.rows };
 }
 
-/** Orders of an import are for reports alone. */
+/** Expects that the imported orders have no effect but in reports. */
 async function expectNothingElse(workspace: TestWorkspace): Promise<void> {
   const { rows } = await api.stores.pool.query(
     `SELECT (SELECT count(*) FROM purchases WHERE workspace_id = $1) AS purchases,
@@ -504,7 +504,7 @@ async function expectNothingElse(workspace: TestWorkspace): Promise<void> {
 
 const dayBefore = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
 
-/** The clicks of the last year, by every report that has them. */
+/** The clicks of the last year, from every report that counts them. */
 async function figures(workspace: TestWorkspace) {
   type Rows = { clicks: number; visitors: number }[];
   const sum = (rows: Rows) => rows.reduce((all, { clicks }) => all + clicks, 0);

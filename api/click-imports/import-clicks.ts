@@ -44,12 +44,12 @@ export type ClickImportOptions = LinkDefaults & {
 type Pending = { line: number; rows: readonly ClickRow[] };
 
 /**
- * Imports the clicks of a file, in batches. A row that is stored already is skipped, so an interrupted import can be run again: a
- * row has the same key in each import, and keys that are stored are looked up before they are inserted. One import of a
- * workspace runs at a time.
+ * Imports the clicks of a file, in batches. A stored row is skipped, so an interrupted import can be run again: a row
+ * has the same key in each import, and keys are looked up before they are inserted. One import of a workspace runs at a
+ * time.
  *
- * @throws {WrongClickFile} when the file is not of its source; {AppError} `conflict` while another import runs; errors of
- *   databases, with the earlier batches stored
+ * @throws {WrongClickFile} when the file is not of its source; {AppError} `conflict` while another import runs; errors
+ * of databases, with the earlier batches stored
  */
 export async function importClicks(options: ClickImportOptions): Promise<ClickImportResult> {
   const { pool, workspace, dryRun = false } = options;
@@ -146,7 +146,7 @@ async function run(options: ClickImportOptions): Promise<ClickImportResult> {
   let batch: Pending[] = [];
   for await (const row of rows) {
     await options.slice?.();
-    const isFirst = result.read === result.failed; // that can be read
+    const isFirst = result.read === result.failed; // the first readable row
     if (isFirst && !('problem' in row)) requireFormat(format, columns.names);
     result.read += 1;
     const pending = read(row);

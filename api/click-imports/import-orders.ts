@@ -26,11 +26,11 @@ export type OrderImportOptions = Omit<ClickImportOptions, 'clickhouse' | 'worksp
 type Pending = { line: number; order: OrderRow };
 
 /**
- * Imports orders with their own time, for reports alone: no purchase, commission, or webhook comes of them. An order whose id the
- * workspace has is skipped, so that an import can be run again.
+ * Imports orders with their own time, for reports alone: they cause no purchase, commission, or webhook. An order whose
+ * id the workspace has is skipped, so that an import can be run again.
  *
- * @throws {WrongClickFile} when the file has no orders; {AppError} `conflict` while another import runs; errors of databases, with
- *   the earlier batches stored
+ * @throws {WrongClickFile} when the file has no orders; {AppError} `conflict` while another import runs; errors of
+ * databases, with the earlier batches stored
  */
 export async function importOrders(options: OrderImportOptions): Promise<ClickImportResult> {
   const { pool, workspace, dryRun = false } = options;
@@ -46,7 +46,7 @@ async function run(options: OrderImportOptions): Promise<ClickImportResult> {
   const { visitor: secret } = await readSecrets(pool);
   const limits = timeLimits(workspace, Date.now());
   const result = emptyResult(importId, dryRun);
-  /** Ids of orders that the file had before. */
+  /** Ids of earlier orders in the file. */
   const seen = new Set<string>();
 
   function visitorOf(name: string): string | null {
@@ -102,7 +102,7 @@ async function run(options: OrderImportOptions): Promise<ClickImportResult> {
   const rows = clickFileRows(options.text, options.form, columns, (keys) => isOfFormat(ORDER_FILE, keys));
   for await (const row of rows) {
     await options.slice?.();
-    const isFirst = result.read === result.failed; // that can be read
+    const isFirst = result.read === result.failed; // the first readable row
     if (isFirst && !('problem' in row)) requireFormat(ORDER_FILE, columns.names);
     result.read += 1;
     try {

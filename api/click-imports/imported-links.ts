@@ -17,7 +17,7 @@ const MANY = { before: null, limit: 10_000 };
 export type LinkFinder = {
   /** Looks up the names that are new. */
   prepare(names: Iterable<LinkName>): Promise<void>;
-  /** Returns the link of a prepared name, or what is wrong with the name. */
+  /** Returns the link of a prepared name, or the problem of the name. */
   find(name: LinkName): ImportedLink | string;
 };
 
@@ -63,7 +63,7 @@ export async function createLinkFinder(
     channel: row.channel,
   });
 
-  /** Returns the domain of a name; null: any; undefined: none of the workspace. */
+  /** Returns the domain of a name; null: any domain; undefined: no domain of the workspace. */
   const domainOf = (host: string | null): number | null | undefined =>
     host === null ? (others ?? null) : (hosts.get(host) ?? others);
 

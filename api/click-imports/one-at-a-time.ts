@@ -6,11 +6,11 @@ import { importsToRemove } from '../../sql/event-log/click-imports.ts';
 /**
  * Runs an import of a workspace, while no other one runs.
  *
- * @throws {AppError} `conflict` while another import runs, or the clicks of one that was undone are still there
+ * @throws {AppError} `conflict` while another import runs, or while clicks of an undone import are still stored
  */
 export async function oneAtATime<T>(pool: Pool, workspaceId: string, work: () => Promise<T>): Promise<T> {
   const done = await withJobLease(pool, `clickImport/${workspaceId}`, async () => {
-    // They would be skipped as stored, and then removed.
+    // Clicks of an undone import would be skipped as stored, and then removed.
     const [undone] = await importsToRemove(pool, workspaceId);
     return undone === undefined ? { result: await work() } : 'removing';
   });

@@ -14,19 +14,19 @@ export type ClickImportResult = {
   dry_run: boolean;
   /** Rows of the file, readable or not. */
   read: number;
-  /** Rows of which clicks were stored, or an order. */
+  /** Rows whose clicks or order were stored. */
   created: number;
   /** The clicks that were stored. */
   clicks: number;
   /** The orders that were stored. */
   orders: number;
-  /** Rows that are stored already, or that hold no click. */
+  /** Rows that are stored already, or have no click. */
   skipped: number;
   /** Rows with an error. */
   failed: number;
-  /** Columns of which nothing was taken over. */
+  /** Columns that the import ignored. */
   unknown_columns: string[];
-  /** The first thousand. */
+  /** The first thousand errors. */
   errors: ClickImportError[];
 };
 
@@ -61,7 +61,7 @@ export function addError(
 /**
  * Checks that a file is of its format, by its columns.
  *
- * @param unreadable the first error of a file without a row that can be read
+ * @param unreadable the first error of a file without readable rows
  * @throws {WrongClickFile} when it is not
  */
 export function requireFormat(

@@ -134,7 +134,7 @@ export async function clickImportRoutes(app: Api, deps: ApiDeps): Promise<void> 
   }
 }
 
-/** @throws {AppError} `bad_request` for an empty body, or one that is no text */
+/** @throws {AppError} `bad_request` for an empty body, or one that is not text */
 function textOf(body: unknown): { bytes: Buffer; form: TextForm } {
   const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
   const head = new TextDecoder(encodingOf(bytes)).decode(bytes.subarray(0, PIECE));

@@ -27,9 +27,9 @@ const IDS_BYTES = 48;
 export type ClickStore = (clicks: readonly NewClick[]) => Promise<void>;
 
 /**
- * Creates a store of clicks. One insert is one block of one month: it is stored in full or not at all. Its token derives from its
- * clicks and from how often imports were undone, so that an insert of a process that was killed and the one that repeats it
- * are stored once, and clicks that were removed can be imported again.
+ * Creates a store of clicks. One insert is one block of one month: it is stored in full or not at all. Its token
+ * derives from its clicks and from the number of undone imports. So the insert of a killed process and its repetition
+ * are stored once, and removed clicks can be imported again.
  */
 export function createClickStore(given: {
   pool: Pool;

@@ -2,17 +2,17 @@ import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import { eachImportedKey } from '../../clickhouse/inserts/imported-keys.ts';
 import { createKeyTable, type KeyTable } from '../../core/click-imports/key-table.ts';
 
-/** The imported clicks of a month: by key, and the microseconds that they have. */
+/** The imported clicks of a month: their microseconds by key. */
 type Month = {
   keys: KeyTable;
   used: Set<number>;
-  /** Where to look for a free microsecond next, by the time that many rows share. */
+  /** For each time that many rows share, the next microsecond to try. */
   next: Map<number, number>;
 };
 
 /**
- * Gives imported clicks their times. A time is unique in a workspace, and names its click; most sources have seconds. So a click
- * gets the first free microsecond from its own time on, within its second.
+ * Gives imported clicks their times. A time is unique in a workspace and identifies its click, but most sources have
+ * only seconds. So a click gets the first free microsecond from its own time on, within its second.
  */
 export type StoredTimes = {
   /** Loads the months of these times, in microseconds. */
@@ -24,11 +24,11 @@ export type StoredTimes = {
 };
 
 const MICROS_PER_SECOND = 1_000_000;
-/** Clicks of loaded months above which the months that were not used last are dropped. */
+/** Number of clicks in loaded months above which the least recently used months are dropped. */
 const REMEMBERED = 3_000_000;
 
 export function createStoredTimes(client: ClickHouseClient, workspaceId: string): StoredTimes {
-  /** By their start; the one that was used last is the last. */
+  /** By their start, the most recently used one last. */
   const months = new Map<number, Month>();
 
   async function load(start: number): Promise<void> {
@@ -92,7 +92,7 @@ export function createStoredTimes(client: ClickHouseClient, workspaceId: string)
   };
 }
 
-/** The last month that was looked for: rows are mostly in order. */
+/** The last month that was looked up: rows are mostly in order. */
 let last = { from: 0, to: 0 };
 
 /** Returns the start of the month (UTC) of a time after 1970, in microseconds. */

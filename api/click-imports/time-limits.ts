@@ -2,7 +2,7 @@ import { RowProblem } from '../../core/link-imports/source-row.ts';
 import { dataFrom } from '../../core/time/retention.ts';
 import type { Workspace } from '../../sql/workspaces/workspaces.ts';
 
-/** Years that a click or an order may be old. */
+/** Maximum age of a click or an order, in years. */
 const OLDEST_YEARS = 20;
 
 /** Times in microseconds. */

@@ -7,14 +7,14 @@ import { inTransaction, type Pool, type Queryable } from '../../sql/database/poo
 import { clickImport, clicksRemoved, undoClickImport } from '../../sql/event-log/click-imports.ts';
 import { undoImportedOrders } from '../../sql/orders/imported-orders.ts';
 
-/** What was removed. `complete`: false while ClickHouse does not respond; a worker removes the clicks once it does. */
+/** The removed rows. `complete`: false while ClickHouse does not respond; a worker removes the clicks once it does. */
 export type Undone = { import_id: string; clicks: number; orders: number; complete: boolean };
 
 /**
- * Takes an import back: its clicks are in no response when this resolves as complete, and roll-ups and the shares of its orders
- * follow within seconds. Safe to repeat.
+ * Undoes an import. When this resolves as complete, its clicks are in no response; roll-ups and the shares of its
+ * orders follow within seconds. Safe to repeat.
  *
- * @param onBegin records who does it, in the transaction that marks the import
+ * @param onBegin records the caller, in the transaction that marks the import
  * @throws {AppError} `not_found` for an import that the workspace does not have, `conflict` while an import runs
  */
 export async function undoImport(
@@ -25,7 +25,7 @@ export async function undoImport(
   const known = await clickImport(pool, workspaceId, importId);
   if (known === null) throw new AppError('not_found', 'the workspace has no such import of clicks');
   const done = await withJobLease(pool, `clickImport/${workspaceId}`, async () => {
-    // Before they are removed, so that a worker continues when this is interrupted.
+    // Marked before the removal, so that a worker continues it after an interruption.
     const orders = await inTransaction(pool, async (tx) => {
       await undoClickImport(tx, workspaceId, importId);
       await onBegin(tx);

@@ -17,13 +17,13 @@ import { noSuchConnection } from './service.ts';
 
 /** Bytes of an event. */
 const EVENT_LIMIT = 5_242_880;
-/** Events of one connection that are received at a time: the others wait in their connections, not in memory. */
+/** Concurrent events of one connection: the others wait in their connections, not in memory. */
 const AT_A_TIME = 4;
 const LONGEST_ID = 255;
 
 /**
  * Registers the address that billing providers send their events to. It stores each event once, and responds when it is
- * stored. Everything else about an event is the workers' work.
+ * stored. The workers process it.
  */
 export async function receivingRoute(
   app: Api,
@@ -43,7 +43,7 @@ export async function receivingRoute(
 
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    // The signature is of the bytes as sent.
+    // The signature covers the bytes as sent.
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, async (_: FastifyRequest, body: Buffer) => body);
     scope.post<{ Params: { id: string } }>(
       '/connections/:id/webhook',
@@ -51,7 +51,7 @@ export async function receivingRoute(
         config: { scope: 'public' },
         bodyLimit: EVENT_LIMIT,
         schema: { hide: true, params: IdParams },
-        // Before the body: it is read only for a connection that can take it.
+        // Runs before the body is read, so that only a connection that can receive it reads it.
         preParsing: async (request, reply) => {
           connections.set(request, await connectionFor(request.params.id));
           const done = Promise.withResolvers<void>();
@@ -84,7 +84,7 @@ export async function receivingRoute(
   });
 
   async function connectionFor(id: string): Promise<Connection> {
-    // The schema is asked after the body has been read.
+    // The schema is checked only after the body has been read.
     if (!isUuid(id)) throw badRequest('id', 'must be a UUID');
     const connection = await connectionOfAny(pool, id);
     if (!connection) throw noSuchConnection();

@@ -32,7 +32,7 @@ import {
 const CONFIG = { scope: 'secret', plan: 'paid' } as const;
 const tags = ['Connections'];
 
-/** Registers the routes of connected billing providers. Secret key, paid plan. The workers process what is received. */
+/** Registers the routes of connected billing providers. Secret key, paid plan. The workers process received events. */
 export async function connectionRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const { pool, config } = deps;
   const sealer = createConnectionSealer(pool);

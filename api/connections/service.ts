@@ -34,10 +34,10 @@ import type { ConnectionBody, ConnectionChange, ConnectionRecord, ConnectionStat
 export const noSuchConnection = () => new AppError('not_found', 'the workspace has no such connection');
 export const noSuchEvent = () => new AppError('not_found', 'the connection has no such event');
 
-/** Connections of one workspace. */
+/** Maximum number of connections of one workspace. */
 export const MOST_CONNECTIONS = 20;
 
-/** Returns where a provider sends the events of a connection. @param baseUrl of the API */
+/** Returns the address that receives the events of a connection. @param baseUrl of the API */
 const webhookUrlOf = (baseUrl: string, id: string): string => `${baseUrl}/api/v1/connections/${id}/webhook`;
 
 /** Returns a connection as the API shows it: without its secrets. */
@@ -104,7 +104,7 @@ export async function changeConnection(
   return changed;
 }
 
-/** @throws {AppError} `bad_request` for a secret that can not be one */
+/** @throws {AppError} `bad_request` for a text that cannot be such a secret */
 function sealed({ id, provider }: Connection, given: ConnectionChange, sealer: SecretSealer): Change {
   const { signing_secret, restricted_key } = given;
   const seal = (secret: string | null) => (secret === null ? null : sealer.seal(secret, id));
@@ -118,7 +118,7 @@ function sealed({ id, provider }: Connection, given: ConnectionChange, sealer: S
   };
 }
 
-/** Anyone could sign an event with an empty secret. */
+/** With an empty secret, anyone could sign an event. */
 function readSigningSecret(given: string | null, provider: Provider): string | null {
   if (given === null) return null;
   const secret = requireText('signing_secret', given.trim(), [NOT_BLANK, ONE_LINE]);
@@ -144,10 +144,11 @@ function requireText(field: string, text: string, patterns: readonly string[]): 
 }
 
 /**
- * Assigns the purchase of an event to a referrer: its buyer, also one whom no one knows, is that referrer's from then on.
+ * Assigns the purchase of an event to a referrer. From then on its buyer, even an unknown one, belongs to that
+ * referrer.
  *
  * @returns the event as it is now
- * @throws {AppError} `not_found`; `conflict` when the event tells of no purchase, or its buyer has a referrer
+ * @throws {AppError} `not_found`; `conflict` when the event has no purchase, or its buyer has a referrer
  */
 export async function assignPurchase(
   tx: PoolClient,

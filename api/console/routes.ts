@@ -45,7 +45,7 @@ export async function consoleRoutes(
       .header('permissions-policy', 'camera=(), geolocation=(), microphone=(), payment=()')
       .send(consoleHtml(files(), nonce, path, reads));
   };
-  // A person who opens the API's host in a browser wants the console.
+  // A person who opens the API's host in a browser expects the console.
   app.get('/', hidden, (_request, reply) => reply.redirect(`${config.appUrl}/console`, 302));
   const ofPage = { ...hidden, config: { page: true as const } };
   for (const url of ['/console', '/console/*']) {
@@ -59,7 +59,7 @@ export async function consoleRoutes(
     const found = await findOpenDashboard(pool, token);
     const isEmbeddable = found?.dashboard.embed === true;
     reply.status(found ? 200 : 404).header('x-robots-tag', 'noindex, nofollow');
-    // Also in pages with Cross-Origin-Embedder-Policy.
+    // The page also loads in pages with Cross-Origin-Embedder-Policy.
     if (isEmbeddable) {
       reply.header('cross-origin-resource-policy', 'cross-origin');
       reply.header('cross-origin-embedder-policy', 'require-corp');

@@ -73,7 +73,7 @@ test('the address of an error leads to the page of its code', async () => {
   const page = await api.app.inject(pathname);
   expect(page.statusCode).toBe(200);
   expect(page.body).toContain('What to do');
-  // Where an error led before it had a page of its own.
+  // The former address of an error, before each had a page.
   expect((await api.app.inject('/docs/errors')).body).toContain('id="not_found"');
 });
 

@@ -7,8 +7,8 @@ import { createSite } from './site.ts';
 const FOREVER = 'public, max-age=31536000, immutable';
 
 /**
- * The pages load their own files only, and call the API of their own origin. Without `upgrade-insecure-requests`, which
- * would break a deployment on plain HTTP. `blob:` shows an image that the API responds with.
+ * The pages load only their own files, and call the API of their own origin. It has no `upgrade-insecure-requests`,
+ * which would break a deployment on plain HTTP. `blob:` shows images from the API's responses.
  */
 const POLICY = [
   "default-src 'none'",

@@ -17,7 +17,7 @@ let api: TestApi;
 let shop: TestWorkspace;
 let rival: TestWorkspace;
 let count = 0;
-/** Of the test. */
+/** The host of the test. */
 let host: string;
 
 beforeAll(async () => {
@@ -40,7 +40,7 @@ async function added(by = shop, domain = host): Promise<DomainRecord> {
   expect([status, text]).toEqual([201, text]);
   return body;
 }
-/** Sets the record that proves it, and no other. */
+/** Sets the record that proves the domain, and removes other records of its name. */
 const publish = ({ verification }: DomainRecord) => dns.txt.set(verification.name, [verification.value]);
 const verify = async (domain: DomainRecord, by = shop) =>
   (await by.post<DomainRecord>(`/domains/${domain.id}/verify`)).body;
@@ -137,7 +137,7 @@ test('a domain whose record is gone for three days is failing, and verified once
   });
   dns.fail(true);
   await runJob(daysFrom(checkedAt, 4.5));
-  // No answer says nothing about the record.
+  // Without a response from DNS, nothing is known about the record.
   expect((await shown(domain)).status).toBe('verified');
   expect(await failures()).toEqual([]);
   dns.fail(false);
@@ -148,7 +148,7 @@ test('a domain whose record is gone for three days is failing, and verified once
   publish(domain);
   await runJob(daysFrom(checkedAt, 9));
   expect(await shown(domain)).toMatchObject({ status: 'verified', problem: null });
-  // After a gap ends, the next one begins at zero.
+  // After the record was back, the next gap starts at zero.
   dns.txt.delete(domain.verification.name);
   await runJob(daysFrom(checkedAt, 11));
   expect((await shown(domain)).status).toBe('verified');
@@ -190,7 +190,7 @@ test('a verified domain is refused to others, and a failing one goes to who prov
     verified_at: null,
     problem: 'another workspace has proven this domain',
   });
-  // Not on the domain of the campaign's newest link, which leads to the other workspace now.
+  // The domain of the campaign's newest link is not inherited, because it belongs to the other workspace now.
   expect((await createLink(shop, { destination_id, channel: 'reddit' })).first.domain).toBeNull();
   const theirs = await createLink(rival, campaign({ slug: 'sale', domain: host, external: true }));
   expect(theirs.first.short_url).toBe(`https://${host}/sale`);
@@ -290,7 +290,7 @@ test('addresses and app files are validated, changed and cleared', async () => {
     ['expired_url', 'https://user@brand.example/'],
     ['assetlinks', [{ long: 'x'.repeat(131_072) }]],
     ['apple_app_site_association', 'text'],
-    // Each file in the other's field.
+    // Each file is sent in the other's field.
     ['apple_app_site_association', files.assetlinks],
     ['assetlinks', files.apple_app_site_association],
   ] as const) {
@@ -346,7 +346,7 @@ test('a link moves to another domain by a change, and back', async () => {
   const { first } = await createLink(shop, campaign({ slug: `move-${count}`, domain: null, external: true }));
   const moved = await shop.patch<{ short_url: string }>(`/links/${first.id}`, { domain: host });
   expect(moved.body.short_url).toBe(`https://${host}/move-${count}`);
-  // The old address is the link's alias: another link of the workspace may take it, and then it can't come back.
+  // The old address is the link's alias. Another link of the workspace may take it, and then the link can't move back.
   const other = await createLink(shop, campaign({ slug: `move-${count}`, domain: null, external: true }));
   expect(other.first.id).not.toBe(first.id);
   expect((await shop.patch(`/links/${first.id}`, { domain: null })).status).toBe(409);
@@ -388,7 +388,7 @@ test('a domain with links is deleted only with word of what happens to them', as
     expect((await shop.get<{ domain: null }>(`/links/${first.id}`)).body.domain).toBeNull();
   }
   expect((await shop.get(`/domains/${domain.id}`)).status).toBe(404);
-  // Added again it begins with no names, and `delete` leaves what has moved away.
+  // Added again, the domain starts without names, and `delete` leaves links that have moved away.
   const again = await verified();
   const left = await on(`here-${count}`);
   const away = await on(`away-${count}`);

@@ -10,7 +10,7 @@ let api: TestApi;
 let shop: TestWorkspace;
 let rival: TestWorkspace;
 let count = 0;
-/** Of the test. */
+/** The host of the test. */
 let host: string;
 
 /** The origins of the deployment. */

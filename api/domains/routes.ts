@@ -21,7 +21,10 @@ import {
 const CONFIG = { scope: 'secret', plan: 'paid' } as const;
 const tags = ['Domains'];
 
-/** Registers the routes of a workspace's own domains. Secret key, paid plan. Ingest serves them, workers check them. */
+/**
+ * Registers the routes of a workspace's own domains. Secret key, paid plan. Ingest serves the domains, workers check
+ * them.
+ */
 export async function domainRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const { pool, config, blockedDomains } = deps;
   const rules = { config, blockedDomains };

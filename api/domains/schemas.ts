@@ -18,8 +18,8 @@ export const DomainStatus = OneOf(DOMAIN_STATUSES, {
 const Address = (description: string) =>
   Nullable(Type.String({ format: 'uri', maxLength: DESTINATION_LIMIT, description }));
 /**
- * As one schema with its types: with `anyOf`, errors would not say what is wrong. Apple's file is an object, Android's a
- * list: each in the other's field would open no app.
+ * One schema with a type, because errors of an `anyOf` would not name the fault. Apple's file is an object, Android's a
+ * list: in the other's field, a file would open no app.
  */
 const AppFile = (type: 'object' | 'array', description: string) =>
   Type.Unsafe<Json | null>({

@@ -86,7 +86,7 @@ export function readDomain(body: DomainBody, rules: DomainRules): string {
     domain: () => requireDomain(body.domain, [shortUrl, publicUrl, baseUrl, appUrl]),
     settings: () => checkSettings(body, body.domain, rules),
   });
-  // Which addresses lead back to the domain is known by its one spelling.
+  // The check needs the one spelling of the domain, to find addresses that lead back to it.
   checkSettings(body, domain, rules);
   return domain;
 }
@@ -114,9 +114,10 @@ export async function changeDomain(
 }
 
 /**
- * Deletes a domain and does with its links what `links` says.
+ * Deletes a domain, and moves or deletes its links as `links` says.
  *
- * @throws {AppError} `not_found`; `conflict` while links are on it, or when a slug is taken where they move to
+ * @throws {AppError} `not_found`; `conflict` while links are on it, or when a slug is taken on the domain that they
+ * move to
  */
 export async function removeDomain(
   tx: PoolClient,
@@ -155,7 +156,7 @@ export async function removeDomain(
   await deleteDomain(tx, domain);
 }
 
-/** Returns where a domain leads visitors who open none of its links. */
+/** Returns the destinations of a domain's visitors who open none of its links. */
 function addressesOf(given: Pick<DomainChange, 'root_url' | 'not_found_url' | 'expired_url'>): DecidedUrl[] {
   return (['root_url', 'not_found_url', 'expired_url'] as const).flatMap((field) => {
     const url = given[field];
@@ -166,7 +167,7 @@ function addressesOf(given: Pick<DomainChange, 'root_url' | 'not_found_url' | 'e
 function checkSettings(given: Omit<DomainChange, 'is_default'>, domain: string, rules: DomainRules): void {
   const checkAddress = ([field, url]: DecidedUrl): void => {
     requireWebUrl(field, url, DESTINATION_LIMIT);
-    // A visitor whom it leads back would be redirected without end.
+    // A destination on the domain itself would redirect a visitor forever.
     if (withoutTrailingDot(new URL(url).hostname) === domain) {
       throw badRequest(field, 'must not lead back to the domain');
     }

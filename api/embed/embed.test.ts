@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type TestApi, testApi } from '../../test/support/api.ts';
 import { buildWeb } from '../../web/build.ts';
 
-/** The promise of the page's weight: everything that a browser loads for it, compressed. Bytes. */
+/** Maximum weight of the page: everything that a browser loads for it, compressed. Bytes. */
 const MOST_BYTES = 45_000;
 
 let api: TestApi;
@@ -16,7 +16,7 @@ afterAll(() => api.close());
 const get = (url: string, headers: Record<string, string> = {}) =>
   api.app.inject({ method: 'GET', url, headers });
 
-/** The addresses that the page names, in its order: style, script. */
+/** The addresses in the page, in order: style, script. */
 async function filesOfPage(): Promise<string[]> {
   const { body } = await get('/embed/referrals');
   return [...body.matchAll(/(?:href|src)="(\/[^"]+)"/g)].map(([, path]) => path ?? '');
@@ -36,7 +36,7 @@ test('the page has no inline script or style, and its policy allows none', async
   expect(page.statusCode).toBe(200);
   expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
   expect(page.body).not.toMatch(/<style|style=|<script>|\son\w+=/);
-  // Neither does anything of the address get into it.
+  // No part of the query gets into it either.
   expect(page.body).not.toContain('pk_live_1');
   const policy = String(page.headers['content-security-policy']);
   expect(policy).toContain("default-src 'none'");
@@ -93,11 +93,11 @@ test('a framed page may connect to the given API, unless it is not an origin', a
   expect(await policyFor('https://api.example.com/', 'iframe')).toContain(
     "connect-src 'self' https://api.example.com;",
   );
-  // In the policy as browsers call it.
+  // In the policy the host is in punycode, as browsers send it.
   expect(await policyFor('https://früh.example:8443', 'iframe')).toContain(
     "connect-src 'self' https://xn--frh-ioa.example:8443;",
   );
-  // Opened as a page, it has this deployment's name.
+  // A top-level page has this deployment's name.
   expect(await policyFor('https://api.example.com', 'document')).not.toContain('api.example.com');
   for (const hostile of [
     "https://a;script-src 'unsafe-inline'",

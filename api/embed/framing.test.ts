@@ -34,7 +34,7 @@ test('the page names the allowed origins as its frame-ancestors, and any site wh
   expect(ancestorsIn(await pageFor(open, {}))).toBe('*');
   const none = `pk_live_00000000_${'0'.repeat(48)}`;
   expect(ancestorsIn(await pageFor({ publishableKey: none }, {}))).toBe('*');
-  // The look-up id of a key is not the key: it tells no list.
+  // The lookup of a key without its secret returns no list.
   const guessed = `${shop.publishableKey.slice(0, -1)}${shop.publishableKey.endsWith('0') ? '1' : '0'}`;
   expect(ancestorsIn(await pageFor({ publishableKey: guessed }, {}))).toBe('*');
   expect(ancestorsIn(await pageFor({ publishableKey: shop.secretKey }, {}))).toBe('*');
@@ -59,7 +59,7 @@ test('a site outside the list gets a sentence instead of the dashboard, in its t
     expect((await pageFor(shop, { referer })).statusCode).toBe(200);
   }
   expect((await pageFor(open, { referer: `${OTHER}/` })).statusCode).toBe(200);
-  // A link from there to the page frames nothing.
+  // A link from that page to the dashboard is not a frame.
   const linked = await pageFor(shop, { referer: `${OTHER}/`, 'sec-fetch-dest': 'document' });
   expect(linked.statusCode).toBe(200);
   const hostile = await pageFor(shop, { referer: "https://a'<b>.example/" });
@@ -86,14 +86,14 @@ test('a call of the embed is refused for each page above it that is not allowed'
     });
     return status;
   };
-  // No program: the call was let in.
+  // 404 means that there is no program, and so that the call was allowed.
   for (const allowed of [null, '', SHOP, `${SHOP} capacitor://localhost`, appUrl]) {
     expect([allowed, await statusIn(allowed)]).toEqual([allowed, 404]);
   }
   for (const other of [OTHER, 'null', `${SHOP} ${OTHER}`, `${OTHER},${SHOP}`]) {
     expect([other, await statusIn(other)]).toEqual([other, 403]);
   }
-  // The header opens nothing: the call's own origin counts as well.
+  // The header does not replace the check of the call's own origin.
   expect(await statusIn(SHOP, OTHER)).toBe(403);
 });
 

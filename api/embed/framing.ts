@@ -2,10 +2,10 @@ import { keyMatches, parseKey } from '../../core/access/keys.ts';
 import { callerByLookup } from '../../sql/workspaces/callers.ts';
 import type { ApiDeps, FastifyRequest } from '../dependencies.ts';
 
-/** What a Content-Security-Policy can name: browsers ignore a source with any other host. */
+/** Hosts that a Content-Security-Policy can name: browsers ignore a source with any other host. */
 const POLICY_SOURCE = /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d+)?$/;
 
-/** `Sec-Fetch-Dest` of a document in a page. */
+/** `Sec-Fetch-Dest` of a document within a page. */
 const FRAMES = ['iframe', 'frame', 'embed', 'object'];
 
 /**
@@ -39,7 +39,7 @@ export function frameAncestors(allowed: readonly string[]): string {
   return allowed.filter((origin) => POLICY_SOURCE.test(origin)).join(' ') || "'none'";
 }
 
-/** Returns the origin of the page that frames this one, or null where the browser does not say it. */
+/** Returns the origin of the page that frames this one, or null when the browser does not send it. */
 export function framingOrigin({ headers }: FastifyRequest): string | null {
   const { referer, 'sec-fetch-dest': destination } = headers;
   if (referer === undefined || !FRAMES.includes(String(destination))) return null;

@@ -26,8 +26,8 @@ export function pageHtml(script: Asset, style: Asset, apiBase: string | null): s
 }
 
 /**
- * Returns the page for a site that may not frame the dashboard. It says why, also without JavaScript; the script only
- * reports its height.
+ * Returns the page for a site that may not frame the dashboard. It shows the reason, even without JavaScript; the
+ * script only reports its height.
  *
  * @param origin of the site
  * @param theme of the query
@@ -90,12 +90,11 @@ export function pagePolicy(apis: readonly string[], ancestors: string): string {
 }
 
 /**
- * Returns the API origin that a framed page asks for (`api_base`), or null.
+ * Returns the API origin that a framed page requests (`api_base`), or null.
  *
  * Only a framed page may connect elsewhere: a top-level page would show foreign data under this deployment's name.
  *
- * @param destination the request's `Sec-Fetch-Dest`; browsers before 2023 omit it, and the page's script checks it
- *   too
+ * @param destination the request's `Sec-Fetch-Dest`; browsers before 2023 omit it, and the page's script checks it too
  */
 export function requestedApi(value: unknown, destination: string | undefined): string | null {
   if (typeof value !== 'string' || destination === 'document') return null;

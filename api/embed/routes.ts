@@ -8,7 +8,7 @@ import { assetPath, pageHtml, pagePolicy, refusalHtml, requestedApi } from './pa
 /** A site gets a new loader within minutes; meanwhile browsers use the old one. */
 const LOADER_CACHE = 'public, max-age=300, stale-while-revalidate=86400';
 const FOREVER = 'public, max-age=31536000, immutable';
-/** Browsers revalidate the page at each load: a stale page would name files that are gone. */
+/** Browsers revalidate the page at each load, because a stale page would name deleted files. */
 const REVALIDATED = 'no-cache';
 
 type Files = { loader: Asset; page: Asset; script: Asset; style: Asset };
@@ -26,7 +26,7 @@ export async function embedRoutes(app: Api, deps: Pick<ApiDeps, 'config' | 'pool
     return read;
   };
   const hidden = { schema: { hide: true } };
-  // Also in pages with Cross-Origin-Embedder-Policy, and from sandboxed frames.
+  // The files also load in pages with Cross-Origin-Embedder-Policy, and from sandboxed frames.
   app.addHook('onRequest', async (_request, reply) => {
     reply.header('cross-origin-resource-policy', 'cross-origin');
     reply.header('cross-origin-embedder-policy', 'require-corp');
@@ -59,7 +59,7 @@ export async function embedRoutes(app: Api, deps: Pick<ApiDeps, 'config' | 'pool
     const sent = isRefused
       ? assetOf(Buffer.from(refusalHtml(script, style, site, theme)), 'text/html; charset=utf-8')
       : page;
-    // With the policy in the ETag, a browser never shows a page that it has under a policy that has changed.
+    // The ETag includes the policy, so that a browser never shows a cached page under an outdated policy.
     return sendAsset(request, reply, { ...sent, hash: `${sent.hash}-${hashOf(policy)}` });
   });
 

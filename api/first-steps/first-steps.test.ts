@@ -33,7 +33,7 @@ test('each step is done by what the workspace has, stays done, and the last one 
   await signedInAs(api, shop, 'analyst');
   expect(await done(owner)).toEqual(['link', 'click', 'colleague']);
   await pool.query(`UPDATE api_keys SET last_used_at = now() WHERE workspace_id = $1`, [shop.workspace.id]);
-  // The publishable key was used, as the embed and the API reference do: that is not a pixel.
+  // The embed and the API reference use the publishable key too, which does not count as the pixel.
   expect(await done(owner)).toEqual(['link', 'click', 'colleague', 'api_key']);
   const { rows } = await pool.query<{ id: string }>(
     `SELECT id FROM api_keys WHERE workspace_id = $1 AND kind = 'publishable'`,

@@ -43,7 +43,7 @@ const HideBody = Body(
   { title: 'HideFirstSteps' },
 );
 
-/** The step stays open until ClickHouse responds: the overview must not fail for it. */
+/** The step stays open until ClickHouse responds, so that the overview does not fail. */
 function unknownWhileDown(error: unknown): false {
   if (!isUnavailable(error)) throw error;
   return false;

@@ -81,7 +81,7 @@ test('deleting a folder while links move into it responds to each call: moved be
       const moved = await shop.patch(`/links/${link?.id}`, { folder_id: folder.id });
       moves.push(moved.status);
     });
-    // At another point of the moves in each round.
+    // Each round interrupts the moves at another point.
     await setTimeout(round % 8);
     expect((await shop.delete(`/folders/${folder.id}`)).status).toBe(200);
     await Promise.all(moving);

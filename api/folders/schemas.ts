@@ -6,7 +6,7 @@ export const FolderBody = Body(
   { title: 'CreateFolder' },
 );
 
-/** A rename may leave the name out, and then changes nothing. */
+/** A rename without a name is allowed, and changes nothing. */
 export const FolderChange = Body(
   { name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, pattern: NAME })) },
   { title: 'UpdateFolder' },

@@ -3,8 +3,9 @@ import { lossBody, type StoreStates, storeStates } from '../../core/tier/health.
 import type { Api, ApiDeps } from '../dependencies.ts';
 
 /**
- * Returns whether the API can serve, and details for the operator: both databases by name, and a loss of events. `/track`
- * requires that the event log's shipper has started. Without ClickHouse it serves all but what reads clicks.
+ * Returns whether the API can serve, and details for the operator: both databases by name, and a loss of events.
+ * `/track` requires that the event log's shipper has started. Without ClickHouse the API serves everything except reads
+ * of clicks.
  */
 export async function apiReadiness(
   deps: Pick<ApiDeps, 'pool' | 'clickhouse'> & { eventLog: Pick<ApiDeps['eventLog'], 'ready' | 'loss'> },
@@ -26,8 +27,8 @@ export async function apiReadiness(
 }
 
 /**
- * Registers `/health/live`: the process responds, and `/health/ready`: it can serve. A short outage makes it unready
- * and restarts nothing. Anyone may call them, so they tell a status and no more.
+ * Registers `/health/live` (the process responds) and `/health/ready` (it can serve). A short outage makes it unready
+ * and restarts nothing. Anyone may call them, so they return only a status.
  */
 export async function healthRoutes(app: Api, deps: ApiDeps): Promise<void> {
   let isStopping = false;

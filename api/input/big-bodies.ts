@@ -1,15 +1,15 @@
 import type { Api, FastifyRequest } from '../dependencies.ts';
 import { createWorkspaceQueue } from '../plugins/workspace-queue.ts';
 
-/** Bytes of a body from which on it waits for its workspace's others. */
+/** Size from which a body waits for the other big bodies of its workspace. Bytes. */
 const BIG = 65_536;
-/** Big bodies of one workspace that are received and processed at a time. */
+/** Big bodies of one workspace that are received and processed concurrently. */
 const AT_A_TIME = 2;
 
 /**
  * Receives at most two big bodies of a workspace at a time. The others wait in their connections, not in memory. A
- * request holds its place until its response is ready, so that one workspace can't fill the process with long work.
- * Register it after the key check.
+ * request counts until its response is ready, so that one workspace can't fill the process with long work. Register it
+ * after the key check.
  */
 export function addBigBodies(app: Api): void {
   const queue = createWorkspaceQueue(AT_A_TIME);
@@ -19,7 +19,7 @@ export function addBigBodies(app: Api): void {
     if (!request.auth || !mayBeBig(request)) return;
     const done = Promise.withResolvers<void>();
     places.set(request, done.resolve);
-    // A client that leaves frees its place, also while it waits.
+    // A client that disconnects releases its slot, even while it waits.
     reply.raw.once('close', done.resolve);
     if (reply.raw.destroyed) done.resolve();
     await new Promise<void>((begin) => {

@@ -23,7 +23,7 @@ sharedShopTest(
     expect(
       await ignoredBy(shop, '/links/bulk', { links: [{ ...link, foo: 1, preview: card }, link] }),
     ).toEqual([200, 'links.0.foo, links.0.preview.bar']);
-    // A slip of a known one is refused.
+    // A misspelled field is refused.
     const slip = await shop.post('/bio-pages', { slug: 'slip', theme: { buttonColour: '#ff0000' } });
     expect([slip.status, slip.body.error.details?.[0]?.path]).toEqual([400, 'theme.buttonColour']);
   },

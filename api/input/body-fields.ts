@@ -1,17 +1,14 @@
 import { nearestName } from '../../core/text/near-names.ts';
 
-/** Unknown fields of a body that are looked at. */
+/** Maximum number of a body's unknown fields that are examined. */
 const MOST_UNKNOWN = 100;
-/** Characters of an unknown name that a response repeats. */
+/** Maximum characters of an unknown name in a response. */
 const LONGEST = 100;
-/**
- * Objects of bodies that had a field `__proto__`. It is removed where a body is parsed, and is an unknown field like any
- * other.
- */
+/** Objects of bodies that had a field `__proto__`. The parser removes it; it counts as an unknown field. */
 export const hadProto = new WeakSet<object>();
-/** Names in the header `x-ignored-fields`. */
+/** Maximum number of names in the header `x-ignored-fields`. */
 const MOST_NAMED = 20;
-/** Characters of a name in that header. */
+/** Maximum characters of a name in that header. */
 const LONGEST_NAMED = 200;
 
 /** The parts of a body's JSON Schema that concern fields. */
@@ -26,7 +23,7 @@ export type FieldSchema = {
   refusesUnknown?: boolean;
 };
 
-/** A field of a body that its schema does not have. */
+/** A field of a body that is not in its schema. */
 export type UnknownField = {
   /** Names and indexes, from the body down. */
   path: readonly string[];
@@ -34,14 +31,14 @@ export type UnknownField = {
   near: string | null;
   /** The known fields of its object. */
   known: readonly string[];
-  /** Whether the request is refused for it; otherwise it is ignored. */
+  /** Whether the request is refused because of it; otherwise the field is ignored. */
   isRefused: boolean;
 };
 
 /**
  * Walks a body once, at any depth. Returns its unknown fields, at most {@link MOST_UNKNOWN} of them. A body that writes
- * is refused for an unknown field only when the name is a slip of a known field that is absent. Removes optional fields
- * that are null from objects of read-only requests, where null means absent.
+ * is refused only for a name that is a slip of a known, absent field. Removes optional fields that are null from
+ * objects of read-only requests, where null means absent.
  */
 export function readFields(schema: FieldSchema, body: unknown): UnknownField[] {
   const found: UnknownField[] = [];
@@ -79,13 +76,13 @@ export function readFields(schema: FieldSchema, body: unknown): UnknownField[] {
   return found;
 }
 
-/** Returns the header `x-ignored-fields`, or null where nothing is ignored. */
+/** Returns the header `x-ignored-fields`, or null when no field is ignored. */
 export function ignoredNames(unknown: readonly UnknownField[]): string | null {
   const ignored = unknown.filter(({ isRefused }) => !isRefused).slice(0, MOST_NAMED);
   return ignored.length === 0 ? null : ignored.map(({ path }) => headerText(path.join('.'))).join(', ');
 }
 
-/** Encodes a field's name: it may hold commas and line breaks. */
+/** Encodes a field's name, which may contain commas and line breaks. */
 const headerText = (name: string): string => encodeURIComponent(name).slice(0, LONGEST_NAMED);
 
 const isOptional = (

@@ -10,14 +10,14 @@ import { outlineOf } from './json-outline.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Begins long work in slices of time, all requests together; see {@link createTimeSlices}. */
+    /** Starts long work in slices of time that all requests share; see {@link createTimeSlices}. */
     beginSlices: () => Slice;
   }
 }
 
 /**
- * Stands in a body for a row that can't be stored; see `rows` of a route's configuration. The row itself is
- * dropped: it may be too deep even for the fingerprint of an `Idempotency-Key`.
+ * Replaces a row that can't be stored in a body; see `rows` of a route's configuration. The row itself is dropped,
+ * because it may be nested too deep even for the fingerprint of an `Idempotency-Key`.
  */
 export class UnstorableRow {
   readonly problem: Unstorable;
@@ -29,18 +29,21 @@ export class UnstorableRow {
 
 /** Bytes of a body on routes without a key or with a publishable key, which anyone can read on a page. */
 const OPEN_BODY_LIMIT = 65_536;
-/** Values and names of a body outside of its rows. The largest honest body, a bio page, has some hundred. */
+/**
+ * Maximum number of values and names of a body outside of its rows. The largest legitimate body, a bio page, has some
+ * hundred.
+ */
 const MOST_VALUES = 10_000;
-/** Bytes of a row, and of what is beside the rows. */
+/** Maximum bytes of a row, and of the rest of the body. */
 const ROW_BYTES = 65_536;
 /** Rows of a body, as in the schemas of routes with `rows`. */
 const MOST_ROWS = 1_000;
 
 /**
- * Parses JSON bodies, and refuses before validation what could not be stored as sent: bytes that are not UTF-8,
- * NUL (PostgreSQL has no such character), half a surrogate pair, numbers beyond a double's range, and nesting that
- * would overflow a stack. The same applies to the query and the path. Where a route validates rows one by one, the
- * route refuses such a row. Other content types are refused by routes with a body.
+ * Parses JSON bodies. Before validation it refuses content that can't be stored as sent: bytes that are not UTF-8, NUL
+ * (PostgreSQL has no such character), half a surrogate pair, numbers beyond a double's range, and nesting that would
+ * overflow a stack. The same applies to the query and the path. A route that validates rows one by one refuses such a
+ * row itself. Routes with a body refuse other content types.
  */
 export function addBody(app: Api): void {
   app.decorate('beginSlices', createTimeSlices());
@@ -61,7 +64,7 @@ export function addBody(app: Api): void {
   );
   app.addContentTypeParser('*', async (request: FastifyRequest, payload: Readable) => {
     if (request.routeOptions.schema?.body) throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE();
-    // The route has no body. Clients name the type of an empty one: `curl -d ''` declares a form.
+    // The route has no body. Clients send the type of an empty one: `curl -d ''` declares a form.
     payload.resume();
   });
   app.addHook('onRoute', (route) => {
@@ -76,8 +79,8 @@ export function addBody(app: Api): void {
 }
 
 /**
- * Parses a body. Parsing costs by the number of values: it is limited, and rows are parsed one by one in slices of
- * time, so that no body holds the event loop.
+ * Parses a body. Parsing costs by the number of values, which is limited. Rows are parsed one by one in slices of time,
+ * so that no body holds the event loop.
  */
 async function parseBody(body: Buffer, field: string | null, slice: Slice): Promise<unknown> {
   const limits = { field, most: MOST_ROWS, mostValues: MOST_VALUES };

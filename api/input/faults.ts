@@ -4,15 +4,15 @@ import { blankOffsetHint } from '../../core/time/timestamps.ts';
 import { PATTERN_MESSAGES } from '../schemas.ts';
 import type { UnknownField } from './body-fields.ts';
 
-/** What Fastify and AJV have in common of an error. */
+/** The common fields of errors from Fastify and AJV. */
 export type SchemaError = FastifySchemaValidationError & {
   parentSchema?: ValueSchema;
-  /** The value that is wrong. */
+  /** The invalid value. */
   data?: unknown;
   detail?: ErrorDetail;
 };
 
-/** Keyword of the error of an unknown field. */
+/** Keyword of the error for an unknown field. */
 const SLIP = 'slip';
 
 /** Returns the error of a refused unknown field. */
@@ -29,7 +29,7 @@ export function slipError({ path, near, known }: UnknownField): SchemaError {
   };
 }
 
-/** The fields that misspelled names mean. */
+/** Returns the correct names of misspelled fields. */
 export const meantBy = (errors: readonly FastifySchemaValidationError[]): string[] =>
   errors.flatMap(({ keyword, params }) => (keyword === SLIP ? [String(params.meant)] : []));
 
@@ -39,7 +39,7 @@ export function validationDetails(
   context: string | undefined,
 ): ErrorDetail[] {
   const details = new Map<string, ErrorDetail>();
-  // A field that is missing because its name is misspelled is one fault.
+  // A field that is missing because its name is misspelled counts as one fault.
   const meant = new Set(meantBy(errors));
   for (const error of errors as readonly SchemaError[]) {
     const detail = error.detail ?? detailOf(error, context);
@@ -74,7 +74,7 @@ function detailOf(error: SchemaError, context: string | undefined): ErrorDetail 
   return { path, message: error.message ?? 'is invalid' };
 }
 
-/** Keywords whose message says all that the schema allows: "must be an integer from 1 to 500". */
+/** Keywords whose message lists all allowed values: "must be an integer from 1 to 500". */
 const DESCRIBED_KEYWORDS = new Set([
   'type',
   'minimum',
@@ -128,7 +128,7 @@ function describeType(type: string, schema: ValueSchema): string | null {
   }
 }
 
-/** A range with a space before it, or an empty text where there is no limit. */
+/** Returns a range with a space before it, or an empty text without a limit. */
 function range(least: number | undefined, most: number | undefined, preposition: string, unit = ''): string {
   if (least !== undefined && most !== undefined) return ` ${preposition} ${least} to ${most}${unit}`;
   const joint = preposition === 'from' ? 'of' : preposition;

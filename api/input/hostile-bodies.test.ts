@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 
-/** How long the bodies here hold the event loop is measured by `bench/hostile-bodies.ts`. */
+/** `bench/hostile-bodies.ts` measures how long these bodies hold the event loop. */
 
 let api: TestApi;
 let shop: TestWorkspace;
@@ -115,7 +115,7 @@ test('a workspace receives two big bodies at a time, and others are not held up'
   expect(await Promise.all([third.finish(), held[1]?.finish()])).toEqual([200, 200]);
 });
 
-/** A request with a big body whose last byte is missing. It is taken when the server reads past its buffers. */
+/** A request with a big body that lacks its last byte. The API accepts it once the server reads past its buffers. */
 function slowBody(key: string) {
   const large = `{"a":"${'x'.repeat(60_000)}"}`;
   const text = Buffer.from(`{"links":[${Array(200).fill(large).join(',')}]}`);

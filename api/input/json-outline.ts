@@ -5,9 +5,9 @@ import type { Slice } from '../../core/tier/time-slices.ts';
 /** Byte range of a value in the text, without the comma behind it. */
 export type ValueRange = { start: number; end: number; values: number };
 
-/** Where the large parts of a JSON text are. */
+/** The positions of the large parts of a JSON text. */
 export type JsonOutline = {
-  /** Number of values and names outside of the rows: what parsing costs, whatever their length. */
+  /** Number of values and names outside of the rows. It determines the cost of parsing, at any length. */
   values: number;
   /** The elements of the array under `field` of the outermost object; null: there is none. */
   rows: { start: number; end: number; elements: ValueRange[] } | null;
@@ -22,10 +22,10 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** A longer string is no name of a field. */
+/** Maximum length of a field's name; a longer string is not one. */
 const LONGEST_NAME = 100;
 
-/** Bytes between two looks at the clock. */
+/** Bytes between two checks of the clock. */
 const LOOK_EVERY = 32_768;
 
 /**
@@ -33,10 +33,10 @@ const LOOK_EVERY = 32_768;
  * caller parses every part.
  *
  * @param field name of the array in the outermost object; null: only count
- * @param most elements of the array; with more, the rest of the text is not read
+ * @param most maximum elements of the array; with more, the rest of the text is not read
  * @param mostValues outside of the rows
- * @throws {AppError} `payload_too_large` when there are more values, `bad_request` when the field is there twice or
- *   the text nests too deep
+ * @throws {AppError} `payload_too_large` when there are more values, `bad_request` when the field is there twice or the
+ *   text nests too deep
  */
 export async function outlineOf(
   text: Buffer,

@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** Calls an operation as its security demands, and returns what its error names. */
+/** Calls an operation with the key that it requires, and returns the field names in its error. */
 async function refusal(method: 'GET' | 'POST', path: string, { security }: Operation) {
   const [scheme] = security.flatMap(Object.keys);
   const key = scheme === 'partner' ? { key: partnerKey } : {};

@@ -2,14 +2,14 @@ import { badRequest } from '../../core/errors.ts';
 import { nearestName } from '../../core/text/near-names.ts';
 import type { Api } from '../dependencies.ts';
 
-/** Console and embed pages, below other paths, ignore the parameters of campaigns and mail programs. */
+/** Paths of the API. Console and embed pages, at other paths, ignore the parameters of campaigns and mail programs. */
 const API_PATHS = '/api/v1/';
-/** Characters of an unknown name that an error repeats. */
+/** Maximum characters of an unknown name in an error. */
 const LONGEST = 100;
 
 /**
- * Refuses query parameters that a route's schema does not name: a misspelled filter must not respond with everything.
- * Register it after authentication.
+ * Refuses query parameters that a route's schema does not name: a misspelled filter must not return all rows. Register
+ * it after authentication.
  */
 export function addUnknownParameters(app: Api): void {
   app.addHook('onRoute', ({ url, schema }) => {

@@ -57,7 +57,7 @@ export function addValidation(app: Api): void {
   });
 }
 
-/** Validates a body: unknown fields that are slips of known ones are faults beside those of the schema. */
+/** Validates a body. Misspelled fields are faults in addition to those of the schema. */
 function bodyValidator(schema: Schema, ajv: Ajv.Ajv, unknownFields: (body: unknown) => UnknownField[]) {
   const validator = validators(schema, () => ajv.compile(schema));
   const check = (body: unknown): boolean => {
@@ -75,8 +75,8 @@ function bodyValidator(schema: Schema, ajv: Ajv.Ajv, unknownFields: (body: unkno
 export type BodyCheck = (body: unknown) => AppError | null;
 
 /**
- * Returns the validation of a route's body, for bodies without a route of their own. Like a route's, it sets
- * defaults and drops unknown fields in the body itself.
+ * Returns the validation of a route's body, for bodies without a route of their own. Like a route, it sets defaults and
+ * drops unknown fields in the body itself.
  */
 export function bodyCheck(schema: TSchema, checkRest?: CheckRest): BodyCheck {
   const check = bodyValidator(schema, bodyAjv(), (body) => readFields(schema as FieldSchema, body));
@@ -126,7 +126,7 @@ function bodyAjv(): Ajv.Ajv {
       'date-time': (text: string) => parseInstant(text) !== null,
       'instant-cursor': (text: string) => parseInstant(text) !== null,
       'uuid-cursor': isUuid,
-      // For the document only: the handlers validate these, with a better message.
+      // Formats only for the document: the handlers validate them, with a better message.
       uri: true,
       email: true,
       currency: true,
@@ -135,7 +135,7 @@ function bodyAjv(): Ajv.Ajv {
   });
 }
 
-/** Parses a parameter's text, or returns it unchanged for the schema to refuse. */
+/** Parses a parameter's text. An unreadable text is returned unchanged, so that the schema refuses it. */
 const READERS: Record<string, (text: string) => unknown> = {
   integer: (text) => (/^-?\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : text),
   number: (text) => (/^-?\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : text),

@@ -9,8 +9,8 @@ type Call = (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string) => Promi
 type Paths = Record<string, Record<string, { operationId: string }>>;
 
 /**
- * Who may call what: each operation of the documents, below the names of all its callers. `nobody` has neither a key nor
- * a session. `secret` is a secret key without scopes and `manage`, `manage` one with both `manage` and the scope `read`.
+ * Permissions: each operation of the documents, below the names of all its callers. `nobody` has neither a key nor a
+ * session. `secret` is a secret key without scopes and `manage`, `manage` one with both `manage` and the scope `read`.
  */
 const OPERATIONS: Record<string, string> = {
   'publishable read links referrals tracking secret manage analyst operator owner': 'me.get',
@@ -116,10 +116,13 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** Any id; no request gets as far as looking for it. */
+/** Any id; no request gets far enough to look it up. */
 const ID = '01a1fda0-08a1-7000-b1c0-3017c3a6f7c2';
 
-/** Returns who may call an operation. The unknown parameter is refused after the rights, before anything is done. */
+/**
+ * Returns the callers of an operation. The unknown parameter is refused after the check of rights, before the operation
+ * runs.
+ */
 async function callersOf(method: string, path: string): Promise<string[]> {
   const url = `${path.replace('/api/v1', '').replace(/\{[^}]+\}/g, ID)}?unknown=1`;
   const names = Object.keys(callers);

@@ -28,10 +28,10 @@ export async function createKeyFor(tx: Queryable, auth: Auth, body: KeyBody, rig
 }
 
 /**
- * Returns what the key of a request may do. A key gives no more than it has: no `manage`, no scope and no time beyond
- * its own. What is left out is inherited.
+ * Returns the rights of the key in a request. A key gives no more than it has: no `manage`, no scope and no time beyond
+ * its own. Missing fields are inherited.
  *
- * @throws {AppError} `bad_request`, or `forbidden` when a key asks for more
+ * @throws {AppError} `bad_request`, or `forbidden` when a key requests more
  */
 export function rightsOf(body: KeyBody, auth: Auth, now: Date): KeyRights {
   const expiresAt = expiryOf(body, now);

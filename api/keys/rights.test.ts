@@ -14,7 +14,7 @@ async function make(shop: TestWorkspace, body: object = {}, key = shop.secretKey
   return made.body;
 }
 
-/** A key as the operator makes it, with `manage`. */
+/** A key with `manage`, created by the operator. */
 async function managing(api: TestApi, shop: TestWorkspace, more: { expiresAt?: Date } = {}) {
   const given = { workspaceId: shop.workspace.id, kind: 'secret', label: 'leaked', ...more } as const;
   const { key, token } = await createKey(api.stores.pool, given);
@@ -193,7 +193,7 @@ describe('a revocation with descendants', () => {
         )
       ).body;
     const { key: old } = await provision(false);
-    // The operator may have given it `manage`.
+    // The operator may have given the key `manage`.
     await api.stores.pool.query('UPDATE api_keys SET manage = true WHERE lookup = $1', [old.split('_')[2]]);
     const child = await make(shop, {}, old);
     const planted = await inviteBy(api, shop, old, 'planted@members.example');
@@ -243,7 +243,7 @@ describe('a restricted key', () => {
     'reads clicks': ['GET', '/clicks', undefined],
     'reads programs': ['GET', '/programs', undefined],
     enrolls: ['POST', '/referrals/enroll', { external_user_id: 'u' }],
-    // A GET that enrolls.
+    // This GET enrolls.
     'gets stats': ['GET', '/referrals/stats?external_user_id=u', undefined],
     tracks: ['POST', '/track/identify', {}],
     'lists webhooks': ['GET', '/webhooks', undefined],

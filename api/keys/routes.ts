@@ -105,7 +105,10 @@ export async function keyRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>): Prom
   );
 }
 
-/** A key may revoke itself without `manage`, so that anyone who finds it leaked can end it; not its descendants. */
+/**
+ * Returns whether a call revokes another key, or descendants. A key may revoke itself without `manage`, so that anyone
+ * who finds it leaked can end it.
+ */
 function revokesAnother({ auth, params, query }: FastifyRequest): boolean {
   const { id } = params as { id?: string };
   const { descendants } = query as { descendants?: unknown };

@@ -69,7 +69,7 @@ export const KeyWithToken = Type.Object(
   },
   { title: 'KeyWithToken' },
 );
-/** As a create returns it; a replay has no token. */
+/** The response of a create; a replay has no token. */
 export type KeyWithToken = KeyRecord & { token: string };
 
 export const KeyList = Type.Object(

@@ -6,7 +6,7 @@ import { campaign, createLink } from '../../test/support/links.ts';
 import { NIGHTLY } from '../../test/support/nightly.ts';
 import { ChangeBody, CreateBody, ListQuery } from './schemas.ts';
 
-/** Whatever is sent, the answer is never a 5xx. Seeds of failures are printed by fast-check. */
+/** No input may cause a 5xx. fast-check prints the seeds of failures. */
 
 const RUNS = { numRuns: NIGHTLY ? 400 : 150 };
 

@@ -10,7 +10,7 @@ import { changeLink, readChangeRequest, removeLink } from './change.ts';
 import { toRecord } from './record.ts';
 import { BulkResults, ChangeBody, LinkRecord } from './schemas.ts';
 
-/** Links of one call. */
+/** Maximum number of links of one call. */
 const MOST_IDS = 500;
 
 const Ids = Type.Array(Uuid, { minItems: 1, maxItems: MOST_IDS });
@@ -52,7 +52,7 @@ export async function linkBulkChangeRoutes(app: Api, deps: ApiDeps): Promise<voi
   const { pool, config, blockedDomains } = deps;
   const { shortUrl } = config;
 
-  /** Runs one step a link. A refused one does not affect the others. */
+  /** Runs one step for each link. A refused one does not affect the others. */
   async function each(
     request: FastifyRequest,
     ids: readonly string[],
@@ -64,7 +64,7 @@ export async function linkBulkChangeRoutes(app: Api, deps: ApiDeps): Promise<voi
         results.push({ index, status: 200, body: await step(id) });
       } catch (error) {
         const answer = toAppError(error);
-        // A fault of the server is not the row's: it is logged, and rows that are done stay done.
+        // A fault of the server is not the row's: it is thrown and logged, and completed rows stay.
         if (answer.status >= 500) throw error;
         results.push({ index, status: answer.status, body: envelope(answer, request) });
       }

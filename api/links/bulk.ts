@@ -16,10 +16,10 @@ export type RowResult = { index: number; status: number; body: unknown };
 /** Concurrent password hashes: one per libuv thread would starve all other work of the pool. */
 const ROWS_AT_A_TIME = 2;
 
-/** Links of one call, over all rows: their response is serialized in one step. */
+/** Maximum number of links of one call, over all rows: their response is serialized in one step. */
 const MOST_LINKS = 2_000;
 
-/** Validates each row as `POST /links` does, before a transaction is open, and a few of them in each slice of time. */
+/** Validates each row as `POST /links` does, before a transaction is open, and a few rows in each slice of time. */
 export async function readBulkRows(
   rows: unknown[],
   check: BodyCheck,

@@ -69,7 +69,9 @@ export async function readChangeRequest(body: ChangeBody, rules: DestinationRule
   };
 }
 
-/** Validates what a schema leaves of a change body. @throws {AppError} `bad_request` that names every fault */
+/**
+ * Checks the fields of a change body that its schema accepted. @throws {AppError} `bad_request` that names every fault
+ */
 export function checkChange(body: ChangeBody, rules: DestinationRules) {
   return readAll({
     destinationUrl: () =>
@@ -102,7 +104,7 @@ export async function changeLink(
   request: ChangeRequest,
 ): Promise<Link> {
   const { campaign, destinationUrl } = request;
-  // Always first, as in a create: the same lock order prevents deadlocks.
+  // Locked first, as in a create: the same lock order prevents deadlocks.
   const workspace = await lockWorkspace(tx, workspaceId);
   const link = await lockLink(tx, workspaceId, id);
   if (!link) throw noSuchLink();
@@ -169,7 +171,7 @@ function keepProgramRules({ link, destinationUrl }: ChangeRequest): void {
   for (const [field, url] of decidedUrls(link)) requireRoomForReferral(field, new URL(url));
 }
 
-/** Returns what a cleared `utm_source` or `utm_medium` becomes: the channel's. */
+/** Returns the channel's value for a cleared `utm_source` or `utm_medium`. */
 function usualUtm({ channel }: Link, change: LinkChange): LinkChange {
   return {
     ...(change.utm_source === null && { utm_source: channel }),

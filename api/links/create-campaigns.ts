@@ -22,10 +22,10 @@ import { checkTimes, type OwnSettings } from './settings.ts';
 import { claimFresh, type Draft, slugDrafts } from './slug-choice.ts';
 import { checkSplit, withoutSplit } from './split.ts';
 
-/** The links of a create, whether it made them or found them, and the workspace as it is then. */
+/** The links of a create, new or existing, and the workspace after it. */
 export type Created = { made: boolean; destinationId: string; links: Link[]; workspace: Workspace };
 
-/** A create that makes its campaign. */
+/** A create with a new campaign. */
 export type CampaignRequest = CreateRequest & { campaign: NewCampaign };
 
 /**
@@ -190,7 +190,7 @@ export function newLink(
   };
 }
 
-/** Returns the UTM parameters that the campaign's first link has instead of its channel's. */
+/** Returns the UTM parameters of the campaign's first link that differ from its channel's. */
 function ownUtm([first]: Link[], { utm_source, utm_medium }: OwnSettings) {
   const { channel = null } = first ?? {};
   const other = (sent: string | null | undefined, value: string | null | undefined, usual: string | null) =>

@@ -10,12 +10,12 @@ type Answer = {
 };
 type Row = Record<string, unknown>;
 
-/** A workspace where random creates meet what is there, and the cap of its plan. */
+/** A workspace with existing names and a capped plan, for random creates. */
 type Desk = {
   shop: TestWorkspace;
   campaignId: string;
   folderId: string;
-  /** Slugs are the deployment's: each desk has its own, which are told apart by this. */
+  /** Slugs are unique in the deployment, so this prefix separates the desks. */
   prefix: string;
 };
 
@@ -44,7 +44,7 @@ async function openDesk(plan: 'free' | 'unlimited', links: number): Promise<Desk
   return { shop, campaignId: body.destination_id, folderId: folder.body.id, prefix };
 }
 
-/** What few rows of many have. */
+/** Generates a value in few of many rows. */
 const seldom = <T>(...of: T[]) => fc.option(fc.constantFrom(...of), { freq: 3 });
 
 const rows = fc.array(
@@ -78,7 +78,10 @@ function rowAt(desk: Desk, given: Given): Row {
   };
 }
 
-/** An answer without what differs from desk to desk: ids, times and the desk's own slugs. Links are named by their age. */
+/**
+ * Returns a response without the parts that differ between desks: ids, times and the desk's own slugs. Links are named
+ * by their age.
+ */
 function plain({ prefix }: Desk, ages: string[], { status, body }: Answer) {
   const links = body.links?.map(
     ({ id, slug, channel, external_id, destination, external, utm_campaign }) => ({

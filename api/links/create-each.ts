@@ -29,8 +29,8 @@ export async function holdSlugsOf(tx: PoolClient, workspaceId: string, rows: Bul
 
 /**
  * Creates rows in order in one transaction. A refused row is rolled back alone; a database failure rolls back all.
- * Until the transaction ends, ingest sees no later change of any workspace, so many rows are made in one step, and
- * fewer where one is refused. Call {@link holdSlugsOf} first.
+ * Until the transaction ends, ingest sees no later change of any workspace, so many rows are created in one step, and
+ * fewer when one is refused. Call {@link holdSlugsOf} first.
  *
  * @returns the outcome of each row, in their order
  */
@@ -57,7 +57,7 @@ export async function createEach(tx: PoolClient, workspaceId: string, rows: Bulk
   });
 }
 
-/** Rows created in one step. */
+/** One step: a row alone, or rows together. */
 type Step = { alone: CreateRequest } | { together: CampaignRequest[] };
 
 /**
@@ -95,7 +95,7 @@ function namesOf(row: CreateRequest, choice: DomainChoice): string[] {
   return row.externalId === null ? slugs : [...slugs, `external_id ${row.externalId}`];
 }
 
-/** A row with a refused domain may be anywhere: its create fails. */
+/** Returns the custom names of a row. A row with a refused domain may use any, because its create fails. */
 function customNames({ domain, slug, channels }: CreateRequest, choice: DomainChoice): Name[] {
   if (slug === null) return [];
   const domainNumber = choice.numberOf(domain);
@@ -128,7 +128,7 @@ function workspaceAfter(outcomes: Outcome[], before: Workspace): Workspace {
   return last === undefined || last instanceof AppError ? before : last.workspace;
 }
 
-/** Returns what was made, or the error after a rollback. */
+/** Returns the result of `make`, or the error after a rollback. */
 async function rolledBackIfRefused<T>(tx: PoolClient, make: () => Promise<T>): Promise<T | AppError> {
   try {
     const made = await make();

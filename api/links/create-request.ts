@@ -45,7 +45,7 @@ export function withoutIgnored(body: unknown): unknown {
   return { ...body, destination_url: undefined, name: undefined };
 }
 
-/** `keepsSlugs`: whether a slug may be one of another service, with other letters and slashes (an import). */
+/** `keepsSlugs`: whether a slug may be another service's, with other letters and slashes (an import). */
 export type CreateRules = DestinationRules & { keepsSlugs?: boolean };
 
 /**
@@ -62,9 +62,9 @@ export async function readCreateRequest(body: CreateBody, rules: CreateRules): P
 }
 
 /**
- * Validates what a schema's refusal left of a create body.
+ * Checks the fields of a create body that its schema accepted.
  *
- * @param faulty fields that are named already
+ * @param faulty fields that already have a fault
  * @throws {AppError} `bad_request` that names every other fault
  */
 export function checkRest(body: CreateBody, faulty: ReadonlySet<string>, rules: CreateRules): void {
@@ -147,7 +147,7 @@ function readChannels({ channel, channels, smart }: CreateBody): (CreatableChann
   return keys;
 }
 
-/** The channels that slugs are made for; an unknown one is a fault of its own. */
+/** Returns the known channels, which slugs are generated for. An unknown channel is a fault of its own. */
 const knownChannels = ({ channels = [] }: CreateBody): (CreatableChannel | null)[] =>
   channels.length > 1 ? channels.flatMap((name) => creatableChannel(name) ?? []) : [null];
 

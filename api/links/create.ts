@@ -11,9 +11,9 @@ import { domainChoice, redirectUrls } from './domain-choice.ts';
 import { chooseSlugs } from './slug-choice.ts';
 
 /**
- * Creates a campaign with its links, or adds links to one. A known `external_id` creates nothing and returns its
- * link. Requires the workspace's lock (`lockWorkspace`): it makes the cap exact, sets the domain once, and lets
- * the second of two creates with one `external_id` find the first's link.
+ * Creates a campaign with its links, or adds links to one. A known `external_id` creates nothing and returns its link.
+ * Requires the workspace's lock (`lockWorkspace`): the lock makes the cap exact, sets the domain once, and lets the
+ * second of two creates with one `external_id` find the first's link.
  *
  * @throws {AppError} `limit_reached`, `bad_request` (domain), `not_found` (campaign, folder), `conflict` (slug,
  *   channel), in this order
@@ -69,7 +69,7 @@ function refuseSecondOnChannel(request: CreateRequest, siblings: Link[]): void {
   throw new AppError('conflict', secondOnChannel(taken));
 }
 
-/** Returns the message for a campaign's second link on a channel. Null: a Smart Link. */
+/** Returns the message for a second link of a campaign on one channel. Null: a Smart Link. */
 export function secondOnChannel(channel: Channel | null): string {
   const has = channel === null ? 'a Smart Link' : `a link on ${channel}`;
   return `the campaign has ${has}; a second one requires an \`external_id\` of its own`;

@@ -3,7 +3,7 @@ import type { LinkSettings } from '../../sql/links/link-settings.ts';
 /** An address of a link, with the name of its field. */
 export type DecidedUrl = readonly [field: string, url: string];
 
-/** Returns the addresses to which rules, devices and splits of a link lead. Undefined: not sent. */
+/** Returns the destinations of a link's rules, devices and splits. Undefined: not sent. */
 export function decidedUrls({ targeting, rules, split }: Partial<LinkSettings>): DecidedUrl[] {
   return [
     ...Object.entries(targeting ?? {}).map(([name, url]): DecidedUrl => [`targeting.${name}`, url]),

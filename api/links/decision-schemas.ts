@@ -15,8 +15,8 @@ import {
 import { Body, DESTINATION, Instant, NAME, NOT_BLANK, Nullable, OneOf } from '../schemas.ts';
 
 /**
- * Schemas of what decides a link's destination. Rules and variants allow unknown fields here, which would be dropped
- * silently otherwise: `core/links/rules` refuses them, since a rule without a misspelled field would decide for everyone.
+ * Schemas of a link's rules, targeting and split. Rules and variants allow unknown fields here, which would be dropped
+ * silently otherwise: `core/links/rules` refuses them, since a rule without a misspelled field would apply to everyone.
  */
 
 const UrlInput = Type.String({ format: 'uri', maxLength: DESTINATION_LIMIT, description: DESTINATION });
@@ -43,7 +43,7 @@ const DEVICES = {
   desktop: Type.Optional(UrlInput),
 };
 
-/** The fields of the conditions that do not only compare a list of values. */
+/** Further fields of conditions that do more than compare a list of values. */
 const FIELDS_BY_TYPE = [
   ...CONDITION_TYPES.filter((type) => !VALUE_TYPES.some((known) => known === type)).map(
     (type) =>
@@ -122,7 +122,7 @@ const SPLIT_ENDS_AT =
   'When the winner is decided: within 10 seconds after it, all visitors get the variant with the most of `split_goal` for each click; on a tie, or when a variant has fewer than 100 clicks, the first.';
 const SplitGoal = OneOf([...SPLIT_GOALS], { description: 'Required with `split_ends_at`.' });
 
-/** What a create and a change take alike. Null clears. */
+/** Fields that a create and a change share. Null clears. */
 export const DECISION_FIELDS = {
   targeting: Type.Optional(Nullable(Body(DEVICES, TARGETING))),
   rules: Type.Optional(

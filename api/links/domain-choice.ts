@@ -7,12 +7,12 @@ import { OWN_DOMAIN } from '../../sql/links/slugs.ts';
 import { type DecidedUrl, decidedUrls } from './decided-urls.ts';
 
 /**
- * Where a link is to be: a host of the workspace; null: the deployment's own domain; undefined: not sent. An import names
- * an entry itself, also one that is yet to be proven.
+ * The domain of a new link: a host of the workspace; null: the deployment's own domain; undefined: not sent. An import
+ * passes the row itself, even of a domain that is not proven yet.
  */
 export type WantedDomain = string | null | undefined | LinkDomain;
 
-/** The domains on which a workspace can make links, at one moment. */
+/** The domains on which a workspace can create links, at one moment. */
 export type DomainChoice = {
   /**
    * Returns the wanted domain.
@@ -22,12 +22,12 @@ export type DomainChoice = {
    */
   choose(wanted: WantedDomain, otherwise?: LinkDomain): LinkDomain;
   /**
-   * Requires that no address leads back to a domain of the workspace: a visitor would be redirected without end.
+   * Requires that no address leads back to a domain of the workspace, which would redirect a visitor forever.
    *
    * @throws {AppError} `bad_request` that names the field
    */
   refuseOwn(urls: Iterable<DecidedUrl>): void;
-  /** Returns the number of the wanted domain, of the deployment's own where {@link choose} throws. */
+  /** Returns the number of the wanted domain, or of the deployment's own if {@link choose} throws. */
   numberOf(wanted: WantedDomain): number;
 };
 

@@ -4,7 +4,7 @@ import type { Queryable } from '../../sql/database/pool.ts';
 import { updateWorkspace, type Workspace } from '../../sql/workspaces/workspaces.ts';
 
 /**
- * Requires own-site destinations to be on the workspace's domain. The first destination sets it.
+ * Requires that own-site destinations are on the workspace's domain. The first destination sets it.
  *
  * @param workspace as locked by this transaction
  * @returns the domain; null when none is set and there is no destination

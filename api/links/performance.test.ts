@@ -93,7 +93,7 @@ describe('the best links', () => {
         ])),
       );
     }
-    // Every link has a click, the first ones more: 120 of them go, 10 stay.
+    // Every link has a click, and the first ones have more. 120 of them are deleted, 10 stay.
     await storeClicks(
       api.stores,
       made.flatMap((link, n) => clicksOf(link, n < 120 ? 2 : 1)),

@@ -18,7 +18,7 @@ type Stores = Pick<ApiDeps, 'pool' | 'clickhouse'>;
 type Report = (choice: LinkChoice, shown?: ChooseShown) => Promise<LinkFigures[]>;
 /** Returns which of these links exist, in any order. */
 type Find<L> = (ids: string[]) => Promise<L[]>;
-/** A link that exists, with what it did in the window. */
+/** An existing link with its figures in the window. */
 type Performer<L> = { link: L; figures: LinkFigures };
 
 /** Rows requested beyond the limit: a few deleted links among them then need no second query. */
@@ -87,8 +87,8 @@ const inOrder = (a: Performer<Link>, b: Performer<Link>): number =>
   byRevenueThenClicks(a.figures, b.figures) || (a.link.created_at < b.link.created_at ? 1 : -1);
 
 /**
- * ClickHouse has clicks of deleted links, so more links are read than requested, and further ones while too few of
- * them exist. Their existence is checked before visitors are counted, which takes longest.
+ * Reads more links than requested, and further ones while too few of them exist, because ClickHouse has clicks of
+ * deleted links. Existence is checked before visitors are counted, which takes longest.
  */
 async function bestPerformers<L extends { id: string }>(
   find: Find<L>,
@@ -103,7 +103,7 @@ async function bestPerformers<L extends { id: string }>(
     let best = new Map<string, L>();
     const rows = await report({ kind: 'top', limit: step, offset }, async (candidates) => {
       looked = candidates.length;
-      // A click between two queries can move a link down past the offset, so it comes twice.
+      // A click between two queries can move a link down past the offset, which would return it twice.
       const fresh = candidates.filter(({ linkId }) => !seen.has(linkId));
       best = await existing(find, fresh, limit - found.length);
       return fresh.filter(({ linkId }) => best.has(linkId));

@@ -38,7 +38,7 @@ const CARD = {
   image_height: Type.Optional(Type.Integer({ ...SIDE, description: 'Pixels, together with `image_width`.' })),
 };
 
-/** What a create and a change take alike. Null clears. */
+/** Fields that a create and a change share. Null clears. */
 export const PREVIEW_FIELDS = { preview: Type.Optional(Nullable(Body(CARD, PREVIEW))) };
 
 /** The same in a link's record. */

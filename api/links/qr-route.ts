@@ -23,7 +23,7 @@ import { noSuchLink } from './change.ts';
 /** Width of an image, in pixels. */
 const SIZE = { least: 64, most: 2_048, usual: 512 };
 const MOST_MARGIN = 16;
-/** Pixels of a module's width that cameras and decoders need. */
+/** Minimum width of a module in pixels, for cameras and decoders. */
 const LEAST_SCALE = 2;
 
 const Color = (description: string, usual: string) =>
@@ -111,7 +111,7 @@ export async function linkQrRoute(app: Api, { pool, config }: ApiDeps): Promise<
         return reply.type('image/png').send(await qrPng(modules, look, logo));
       }
       const svg = qrSvg(modules, look, `QR code that leads to ${address}`, logo && logoUrl(logo));
-      // An image may not run or load anything where a browser opens it as a page.
+      // The image may not run or load anything when a browser opens it as a page.
       return reply
         .header('content-security-policy', "default-src 'none'; img-src data:")
         .type('image/svg+xml')
@@ -132,7 +132,7 @@ function readLook({ size, margin, color, background }: QrQuery): QrLook {
   return look;
 }
 
-/** @throws {AppError} `bad_request` for a level that does not bear the logo */
+/** @throws {AppError} `bad_request` for a level that does not allow the logo */
 function readLevel({ level, logo }: QrQuery): QrLevel {
   if (logo === '0') return level ?? 'M';
   if (level !== undefined && !LOGO_LEVELS.includes(level)) {

@@ -104,7 +104,7 @@ test('the workspace’s logo is in the middle once it is stored, and the code is
   expect(scannedText(body)).toBe(`${link.short_url}?qr=1`);
   expect(pixelOf(body, 300, 300)).toEqual([230, 110, 0]);
   const drawn = (await code('?logo=1')).body.toString();
-  // Browsers read SVG 2; tools of print shops read SVG 1.1, whose references are in a namespace of their own.
+  // Browsers read SVG 2. Tools of print shops read SVG 1.1, whose references have their own namespace.
   expect(drawn).toContain(`<image href="${logo}" xlink:href="${logo}"`);
   expect(drawn).toMatch(/^<svg [^>]*xmlns:xlink="http:\/\/www\.w3\.org\/1999\/xlink"/);
   expect((await code('?logo=0')).body.toString()).not.toContain('<image');

@@ -49,7 +49,7 @@ export function toRecord(link: Link, shortUrl: string): LinkRecord {
   };
 }
 
-/** Returns `…:00.000000Z` as it was most likely sent: `…:00.000Z`. */
+/** Returns `…:00.000000Z` in its likely sent form: `…:00.000Z`. */
 function shortened(instant: string): string {
   const nanos = parseInstant(instant);
   return nanos === null ? instant : formatInstantShort(nanos);

@@ -52,7 +52,7 @@ export async function linkRoutes(app: Api, deps: ApiDeps): Promise<void> {
         querystring: ListQuery,
       },
       preValidation: async ({ query }) => {
-        // Ignored, and so not validated.
+        // With `ids` it is ignored, and so not validated.
         if (query.ids !== undefined) (query as Partial<Query>).limit = undefined;
       },
     },
@@ -163,7 +163,7 @@ const OF_RECORDS = ['cursor', 'channel', 'domain', 'destination_id', 'slug', 'ex
 const OF_PERFORMANCE = ['days', 'from', 'to', 'include'] as const;
 
 /**
- * A filter that a view does not have must not respond with everything.
+ * Refuses a filter of the other view, which would otherwise be ignored and return all links.
  *
  * @throws {AppError} `bad_request` that names a parameter of the other view
  */

@@ -79,7 +79,7 @@ const PIXELS = {
   pinterest: Pixel('pinterest'),
 };
 
-/** The settings of a link that a create and a change take alike. Null clears. */
+/** Settings of a link that a create and a change share. Null clears. */
 const SETTING_FIELDS = {
   utm_campaign: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 255, pattern: NOT_BLANK }))),
   ...DECISION_FIELDS,

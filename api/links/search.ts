@@ -12,7 +12,7 @@ import { reportWindow } from '../report-window.ts';
 import { toRecord } from './record.ts';
 import type { FoundLinks, SearchQuery } from './search-schemas.ts';
 
-/** Maximum links that a figure sorts; further ones count as zero. */
+/** Maximum number of links in a sort by a figure; further ones count as zero. */
 const SORTED_LINKS = 100_000;
 
 type Stores = Pick<ApiDeps, 'pool' | 'clickhouse' | 'config'>;
@@ -60,7 +60,7 @@ export async function findLinks(deps: Stores, auth: Auth, query: SearchQuery): P
     total,
     links: found.flatMap(({ id, status }) => {
       const link = recordOf.get(id);
-      // Deleted between the two queries.
+      // The link was deleted between the two queries.
       if (!link) return [];
       const figures = figuresOf.get(id) ?? {
         clicks: 0,

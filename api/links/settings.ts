@@ -47,7 +47,10 @@ export function readSettings(fields: SettingFields, rules: DestinationRules): Pa
   };
 }
 
-/** Returns validated settings with the password's hash. Call it before a transaction is open: a hash takes a while. */
+/**
+ * Returns validated settings with the password's hash. Call it before a transaction is open, because hashing takes
+ * time.
+ */
 export async function withPasswordHash(
   settings: Partial<LinkSettings>,
   { password }: Pick<SettingFields, 'password'>,
@@ -73,11 +76,11 @@ function readSwitches(fields: SettingFields): Partial<LinkSettings> {
   );
 }
 
-/** A link's own settings, which a new link of its campaign does not inherit. Undefined: not sent. */
+/** A link's own settings, which new links of its campaign do not inherit. Undefined: not sent. */
 export type OwnSettings = Partial<Pick<Link, 'starts_at' | 'archived' | 'utm_source' | 'utm_medium'>>;
 
 /**
- * Validates what {@link readSettings} leaves out.
+ * Validates the settings that {@link readSettings} leaves out.
  *
  * @throws {AppError} `bad_request` that names the field
  */
@@ -123,7 +126,7 @@ function readTargeting(given: Targeting, rules: DestinationRules): Targeting | n
   return Object.keys(targeting).length > 0 ? targeting : null;
 }
 
-/** An app opens on its own system only. */
+/** Targeted systems, because an app opens only on its own system. */
 const TARGETS = [
   ['ios', requireAppDestination],
   ['android', requireAppDestination],

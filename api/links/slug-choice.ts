@@ -9,13 +9,13 @@ import { claimSlugs, type SlugClaim } from '../../sql/links/slugs.ts';
 /** A link to be created. */
 export type Draft = { id: string; channel: Channel | null; domain: LinkDomain };
 
-/** Attempts to generate a free random slug; this many collisions in a row are not chance. */
+/** Attempts to generate a free random slug. So many collisions in a row do not happen by chance. */
 const GENERATE_TRIES = 8;
 
 /**
- * Claims a slug for each link: random, or the custom slug. One link gets it verbatim, several get
- * `<slug>-<channel>`. If the campaign's link on the same channel already has the custom slug, the new link gets
- * the first free one of `<slug>-2`, `<slug>-3`…
+ * Claims a slug for each link: random, or the custom slug. A single link gets it verbatim, several get
+ * `<slug>-<channel>`. If the campaign's link on the same channel already has the custom slug, the new link gets the
+ * first free one of `<slug>-2`, `<slug>-3`…
  *
  * @param siblings the campaign's existing links
  * @returns the slugs in the order of the drafts
@@ -103,7 +103,7 @@ function isTakenBySibling(custom: string, draft: Draft, siblings: Link[]): boole
   );
 }
 
-/** The highest number that is tried. No campaign has that many links of one slug on one channel. */
+/** Highest number that is tried. No campaign has so many links with one slug on one channel. */
 const LAST_NUMBER = 10_000;
 
 async function claimNumbered(

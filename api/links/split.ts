@@ -3,7 +3,7 @@ import type { LinkSettings } from '../../sql/links/link-settings.ts';
 
 type SplitSettings = Pick<LinkSettings, 'split' | 'split_ends_at' | 'split_goal'>;
 
-/** Returns the settings with an end and a goal cleared along with their split, unless they are sent too. */
+/** Returns the settings with the end and the goal cleared along with their split, unless they are sent too. */
 export function withoutSplit<T extends Partial<SplitSettings>>(settings: T): T {
   if (settings.split !== null) return settings;
   const { split_ends_at, split_goal } = settings;
@@ -22,7 +22,7 @@ export function checkSplit({ split, split_ends_at, split_goal }: SplitSettings):
   if (split_goal === null) throw badRequest('split_goal', 'is required with `split_ends_at`');
 }
 
-/** Returns a change of a link that decides the winner again, where it changes the split. */
+/** Returns a change of a link that resets the winner, if it changes the split. */
 export function restartedSplit<T extends Partial<SplitSettings>>(change: T): T & { split_winner?: null } {
   const { split, split_ends_at, split_goal } = change;
   const isChanged = split !== undefined || split_ends_at !== undefined || split_goal !== undefined;

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { REDIRECT_STATUSES } from '../../sql/links/link-settings.ts';
 import { Instant, NOT_BLANK, Nullable } from '../schemas.ts';
 
-/** Schemas of how a link redirects: status, what is passed on, what is added, and from when. */
+/** Schemas of how a link redirects: status, what is passed on or added, and the start. */
 
 const Utm = (description: string) =>
   Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 255, pattern: NOT_BLANK, description })));
@@ -20,7 +20,7 @@ const StartsAt = {
 const ARCHIVED =
   'Left out of lists unless `archived=include`; it redirects. A new link of the campaign does not inherit it.';
 
-/** What a create and a change take alike. Null restores the default. */
+/** Fields that a create and a change share. Null restores the default. */
 export const SWITCH_FIELDS = {
   utm_source: Utm('Null: the channel.'),
   utm_medium: Utm('Null: `social`, or `local` for `google_business`.'),

@@ -59,7 +59,7 @@ test('it is 503 while ClickHouse is down, and a connection ends when it stays do
   const authorization = `Bearer ${shop.secretKey}`;
   const live = await openEventStream(url, { authorization });
   isAway = true;
-  // A short absence is borne: reads after it succeed.
+  // After a short outage, reads succeed again.
   await anotherRead();
   isAway = false;
   await anotherRead();

@@ -15,12 +15,12 @@ const BATCH = 1_000;
 const PATIENCE_MS = 10_000;
 
 /**
- * A step back of the watermark beyond this means that a clock was ahead and was corrected. Clients then reconnect
- * and resume. Nanoseconds, more than the oldest live click moves between two polls.
+ * A step back of the watermark beyond this means that a wrong clock was corrected. Clients then reconnect and resume.
+ * Nanoseconds, more than the oldest live click moves between two polls.
  */
 const SET_BACK = 5n * NANOS_PER_SECOND;
 
-/** New clicks, oldest first; with them, every click before `settled` has been sent. */
+/** New clicks, oldest first. After them, every click before `settled` has been sent. */
 export type Listener = {
   clicks(clicks: readonly ShownClick[], settled: bigint): void;
   /** ClickHouse has been down too long: the feed has ended. */
@@ -28,7 +28,7 @@ export type Listener = {
 };
 
 /**
- * Age of the oldest live click. The stream of a dead process may hold the watermark for days: older clicks are for
+ * Time of the oldest live click. The stream of a dead process may hold the watermark for days: older clicks are for
  * `GET /clicks`.
  */
 export const oldestLive = (): bigint => nowNanos() - NANOS_PER_DAY;
@@ -40,7 +40,7 @@ export async function settledBefore({ pool }: Pick<Stores, 'pool'>): Promise<big
   return visible > oldest ? visible : oldest;
 }
 
-/** Returns the settled time after a batch: that of a full batch ends at its last click. */
+/** Returns the settled time after a batch. For a full batch it is the time of the last click. */
 export function settledAfter(clicks: readonly ShownClick[], limit: number, visible: bigint): bigint {
   const last = clicks.at(-1);
   if (clicks.length < limit || !last) return visible;
@@ -60,7 +60,7 @@ export function nextClicks(
 /** A workspace's new clicks, polled once for all listeners while there are any. */
 export type Feed = {
   /**
-   * Adds a listener, which gets exactly what follows {@link Feed.position}. @returns false when the feed has ended
+   * Adds a listener, which gets exactly the clicks after {@link Feed.position}. @returns false when the feed has ended
    */
   listen(listener: Listener): boolean;
   position(): Position;

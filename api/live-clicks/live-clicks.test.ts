@@ -36,7 +36,7 @@ async function connect(query = '', headers: Record<string, string> = {}, from = 
   return stream;
 }
 
-/** Says that clicks before it (microseconds) are visible, as workers do. */
+/** Marks clicks before it (microseconds) as visible, as workers do. */
 async function watermarkAt(micros: number): Promise<void> {
   await advanceStreams(
     api.stores.pool,
@@ -52,7 +52,7 @@ function nextOf(stream: number): bigint {
   return BigInt(micros) * 1_000n + BigInt(streams[stream]?.ordinal ?? 0);
 }
 
-/** Makes clicks visible; their ids are their visitors'. */
+/** Makes clicks visible, each with its visitor as its id. */
 async function click(count = 1, given: Partial<GivenClick> = {}): Promise<string[]> {
   const stored = await storeClicks(
     api.stores,
@@ -116,7 +116,7 @@ describe('a connection', () => {
     await expect.poll(() => visitors(byChannel)).toEqual([...ofChannel, ...last]);
     await expect.poll(() => visitors(byCountry)).toEqual([...ofCountry, ...last]);
     await expect.poll(() => visitors(byJson)).toEqual([...ofCountry, ...last]);
-    // What is caught up with is filtered as well.
+    // The filter also applies to the clicks that are caught up with.
     const again = await connect(`link_ids=${linkId}&channel=youtube`, {
       'last-event-id': withBots.events[0]?.id ?? '',
     });
@@ -148,7 +148,7 @@ describe('a connection', () => {
   });
 
   test('gets the clicks of an hour in a time zone', async () => {
-    // An hour that no two of these zones have at once.
+    // At any time, the hour differs between these zones.
     const zones = ['UTC', 'Asia/Tokyo', 'America/Los_Angeles'];
     const hourIn = (timeZone: string) =>
       Number(new Intl.DateTimeFormat('en', { timeZone, hour: 'numeric', hourCycle: 'h23' }).format());
@@ -189,7 +189,7 @@ describe('every click comes exactly once', () => {
     const connections: EventStream[] = [await connect()];
     const late: GivenClick[] = [];
     for (let round = 0; round < 12; round++) {
-      // The second stream's clicks happen with the first one's but become visible rounds later.
+      // The clicks of both streams have the same times, but the second stream's become visible rounds later.
       for (let n = 0; n < 15; n++) {
         late.push({ workspaceId: shop.workspace.id, tsNanos: nextOf(1) });
         if (n % 3 === 0) made.push(...(await click(1, { tsNanos: nextOf(0) })));

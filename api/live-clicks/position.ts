@@ -5,11 +5,11 @@ const STREAMS = 1_000n;
 const TEXT = /^([^~]+)((?:~[1-9]\d{0,16}){0,1000})$/;
 
 /**
- * Which clicks of a workspace have been sent. Clicks become visible in the order of their times only within one stream.
- * So the position has two parts: all clicks before `settled` are sent, and those of each stream up to its newest one.
- * As text it is the id of an event. It is short, because few streams have clicks past `settled`:
- * `2026-11-20T10:00:00.123456789Z~5000003~7200004`, an instant, then the nanoseconds from it to the newest click
- * of each stream.
+ * The sent clicks of a workspace. Clicks become visible in the order of their times only within one stream. So the
+ * position has two parts: all clicks before `settled` are sent, and those of each stream up to its newest one. As text
+ * it is the id of an event. It is short, because few streams have clicks past `settled`:
+ * `2026-11-20T10:00:00.123456789Z~5000003~7200004`, an instant, then the nanoseconds from it to the newest click of
+ * each stream.
  */
 export class Position {
   #settled: bigint;
@@ -40,7 +40,7 @@ export class Position {
     return this.#settled;
   }
 
-  /** The time of the newest sent click of each stream, where it is not before {@link settled}. */
+  /** The time of the newest sent click of each stream, unless it is before {@link settled}. */
   get newest(): bigint[] {
     return [...this.#newest.values()];
   }
@@ -74,7 +74,7 @@ export class Position {
   }
 
   toString(): string {
-    // Plus one, so that a click at the very instant is not 0.
+    // Adds one, so that a click at the very instant is not 0.
     const deltas = this.newest.map((time) => `~${time - this.#settled + 1n}`);
     return `${formatInstant(this.#settled, 9)}${deltas.join('')}`;
   }

@@ -15,9 +15,9 @@ import { type LiveStream, openLiveStream } from './stream.ts';
 /** Maximum open connections of a workspace and of the process. */
 const MAX_OF_WORKSPACE = 20;
 const MAX_OF_PROCESS = 200;
-/** After which a caller beyond the limit of a workspace may try again. */
+/** Delay before a caller beyond the limit of a workspace may retry. */
 const RETRY_SECONDS = 15;
-/** Ids of a quiet connection may be a day old when they come back. */
+/** Tolerance: the id of a quiet connection may be a day old when it comes back. */
 const SLACK = 3_600n * NANOS_PER_SECOND;
 
 const ANSWER = {
@@ -102,7 +102,7 @@ export async function liveClickRoutes(app: Api, deps: ApiDeps): Promise<void> {
         clearTimeout(end);
         streams.delete(stream);
       });
-      // A client that listens no more closes its side first. A response with an end would still be sent.
+      // A client that stops listening closes its side first. The server would still send a response with an end.
       const { socket } = request.raw;
       socket.once('end', stream.end);
       stream.body.once('close', () => socket.off('end', stream.end));

@@ -3,7 +3,7 @@ import { CLICK_FILTER_PARAMETERS } from '../analytics/click-filters.ts';
 import { Bots, Orphans } from '../clicks/schemas.ts';
 import { LinkIds } from '../schemas.ts';
 
-/** Longest time that one connection lasts: key and plan are checked again with the next one. Seconds. */
+/** Longest duration of one connection: the next one checks key and plan again. Seconds. */
 const LONGEST_SECONDS = 600;
 
 export const LiveQuery = Type.Object({

@@ -12,8 +12,8 @@ const HEARTBEAT_MS = 15_000;
 /** Delay before a browser reconnects. Milliseconds. */
 const RETRY_MS = 1_000;
 /**
- * Maximum bytes buffered for a slow reader when more clicks come. Past it the connection is cut, and the next one
- * resumes. New clicks come in batches of a limited size, so a burst alone cuts no connection.
+ * Maximum bytes buffered for a slow reader when more clicks arrive. Past it the connection is cut, and the next one
+ * resumes. New clicks arrive in batches of a limited size, so a burst alone cuts no connection.
  */
 const MOST_WAITING = 1_048_576;
 /** Clicks of the feed buffered while older ones are sent. */
@@ -40,7 +40,7 @@ export type LiveRequest = {
 export type LiveStream = {
   /** The body of the response. */
   body: Readable;
-  /** Ends the response now; the next connection sends what its reader has not received. */
+  /** Ends the response now; the next connection sends the clicks that its reader has not received. */
   end(): void;
 };
 
@@ -94,7 +94,7 @@ export async function openLiveStream(
     position.settle(settled);
   }
 
-  /** Sends stored clicks at the reader's pace until the feed has all that follow. */
+  /** Sends stored clicks at the reader's pace until the feed has all later ones. */
   async function catchUp(): Promise<void> {
     while (body.writable) {
       const before = await settledBefore(deps);
@@ -112,7 +112,8 @@ export async function openLiveStream(
   }
 
   function end(): void {
-    // What waits for a reader that has not begun is sent; one that has fallen behind would keep the connection open.
+    // Buffered clicks are sent to a reader that has not started. A reader that has fallen behind would keep the
+    // connection open, so it is cut.
     const hasReader = body.readableFlowing !== null;
     if (hasReader && waiting() > 0) body.destroy();
     else body.end();
@@ -122,7 +123,7 @@ export async function openLiveStream(
     try {
       if (!(await isStillAllowed())) end();
     } catch (error) {
-      // Retried at the next heartbeat; the feed ends when ClickHouse stays down.
+      // The next heartbeat retries; the feed ends when ClickHouse stays down.
       deps.log.debug({ err: error }, 'failed to check the access of a live stream');
     }
   }

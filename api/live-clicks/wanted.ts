@@ -6,7 +6,7 @@ import { NO_LINK } from '../../core/clicks/field-names.ts';
 import { NANOS_PER_MILLI } from '../../core/time/timestamps.ts';
 import { zoneClock } from '../../core/time/zone-clock.ts';
 
-/** Returns whether a click passes conditions, as ClickHouse decides it. */
+/** Returns whether a click passes conditions, with the same result as in ClickHouse. */
 export function passes(conditions: readonly Condition[]): (click: ShownClick) => boolean {
   const all = conditions.map(predicateOf);
   return (click) => all.every((isTrue) => isTrue(click));
@@ -45,7 +45,7 @@ function predicateOf(condition: Condition): (click: ShownClick) => boolean {
       };
     }
     case 'buckets':
-      // `filters` of clicks has none on time.
+      // `filters` of clicks has no condition on time.
       return () => false;
   }
 }

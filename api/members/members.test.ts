@@ -221,7 +221,7 @@ describe('a change of a member', () => {
     expect(again.status).toBe(401);
     expect((await shop.get('/members')).text).not.toContain(member.email);
     expect((await owner.call('DELETE', `/members/${member.id}`)).status).toBe(404);
-    // The email is free again.
+    // The email can be used again.
     const back = await signedInAs(api, shop, 'analyst', { email: member.email });
     expect(back.id).not.toBe(member.id);
   });
@@ -241,7 +241,7 @@ describe('a change of a member', () => {
       first.call('DELETE', `/members/${second.id}`),
       second.call('PATCH', `/members/${first.id}`, { body: { role: 'analyst' } }),
     ]);
-    // The later one is refused: its caller is no longer an owner or member, or it would remove the last owner.
+    // The later call is refused: its caller is no longer an owner or member, or it would remove the last owner.
     expect(both.filter(({ status }) => status === 200)).toHaveLength(1);
     const { body } = await alone.get<Members>('/members');
     expect(body.members.filter(({ role }) => role === 'owner')).toHaveLength(1);

@@ -1,7 +1,7 @@
 import { KEY_RESTRICTIONS, type KeyRestriction, mayCall } from '../../core/access/key-scopes.ts';
 import type { DocumentedRoute } from './document.ts';
 
-/** Who may call an operation beyond the kind of its key: the extension `x-access` of the document. */
+/** The callers of an operation beyond the kind of its key: the extension `x-access` of the document. */
 type Access = {
   /** Restricted keys with one of these scopes may call it. */
   scopes?: KeyRestriction[];
@@ -10,7 +10,10 @@ type Access = {
   plan: 'any' | 'paid' | 'depends';
 };
 
-/** Returns who may call an operation, as the checks of keys and plans do. @param path with the base path */
+/**
+ * Returns the callers of an operation, by the same rules as the checks of keys and plans. @param path with the base
+ * path
+ */
 export function accessOf({ config }: DocumentedRoute, path: string, method: string): Access {
   const { scope, manage, role, plan = 'paid' } = config;
   const isOfWorkspace = scope === 'secret' || scope === 'any';

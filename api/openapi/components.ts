@@ -4,7 +4,7 @@ import { SHOWN_PATTERNS } from '../schemas.ts';
 /** A part of the document, or a JSON Schema. */
 export type Json = Record<string, unknown>;
 
-/** Patterns and plain strings that the document has for formats which only our validation knows. */
+/** Patterns and plain strings in the document for formats that only our validation knows. */
 const UUID = '[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
 const FORMATS: Record<string, Json> = {
   // Plain strings: a client that parses a cursor as a date loses digits, and with them rows.
@@ -70,7 +70,7 @@ export function createComponents(): Components {
   return { form, schemas };
 }
 
-/** A description that all usages share belongs to the type; different ones stay where they are. */
+/** A description that all usages share belongs to the type; otherwise each usage keeps its own. */
 function described({ schema, usages }: Component): Json {
   const descriptions = new Set(
     usages.flatMap(({ description }) => (description === undefined ? [] : [description])),
@@ -87,7 +87,7 @@ function described({ schema, usages }: Component): Json {
 function shapeOf(schema: Json, form: (schema: unknown) => unknown): Json {
   const shape: Json = {};
   for (const [keyword, value] of Object.entries(schema)) {
-    // Bodies that write drop fields they don't know. Those that only read refuse them, and clients know the fields.
+    // Bodies that write drop unknown fields. Bodies that only read refuse them, and clients know the fields.
     if (keyword === 'additionalProperties' && value === false) continue;
     if (keyword === 'refusesUnknown' || keyword === 'shown') continue;
     if (NESTED.has(keyword)) shape[keyword] = form(value);
@@ -95,7 +95,7 @@ function shapeOf(schema: Json, form: (schema: unknown) => unknown): Json {
     else shape[keyword] = value;
   }
   if (typeof shape.pattern === 'string') shape.pattern = SHOWN_PATTERNS[shape.pattern] ?? shape.pattern;
-  // What the handler validates, with a message of its own.
+  // Adds the rules that the handler validates, with a message of its own.
   if (isJson(schema.shown)) Object.assign(shape, schema.shown);
   return withDiscriminator(schema, withPlainRecord(withOptionalDefaults(withKnownFormat(shape))));
 }
@@ -107,7 +107,7 @@ function withKnownFormat(shape: Json): Json {
   return { ...rest, ...known };
 }
 
-/** What has a default may be left out. Inside it is always there, so the schema itself calls it required. */
+/** Makes fields with a default optional. The validated value always has them, so the schema itself requires them. */
 function withOptionalDefaults(shape: Json): Json {
   const { required, ...rest } = shape;
   if (!Array.isArray(required)) return shape;
@@ -119,14 +119,14 @@ function withOptionalDefaults(shape: Json): Json {
   return needed.length > 0 ? { ...rest, required: needed } : rest;
 }
 
-/** Generators know objects of any keys as `additionalProperties`, not as `patternProperties`. */
+/** Generators of clients support objects of any keys as `additionalProperties`, not as `patternProperties`. */
 function withPlainRecord(shape: Json): Json {
   const { patternProperties, ...rest } = shape;
   if (!isJson(patternProperties)) return shape;
   return { ...rest, additionalProperties: Object.values(patternProperties)[0] };
 }
 
-/** Named objects that a constant `type` tells apart get a discriminator. */
+/** Adds a discriminator to named objects with a constant `type` each. */
 function withDiscriminator(schema: Json, shape: Json): Json {
   const { anyOf, ...rest } = shape;
   const names = discriminatedNames(schema.anyOf);

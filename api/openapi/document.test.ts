@@ -5,7 +5,7 @@ import { type TestApi, testApi } from '../../test/support/api.ts';
 import type { Json } from './components.ts';
 import { type Document, operationsOf, responseOf, schemasIn } from './test-support.ts';
 
-/** What holds for both documents. */
+/** Properties of both documents. */
 
 let api: TestApi;
 const documents: Record<string, Document> = {};
@@ -67,7 +67,7 @@ describe.each(['public', 'console'])('the %s document', (name) => {
 
   test('has examples that are valid by their schemas', () => {
     const document = documentOf(name);
-    // A schema is used some times at most: optimizing its code takes longer than it saves.
+    // Each schema is used a few times, so optimizing its code takes longer than it saves.
     const options = { strict: false, allErrors: true, validateFormats: true, code: { optimize: false } };
     const ajv = new Ajv2020(options);
     ajv.addFormat('uuid', /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
@@ -78,7 +78,7 @@ describe.each(['public', 'console'])('the %s document', (name) => {
     ajv.addSchema({ $id: 'document', components: document.components });
     const wrong: unknown[] = [];
     let checked = 0;
-    /** By the text of the schema: that of an error belongs to each operation. */
+    /** Keyed by the text of the schema, because each operation has its own schema of an error. */
     const compiled = new Map<string, ValidateFunction>();
     const check = (where: string, schema: Json, value: unknown) => {
       const text = JSON.stringify(schema).replaceAll('"#/components', '"document#/components');

@@ -11,14 +11,14 @@ import { REQUEST_EXAMPLES, RESPONSE_EXAMPLES } from './operation-examples.ts';
 import { curlOf } from './samples.ts';
 import { webhooksOf } from './webhooks.ts';
 
-/** What the document of a route needs besides its schemas. */
+/** The parts of a route that the document needs besides its schemas. */
 export type DocumentedRoute = {
   config: FastifyContextConfig;
   hasBody: boolean;
   errors: readonly ErrorCode[];
 };
 
-/** What `@fastify/swagger` writes where a response has no description. */
+/** The text of `@fastify/swagger` for a response without a description. */
 const NO_DESCRIPTION = 'Default Response';
 
 type Media = { schema: unknown; example?: unknown; examples?: Json };
@@ -43,7 +43,7 @@ type SecurityScheme = { description: string } & (
   | { type: 'apiKey'; in: 'cookie'; name: string }
 );
 
-/** What is in one document. */
+/** Selects the contents of one document. */
 export type DocumentPart = {
   info: Json;
   tags: { name: string; description: string }[];
@@ -134,7 +134,7 @@ function formed(
   return operation;
 }
 
-/** Of a response the description is its own, not that of its schema. */
+/** A response has a description of its own, not that of its schema. */
 function withoutDescription(schema: unknown): unknown {
   if (!isJson(schema) || typeof schema.title !== 'string') return schema;
   const { description: _, ...rest } = schema;
@@ -161,7 +161,7 @@ function addExamples(operation: Operation, schemas: Record<string, Json>): void 
   }
 }
 
-/** One example, or one of each shape where a response has one of several. */
+/** Returns one example, or one of each shape if a response has several. */
 function examplesOf(schema: unknown, schemas: Record<string, Json>): Pick<Media, 'example' | 'examples'> {
   const shapes = isJson(schema) && Array.isArray(schema.anyOf) ? (schema.anyOf as Json[]) : [];
   if (shapes.length === 0) return { example: exampleOf(schema, schemas) };

@@ -58,7 +58,7 @@ function responseOf(codes: ErrorCodes, schema: unknown, schemas: Record<string, 
   };
 }
 
-/** Of the deployment that examples are of. */
+/** Origin of the examples' deployment. */
 const ERROR_PAGES = 'https://hop.example/docs/errors';
 const NO_SUCCESS = { idempotent: false, hasBody: false, headers: [] };
 

@@ -1,6 +1,6 @@
 import { CLICK_NAMES, clickField } from '../../core/clicks/field-names.ts';
 
-/** A slug is an example of links too, which have another one. */
+/** Values of a click's fields, except the slug, which is another one in examples of links. */
 const CLICK_EXAMPLES = Object.fromEntries(
   CLICK_NAMES.flatMap((name) => {
     const { example } = clickField(name);

@@ -3,7 +3,7 @@ import { EXAMPLE_VALUES } from './example-values.ts';
 
 const REFERENCE = '#/components/schemas/';
 
-/** Values that a format stands for where no field has one of its own. */
+/** Values for a format, for fields without a value of their own. */
 const BY_FORMAT: Record<string, unknown> = {
   uuid: '019aabf4-3c00-7000-8000-000000000001',
   'date-time': '2026-11-20T10:00:00.000000Z',
@@ -39,7 +39,7 @@ export function exampleOf(schema: unknown, types: Record<string, Json>, owner = 
     if (isJson(part.properties)) return objectOf(part, at);
     if (part.type === 'array') return [valueFor(part.items, at)];
     if (Array.isArray(part.enum)) return part.default ?? part.enum[0];
-    // `id` is a UUID where its format says so, else what the table has.
+    // `id` is a UUID if its format says so, else the value of the table.
     if (at.field === 'id' && part.format === 'uuid') return BY_FORMAT.uuid;
     if (at.field in EXAMPLE_VALUES) return EXAMPLE_VALUES[at.field];
     if (typeof part.format === 'string' && part.format in BY_FORMAT) return BY_FORMAT[part.format];

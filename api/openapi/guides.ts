@@ -7,7 +7,7 @@ import { CONDITION_TYPES, kindOf } from '../../core/links/rules/conditions.ts';
 import { EVENT_TYPES, EVENTS } from '../../core/webhooks/event-types.ts';
 
 /**
- * Writes the parts of the guides in `docs/` that follow from tables of the code:
+ * Writes the parts of the guides in `docs/` that are generated from tables of the code:
  *
  *   npm run types
  *
@@ -43,7 +43,7 @@ export const GUIDES = ['analysts.md', 'connections.md', 'links.md', 'webhooks.md
 
 const PART = /(<!-- (\w+): npm run types -->\n\n)[\s\S]*?(\n<!-- end -->)/g;
 
-/** Returns a guide with its parts as the tables say. */
+/** Returns a guide with its parts generated from the tables. */
 export const withParts = (guide: string): string =>
   guide.replace(PART, (_, start: string, name: string, end: string) => {
     const rows = PARTS[name];

@@ -1,7 +1,7 @@
 import { CLICK_NAMES, clickField } from '../../core/clicks/field-names.ts';
 import type { ErrorCode } from '../../core/errors.ts';
 
-/** Of the click in the CSV example, where it is another one than that of the other examples. */
+/** Fields of the click in the CSV example that differ from the other examples. */
 const CSV_VALUES: Record<string, string> = {
   link_id: '019aabf4-3c00-7000-8000-000000000002',
   visitor_id: '7d0c2f6e-9a51-4c38-8b7e-2f1a90d4c655',
@@ -26,7 +26,7 @@ const AUTUMN = {
   channel: 'newsletter',
 };
 
-/** Request bodies by operation id, where the required fields alone show too little. */
+/** Request bodies by operation id, for bodies whose required fields alone show too little. */
 export const REQUEST_EXAMPLES: Record<string, unknown> = {
   'clicks.import': `ts,short_url,country,referer,user_agent,count
 2025-03-01T10:00:00Z,https://go.example.com/autumn-sale,DE,https://t.co/x,Mozilla/5.0,1
@@ -120,7 +120,7 @@ export const REQUEST_EXAMPLES: Record<string, unknown> = {
   },
 };
 
-/** Responses by operation id and media type, where the schema alone does not make one. */
+/** Responses by operation id and media type, for responses without a sufficient schema. */
 export const RESPONSE_EXAMPLES: Record<string, Record<string, unknown>> = {
   'clicks.export': {
     'text/csv': CSV_EXAMPLE,

@@ -11,7 +11,7 @@ import {
   schemasIn,
 } from './test-support.ts';
 
-/** What a client reads out of the document of keys. */
+/** The parts of the document of keys that a client reads. */
 
 let api: TestApi;
 let document: Document;

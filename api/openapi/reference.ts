@@ -5,10 +5,10 @@ import type { DocumentedRoute, RawDocument } from './document.ts';
 import { documented, errorsOf } from './routes.ts';
 import { CONSOLE, PUBLIC } from './text.ts';
 
-/** What the documents need of a route. */
+/** The parts of a route that the documents need. */
 export type RouteToDocument = Pick<RouteOptions, 'method' | 'url' | 'schema' | 'config'>;
 
-/** Returns the list that each documented route is added to as it is registered. Call it before the routes are. */
+/** Returns the list to which each documented route is added when it is registered. Call it before the routes are. */
 export function collectRoutes(app: Pick<FastifyInstance, 'addHook'>): readonly RouteToDocument[] {
   const routes: RouteToDocument[] = [];
   app.addHook('onRoute', ({ method, url, schema, config }) => {
@@ -19,7 +19,7 @@ export function collectRoutes(app: Pick<FastifyInstance, 'addHook'>): readonly R
 }
 
 export type Reference = {
-  /** The OpenAPI object of all routes, from which the documents are made. */
+  /** The OpenAPI object of all routes, from which the documents are generated. */
   raw: RawDocument;
   /** By operation id. */
   routes: ReadonlyMap<string, DocumentedRoute>;

@@ -4,8 +4,8 @@ import type { Scope } from '../dependencies.ts';
 import { isJson, type Json } from './components.ts';
 
 /**
- * Returns the schema of a route for the document: with what follows from the route's own settings, which are who may call
- * it and its `Idempotency-Key`.
+ * Returns the schema of a route for the document, extended by the route's own settings: its callers and its
+ * `Idempotency-Key`.
  */
 export function documented(schema: FastifySchema, route: RouteOptions): FastifySchema {
   const { scope, idempotent, answers, document } = route.config ?? {};
@@ -56,7 +56,9 @@ const IDEMPOTENCY_HEADER = {
   },
 };
 
-/** A parameter with a default may be left out. Inside it is always there, so the schema itself calls it required. */
+/**
+ * Makes parameters with a default optional. The validated value always has them, so the schema itself requires them.
+ */
 function withOptionalDefaults(schema: unknown): unknown {
   const { required = [], properties, ...rest } = schema as { required?: string[]; properties: Json };
   const needed = required.filter((name) => {

@@ -8,7 +8,7 @@ type Sampled = {
   security?: unknown;
 };
 
-/** The key of an example, by the security scheme. */
+/** The key in an example, by the security scheme. */
 const CREDENTIALS: Record<string, string[]> = {
   secret: ['Authorization: Bearer $HOPLOG_SECRET_KEY'],
   publishable: ['Authorization: Bearer $HOPLOG_PUBLISHABLE_KEY'],

@@ -1,6 +1,6 @@
 import type { Json } from './components.ts';
 
-/** What the tests of the documents read of them. */
+/** Reads parts of the documents for their tests. */
 
 export type Media = { schema: Json; example?: unknown; examples?: Record<string, { value: unknown }> };
 export type Response = {
@@ -41,7 +41,7 @@ export const operationsOf = ({ paths, webhooks = {} }: Document): Operation[] =>
   ...Object.values(webhooks).map(({ post }) => post),
 ];
 
-/** A response, also where it is one of `components.responses`. */
+/** Returns a response, which may be one of `components.responses`. */
 export function responseOf(document: Document, response: Response): Response {
   if (response.$ref === undefined) return response;
   return document.components.responses[response.$ref.split('/').at(-1) ?? ''] as Response;

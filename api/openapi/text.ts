@@ -129,7 +129,7 @@ calls the endpoints of \`/api/v1/openapi.json\`, as far as the member's role all
 also changes, an \`owner\` also manages keys and members.
 `;
 
-/** The document of everything that a key may call. */
+/** The document of every operation that a key may call. */
 export const PUBLIC: DocumentPart = {
   info: { title: 'Hoplog', version: '1', description: DESCRIPTION, license: LICENSE },
   tags: TAGS,
@@ -146,7 +146,7 @@ export const PUBLIC: DocumentPart = {
   webhooks: true,
 };
 
-/** The document of what only the console's browser calls. */
+/** The document of operations that only the console's browser calls. */
 export const CONSOLE: DocumentPart = {
   info: { title: 'Hoplog console', version: '1', description: CONSOLE_DESCRIPTION, license: LICENSE },
   tags: CONSOLE_TAGS,

@@ -12,7 +12,7 @@ import type { Me } from '../me/schemas.ts';
 import type { Provisioned } from './schemas.ts';
 
 let api: TestApi;
-/** Only its way of calling is used, with other keys. */
+/** Used only to send calls, with other keys. */
 let shop: TestWorkspace;
 let platform: Platform;
 

@@ -10,12 +10,14 @@ import { PixelTest, PixelTestBody, ReportProblemList } from './schemas.ts';
 const CONFIG = { scope: 'secret', plan: 'any' } as const;
 const tags = ['Tracking'];
 const MILLIS_PER_HOUR = 3_600_000;
-/** Query parameter by which the pixel knows a test. */
+/** Query parameter that starts a test in the pixel. */
 const TEST_PARAMETER = 'hoplog_test';
 
 type Found = NonNullable<Awaited<ReturnType<typeof pixelTest>>>;
 
-/** Registers the routes about the pixel: what its reports were refused or corrected for, and tests of its installation. */
+/**
+ * Registers the routes about the pixel: the refused and corrected fields of its reports, and tests of its installation.
+ */
 export async function pixelRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
   app.get(
     '/pixel/problems',

@@ -13,28 +13,33 @@ import { AUDITED } from '../audit/actions.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { createHashKey } from '../session/hash-key.ts';
 
-/** Members of one email that get an entry of a failed sign-in: anyone may add an email to workspaces of their own. */
+/**
+ * Maximum number of members of one email that get an entry of a failed sign-in: anyone may add an email to workspaces
+ * of their own.
+ */
 const MAX_HOLDERS = 20;
 
 type Fields = Record<string, unknown>;
 const fieldsOf = (value: unknown): Fields =>
   value !== null && typeof value === 'object' ? (value as Fields) : {};
 
-/** What an entry says beyond its request. */
+/** The parts of an entry that its request does not determine. */
 export type AuditedChange = {
   /**
-   * By default the `id` of the path, else the workspace or the calling member where that is the target. Null: the
-   * target's id is no UUID, and is in the details.
+   * By default the `id` of the path, or the workspace or the calling member if that is the target. Null: the target's
+   * id is not a UUID, and is in the details.
    */
   targetId?: string | null;
-  /** On routes without a workspace's key or session, and where another one than the caller's is concerned. */
+  /** Set on routes without a workspace's key or session, and for another workspace than the caller's. */
   workspaceId?: string;
   /** The member that signs in or accepts an invitation. */
   memberId?: string;
   details?: NewAuditEntry['details'];
 };
 
-/** Appends the entry of the request's operation. @param tx the transaction of the change: neither is without the other */
+/**
+ * Appends the entry of the request's operation. @param tx the transaction of the change: both commit or neither does
+ */
 export type RecordChange = (tx: Queryable, change?: AuditedChange) => Promise<void>;
 
 /**
@@ -54,7 +59,8 @@ export function addAudit(app: Api, deps: ApiDeps): void {
     await record(this, tx, entryOf(this, change));
   } satisfies (this: FastifyRequest, ...args: Parameters<RecordChange>) => Promise<void>);
   app.addHook('preHandler', async (request) => {
-    // Before the transaction: reading the key in it could wait for a connection that another such request holds.
+    // Read before the transaction: reading the key within it could wait for a connection that another such request
+    // holds.
     if (operationOf(request) in AUDITED) await key();
   });
   app.addHook('onSend', async (request, reply, payload) => {
@@ -87,7 +93,7 @@ function entryOf(request: FastifyRequest, change: AuditedChange): NewAuditEntry 
     const value = sent[name];
     if (value !== undefined && value !== null) details[name] = value as string;
   }
-  // Validation has dropped names that are no fields of the operation.
+  // Validation has dropped names that are not fields of the operation.
   if (audited.fields) details.fields = Object.keys(fieldsOf(request.body));
   const own = { workspace: workspaceId, member: actor.id }[audited.target] ?? null;
   const named = fieldsOf(request.params).id;

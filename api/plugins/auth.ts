@@ -88,7 +88,7 @@ function refuseRights(request: FastifyRequest, key: KeyRecord): void {
   );
 }
 
-/** @throws {AppError} `forbidden` for a suspended workspace, but to members who sign out */
+/** @throws {AppError} `forbidden` for a suspended workspace, except to members who sign out */
 function refuseSuspended({ auth, routeOptions }: FastifyRequest): void {
   if (auth.workspace.suspended_at && !routeOptions.config.whileSuspended) {
     throw new AppError('forbidden', SUSPENDED);
@@ -96,7 +96,7 @@ function refuseSuspended({ auth, routeOptions }: FastifyRequest): void {
 }
 
 /**
- * Returns whether an admitted request would still be admitted, for responses that last.
+ * Returns whether a request would still be admitted, for long responses.
  *
  * @throws when PostgreSQL is down
  */

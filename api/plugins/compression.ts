@@ -3,7 +3,7 @@ import { gzip } from 'node:zlib';
 import { acceptedEncodings, addVary } from '../assets.ts';
 import type { Api } from '../dependencies.ts';
 
-/** Shorter responses fit into one packet. Characters. */
+/** Minimum size: shorter responses fit into one packet. Characters. */
 const WORTH_IT = 1_400;
 /** Within 3 % of the default level's size for lists of ids, in less time. */
 const LEVEL = 2;

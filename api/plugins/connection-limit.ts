@@ -8,7 +8,7 @@ const MAX_IN_FLIGHT = 16;
 /** Requests that wait behind those, on all connections. Each is in memory. */
 const MAX_WAITING = 5_000;
 
-/** A connection's responses that are not finished, and the requests that wait for them. */
+/** A connection's unfinished responses, and the requests that wait for them. */
 type Connection = {
   open: Set<ServerResponse>;
   waiting: { response: ServerResponse; begin: () => void }[];
@@ -16,14 +16,14 @@ type Connection = {
 };
 
 /**
- * Limits the requests in flight of a connection. Those beyond wait, and nothing more is read meanwhile. Without the
- * limit, a client that never reads could pipeline as many requests as fit into its packets. When too many wait on all
- * connections, the next gets a 503 and its connection ends.
+ * Limits the requests in flight of a connection. Further requests wait, and the server reads no more meanwhile. Without
+ * the limit, a client that never reads could pipeline as many requests as fit into its packets. When too many wait on
+ * all connections, the next gets a 503 and its connection ends.
  *
  * A client that closes its side after whole requests still gets their responses: Node drops them by default.
  *
- * Also closes every response of a connection that has closed. Node closes only the one that was being sent; the
- * ones behind it would never release what their `close` releases.
+ * Also closes every response of a connection that has closed. Node closes only the one that was being sent; the ones
+ * behind it would never release what their `close` releases.
  */
 export function addConnectionLimit(app: Api, { maxWaiting = MAX_WAITING } = {}): void {
   const connections = new WeakMap<Socket, Connection>();
@@ -87,7 +87,7 @@ export function addConnectionLimit(app: Api, { maxWaiting = MAX_WAITING } = {}):
   });
 }
 
-/** Node reads on after each whole request, so it is stopped after that. */
+/** Node continues to read after each whole request, so it is stopped after that. */
 function stopReading(socket: Socket, line: readonly unknown[]): void {
   setImmediate(() => {
     if (line.length > 0) socket.pause();

@@ -2,8 +2,8 @@ import cors from '@fastify/cors';
 import type { Api } from '../dependencies.ts';
 
 /**
- * Allows any origin, without credentials. Preflights are answered before authentication. Await it before other
- * hooks are added, so that their errors carry the headers.
+ * Allows any origin, without credentials. Preflights get their response before authentication. Await it before other
+ * hooks are added, so that their errors have the headers.
  */
 export async function addCors(app: Api): Promise<void> {
   await app.register(cors, {

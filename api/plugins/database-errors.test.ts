@@ -29,7 +29,7 @@ describe('PostgreSQL down', () => {
     expect(ready.json()).toEqual({ status: 'unready' });
     const pool = createPool(`postgres://u:p@${UNUSED_PORT}/none`);
     const eventLog = { ready: () => true, loss: () => null };
-    // On a busy machine a check may run out of its time.
+    // On a busy machine a check may exceed its time limit.
     const stores = async () =>
       (await apiReadiness({ pool, clickhouse: api.stores.clickhouse, eventLog }, false)).body.stores;
     await expect.poll(stores).toEqual({ postgres: 'down', clickhouse: 'up' });
@@ -66,13 +66,13 @@ test('both up: ready', async () => {
   const api = await testApi();
   const ready = async () => (await api.app.inject('/health/ready')).json();
   await expect.poll(ready).toEqual({ status: 'ready' });
-  // Anyone may call it: many calls take no more connections than one.
+  // Anyone may call it, so many calls must take no more connections than one.
   const gate = Promise.withResolvers<void>();
   const asked = vi.spyOn(api.deps.pool, 'query').mockImplementation(() => gate.promise as never);
   const calls = [ready(), ready(), ready()];
   const checks = () => asked.mock.calls.filter(([text]) => String(text) === 'SELECT 1').length;
   await expect.poll(checks).toBeGreaterThan(0);
-  // Answered after the others have begun.
+  // Gets its response after the others have started.
   await api.app.inject('/health/live');
   expect(checks()).toBe(1);
   gate.resolve();

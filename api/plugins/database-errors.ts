@@ -4,7 +4,7 @@ import { AppError } from '../../core/errors.ts';
 /** `Retry-After` of a fault that an operator must correct, in seconds. */
 const CORRECTED_IN = 10;
 
-/** Messages for errors that the same request gets again, by ClickHouse's code: with what to do. */
+/** Messages for errors that the same request would get again, by ClickHouse's code, with advice. */
 const TOO_LARGE: Readonly<Record<string, string>> = {
   241: 'ClickHouse has too little memory for this request; try again, or choose a shorter window',
 };

@@ -9,7 +9,7 @@ import type { Api } from '../dependencies.ts';
 const IDLE_MS = 1_300;
 
 /**
- * Drains connections when the API closes: takes no new ones, serves the open ones and ends each with its next
+ * Drains connections when the API closes: it accepts no new ones, serves the open ones and ends each with its next
  * response. Idle ones get a moment: a proxy may be sending a POST, which it would not retry.
  */
 export function addDraining(app: Api): void {

@@ -13,7 +13,7 @@ import { createFaultLog } from './fault-log.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Address of the page on errors, above those of the codes. */
+    /** Address of the page on errors, without the code. */
     errorPage: string;
   }
 }
@@ -37,7 +37,7 @@ export function addErrors(app: Api, { config }: Pick<ApiDeps, 'config'>): void {
   });
 }
 
-/** Returns the error of a body that its schema refuses, with what the route finds in the rest of it. */
+/** Returns the error of a body that its schema refuses, with the faults that the route finds in its other fields. */
 function bodyFaults({ validation, validationContext }: FastifyError, request: FastifyRequest) {
   if (!validation || validationContext !== 'body') return null;
   return bodyRefusal(validation, request.body, request.routeOptions.config.checkRest);
@@ -55,7 +55,7 @@ export function toAppError(error: unknown): AppError {
   );
 }
 
-/** The error of a request whose client disconnected. It is not read and is not logged. */
+/** The error of a request whose client disconnected. No one reads it, and it is not logged. */
 export const callerGone = () => new AppError('bad_request', 'the client closed the connection');
 
 /**
@@ -121,7 +121,7 @@ function envelopeOf(error: AppError, requestId: string, errorPage: string): Erro
 }
 
 /**
- * Responds to requests that Node refuses before there is a request: 400 for malformed requests and headers over 64
+ * Responds to requests that Node refuses before they reach a handler: 400 for malformed requests and headers over 64
  * KiB, 408 for requests that are too slow. Sends the envelope and closes the connection.
  */
 export function answerClientError(newId: () => string, errorPage: string) {
@@ -142,17 +142,16 @@ export function answerClientError(newId: () => string, errorPage: string) {
 }
 
 /**
- * Replaces two responses that Node sends without an envelope and an id: HTTP/1.1 without a Host header, with two, or
- * with one that names no host (RFC 9112, section 3.2) is a 400 like others, after which the connection ends, and an
- * unknown expectation is ignored, as RFC 9110 (10.1.1) allows.
- * Requires `requireHostHeader: false`.
+ * Replaces two responses that Node sends without an envelope and an id. HTTP/1.1 without a Host header, with two, or
+ * with one that names no host (RFC 9112, section 3.2) gets a usual 400, after which the connection ends. An unknown
+ * expectation is ignored, as RFC 9110 (10.1.1) allows. Requires `requireHostHeader: false`.
  */
 export function addBareRefusals(app: Api): void {
   const refused = new WeakSet<Socket>();
-  /** Requests that came with a refused one: a proxy may not have seen them as requests. */
+  /** Requests that follow a refused one: a proxy may not have read them as requests. */
   const behind = new WeakSet<IncomingMessage>();
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
-  // Before the hooks: those of a request behind begin before the first one's are through.
+  // Runs before the hooks, because those of a following request start before the first one's have ended.
   app.server.prependListener('request', (request) => {
     if (refused.has(request.socket)) behind.add(request);
     else if (hasUnclearHost(request)) refused.add(request.socket);

@@ -9,10 +9,11 @@ const OVERLOAD_EVERY = 1_000;
 export type FaultLog = (answer: AppError, cause: unknown, request: FastifyRequest) => void;
 
 /**
- * Logs internal errors and database failures one by one, with their causes, but a wrong setting once a minute. Refusals by
- * our own limits have no cause: one line covers all of a second (`hoplog_api_request_seconds` counts each), the first at once.
+ * Logs internal errors and database failures one by one with their causes, but a wrong setting once a minute. Refusals
+ * by our own limits have no cause. One line covers all of them in a second (`hoplog_api_request_seconds` counts each),
+ * the first at once.
  *
- * @param log of the process, for what does not belong to one request
+ * @param log of the process, for messages that do not belong to one request
  */
 export function createFaultLog(log: FastifyBaseLogger): FaultLog {
   const noteFault = createFaultNotice(log);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** The status, and each fault as `path: message; hint`. */
+/** Returns the status, and each fault as `path: message; hint`. */
 async function faults(path: string, body: unknown, method: 'POST' | 'PATCH' = 'POST') {
   const answer = await shop.call(method, path, { body });
   const texts = (answer.body.error?.details ?? []).map(

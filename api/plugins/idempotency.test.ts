@@ -7,7 +7,7 @@ type Created = { destination_id: string; links: { id: string }[] };
 
 let api: TestApi;
 let shop: TestWorkspace;
-/** What the route `/api/v1/test/half` waits for after it has created a folder. */
+/** The wait of the route `/api/v1/test/half` after it has created a folder. */
 let half: () => Promise<void>;
 
 beforeAll(async () => {
@@ -55,7 +55,7 @@ test('a replay gets the stored status and body, and says so', async () => {
   expect(await count('destinations')).toBe(1);
 });
 
-/** Creates whose response has a secret: how a replay's differs, and what counts them. */
+/** Creates whose response has a secret: the call, the secret, and the rows that count them. */
 const SECRETS: [path: string, body: object, secret: RegExp, rows: string][] = [
   ['/keys', { kind: 'secret' }, /"token":"lk_live_[^"]+",?/, 'api_keys'],
   ['/identity-secret', {}, /"identity_secret":"is_live_[^"]+",?/, 'identity_secrets'],

@@ -38,7 +38,7 @@ function keyOf({ auth, partner }: FastifyRequest, key: string): string {
   return partner === undefined && auth.key.kind === 'publishable' ? `\u0001${key}` : key;
 }
 
-/** Returns whose keys the request's is one of: a workspace's, or a partner's with its own. */
+/** Returns the owner of the request's idempotency keys: a workspace, or a partner with a key of its own. */
 const callerOf = ({ auth, partner }: FastifyRequest): string => partner?.id ?? auth.workspace.id;
 
 /**
@@ -60,11 +60,11 @@ export async function withIdempotency(
 }
 
 /**
- * {@link withIdempotency} for work that waits for something first. `prepare` does so without a connection;
- * meanwhile the key is reserved, so a second request gets `idempotency_in_progress`. A replay prepares nothing.
+ * {@link withIdempotency} for work that must wait first. `prepare` waits without a connection; meanwhile the key is
+ * reserved, so a second request gets `idempotency_in_progress`. A replay does not call it.
  *
- * A process that dies leaves the key reserved for some seconds. If a request takes longer, another one may take
- * its key over; then that one's response counts.
+ * A process that dies leaves the key reserved for some seconds. If a request takes longer, another one may take its key
+ * over; then that one's response counts.
  */
 export async function withPreparedIdempotency<T>(
   pool: Pool,
@@ -196,9 +196,9 @@ function canonicalJson(value: unknown): string {
 }
 
 /**
- * Returns a response whose secret a replay lacks, and says so: another member may send it.
+ * Returns a response whose secret is missing in a replay, which says so: another member may send the replay.
  *
- * @param withoutSecret the body of a replay; left out: that without `secret`
+ * @param withoutSecret the body of a replay; left out: the body without `secret`
  */
 export function secretOnce<T extends object>(status: number, body: T, withoutSecret?: object): MadeResponse {
   const { secret: _, ...rest } = body as { secret?: string };

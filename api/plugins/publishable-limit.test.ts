@@ -51,7 +51,7 @@ test('publishable keys of a workspace have a ceiling of rows an hour: then 429, 
   expect([(await enroll('a')).status, (await enroll('b')).status]).toEqual([200, 200]);
   expect((await signUp('new-1')).status).toBe(200);
   expect((await setPayout('a@mail.example')).status).toBe(200);
-  // As if in one hour: an hour may end during this test.
+  // Sums all hours, because an hour may end during this test.
   const { rows } = await api.stores.pool.query('SELECT sum(made)::integer AS made FROM publishable_uses');
   expect(rows).toEqual([{ made: 4 }]);
   await api.stores.pool.query(
@@ -69,11 +69,11 @@ test('publishable keys of a workspace have a ceiling of rows an hour: then 429, 
   expect(await api.deps.registry.getSingleMetricAsString('hoplog_api_publishable_refused_total')).toMatch(
     / 2$/m,
   );
-  // Calls that make nothing, servers, and other workspaces are not limited.
+  // Calls that create no row, servers, and other workspaces are not limited.
   expect([(await enroll('a')).status, (await signUp('new-1')).status]).toEqual([200, 200]);
   expect((await enroll('c', shop.secretKey)).status).toBe(200);
   expect((await (await api.addWorkspace()).get('/me')).status).toBe(200);
-  // Each change of a referrer is a row that stays, and so is a response that is kept for a replay.
+  // Each change of a referrer creates a permanent row, and each response that is stored for a replay creates one too.
   const changes = await changesOf();
   const changed = await setPayout('other@mail.example');
   expect([changed.status, await changesOf()]).toEqual([429, changes]);
@@ -84,7 +84,7 @@ test('publishable keys of a workspace have a ceiling of rows an hour: then 429, 
     { key: shop.publishableKey, headers: { 'idempotency-key': 'another' } },
   );
   expect([kept.status, await countOf('idempotency_keys')]).toEqual([429, 0]);
-  // The next hour has room again.
+  // The next hour has a limit of its own.
   await api.stores.pool.query("UPDATE publishable_uses SET hour = hour - interval '1 day'");
   expect((await enroll('d')).status).toBe(200);
 });

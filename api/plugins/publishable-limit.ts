@@ -5,7 +5,7 @@ import { countPublishableUse } from '../../sql/workspaces/publishable-uses.ts';
 import type { Api, ApiDeps, Auth } from '../dependencies.ts';
 
 /**
- * Counts a call that makes a row, when its key is publishable: once, however many rows it makes. Call it in the
+ * Counts a call that creates rows, when its key is publishable: once for any number of rows. Call it in the
  * transaction, after the row.
  *
  * @throws {AppError} `too_many_requests` beyond the workspace's limit an hour; the transaction must roll back
@@ -18,7 +18,7 @@ declare module 'fastify' {
   }
 }
 
-/** Adds `app.countPublishable`: anyone can read a publishable key on a page, and make rows with it. */
+/** Adds `app.countPublishable`: anyone can read a publishable key on a page, and create rows with it. */
 export function addPublishableLimit(
   app: Api,
   { config, registry }: Pick<ApiDeps, 'config' | 'registry'>,

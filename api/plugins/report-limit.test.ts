@@ -31,7 +31,7 @@ test('a workspace takes its places only, in order, and is refused when none beco
 test('twelve reports of a workspace at once all get their response', async ({ api }) => {
   const shop = await api.addWorkspace();
   const get = (path: string) =>
-    // On a machine that takes seconds for one, the wait for a place ends with a 503: try again.
+    // On a slow machine the wait for a slot may end with a 503: try again.
     until(
       path,
       () => shop.get(path),
@@ -52,9 +52,9 @@ test('a report waits while its workspace has no place, and one of another worksp
   const waiting = busy.get('/channels').then(({ status }) => {
     early = status;
   });
-  // Time for the first one to be answered, if it did not wait.
+  // Gives the first call time to get its response, if it did not wait.
   for (const days of [1, 2, 3]) expect((await other.get(`/channels?days=${days}`)).status).toBe(200);
-  // On a machine that took seconds for that, the wait is over with a 503.
+  // On a slow machine the wait may have ended with a 503.
   expect([null, 503]).toContain(early);
   for (const release of places) release();
   await waiting;

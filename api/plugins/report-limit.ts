@@ -5,19 +5,19 @@ import type { Api, FastifyRequest } from '../dependencies.ts';
 /** Concurrent reads of clicks by one workspace: half of the process's connections to ClickHouse. */
 const AT_A_TIME = 8;
 /**
- * Concurrent reads of a workspace's clicks with its publishable keys. Strangers have those keys, so these places are
- * apart from the workspace's own. Together with shared dashboards they are fewer than the process's 16 connections.
+ * Concurrent reads of a workspace's clicks with its publishable keys. Strangers have those keys, so this limit is
+ * separate from the workspace's own. Together with shared dashboards it is less than the process's 16 connections.
  */
 const STRANGERS_AT_A_TIME = 3;
-/** Longest wait for a place. Milliseconds. */
+/** Longest wait for a slot. Milliseconds. */
 const LONGEST_WAIT = 5_000;
 
 export type ReportLimit = {
   /**
-   * Takes a place of the workspace, and waits for one in order of arrival.
+   * Takes a slot of the workspace, in order of arrival.
    *
    * @returns a function that releases it; further calls do nothing
-   * @throws {AppError} `unavailable` when no place became free in time
+   * @throws {AppError} `unavailable` when no slot became free in time
    */
   take(workspaceId: string): Promise<() => void>;
 };
@@ -30,7 +30,7 @@ declare module 'fastify' {
   }
 }
 
-/** Shares the reads of clicks by workspace: many reports of one do not delay those of others. */
+/** Limits concurrent reads of clicks by workspace, so that many reports of one do not delay those of others. */
 export function createReportLimit(atATime = AT_A_TIME, longestWait = LONGEST_WAIT): ReportLimit {
   const places = new Map<string, { taken: number; waiting: Set<() => void> }>();
 
@@ -73,7 +73,8 @@ function untilPassedOn(waiting: Set<() => void>, longestWait: number): Promise<v
 
 /**
  * Applies the limit to routes with `readsClicks`, until their response is ready. Exports and live streams have limits
- * of their own for the time after that. The query of a request's key also reads the reading point, for `readingPointOf`.
+ * of their own after that. For these routes the query of a request's key also reads the reading point, for
+ * `readingPointOf`.
  */
 export function addReportLimit(app: Api): void {
   app.decorate('reportLimit', createReportLimit());

@@ -1,11 +1,11 @@
 import type { Api, ApiDeps } from '../dependencies.ts';
 
-/** A year, as browsers' preload lists ask for. */
+/** A year, the minimum of browsers' preload lists. */
 const HSTS = 'max-age=31536000';
 
 /**
- * Adds headers that browsers and caches obey: no guessing of content types, HTTPS only once it was used, and no storing
- * of what a key or session may read. A route's own `cache-control` stays.
+ * Adds headers for browsers and caches: no guessing of content types, HTTPS only once it was used, and no caching of
+ * responses to a key or session. A route's own `cache-control` stays.
  */
 export function addSecurityHeaders(app: Api, { config }: Pick<ApiDeps, 'config'>): void {
   const isSecure = config.baseUrl.startsWith('https:');

@@ -22,7 +22,7 @@ afterEach(() => {
 });
 afterAll(() => api.close());
 
-/** A connection on which this was sent. Nothing is read from it before `resume`. */
+/** Opens a connection and sends this on it. Nothing is read from it before `resume`. */
 async function connection(sent: string): Promise<Socket> {
   const socket = connect(Number(url.port), url.hostname).on('error', () => undefined);
   sockets.push(socket.pause());
@@ -31,7 +31,7 @@ async function connection(sent: string): Promise<Socket> {
 }
 
 const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nhost: a\r\n${more}\r\n`;
-/** The beginning of a body that never comes. */
+/** The beginning of a request whose body never arrives. */
 const slowPost = (path: string) =>
   `POST ${path} HTTP/1.1\r\nhost: a\r\norigin: ${api.deps.config.appUrl}\r\ncontent-type: application/json\r\ncontent-length: 5000\r\n\r\n{`;
 

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { NO_TRACING, type Span } from '../../core/tier/tracing.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 
-/** Traces each request but health checks, as part of the caller's trace if it sends `traceparent`. */
+/** Traces each request except health checks, as part of the caller's trace if it sends `traceparent`. */
 export function addTracing(app: Api, { tracing = NO_TRACING }: Pick<ApiDeps, 'tracing'>): void {
   if (!tracing.isOn) return;
   const spans = new WeakMap<FastifyRequest, Span>();

@@ -5,11 +5,10 @@ import type { Api } from '../dependencies.ts';
 type Path = { pattern: RegExp; methods: Set<string>; isFixed: boolean };
 
 /**
- * Responds 404 to an unknown path, and 405 with `Allow` to a known path with a wrong method. Both come before the
+ * Responds 404 to an unknown path, and 405 with `Allow` to a known path with a wrong method. It responds before the
  * body is read. Call it before the routes are registered.
  *
- * `GET /links/bulk` would match `/links/:id`, with the id `bulk`. Where every parameter is a UUID, the fixed path
- * wins.
+ * `GET /links/bulk` would match `/links/:id`, with the id `bulk`. Where every parameter is a UUID, the fixed path wins.
  */
 export function addUnknownPaths(app: Api): void {
   const paths = new Map<string, Path>();
@@ -28,7 +27,7 @@ export function addUnknownPaths(app: Api): void {
     if (!isFixed && hasOnlyIds(route)) idPaths.add(route.url);
   });
 
-  /** Returns the methods of a path. A fixed path hides the routes whose ids it can't be. */
+  /** Returns the methods of a path. A fixed path hides routes whose ids can't have its text. */
   function methodsOf(path: string): string[] {
     const matching = [...paths].filter(([, { pattern }]) => pattern.test(path));
     const fixed = matching.some(([, { isFixed }]) => isFixed);
@@ -50,7 +49,10 @@ export function addUnknownPaths(app: Api): void {
     throw unknownPath(url.split('?', 1)[0] ?? '');
   });
 
-  /** A base URL that ends in `/api/v1` is often joined to a path that begins with it or a part of it, or left out. */
+  /**
+   * Returns the error of an unknown path. Clients often join a base URL that ends in `/api/v1` to a path that begins
+   * with it too, or with a part of it, or leave it out.
+   */
   function unknownPath(path: string): AppError {
     const segments = path.split('/').filter((segment) => segment !== '');
     const first = segments.findIndex((segment) => !PREFIX.test(segment));
@@ -61,7 +63,7 @@ export function addUnknownPaths(app: Api): void {
 }
 
 const BASE = '/api/v1/';
-/** What stands before the paths of APIs. */
+/** Segments that precede the paths of APIs. */
 const PREFIX = /^(?:api|v\d+)$/i;
 
 /** Whether every parameter of a route's path is a UUID. */

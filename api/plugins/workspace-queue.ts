@@ -1,8 +1,8 @@
 import type { Api } from '../dependencies.ts';
 
 /**
- * Concurrent transactions of one workspace. A workspace's writes wait for its lock anyway; without this limit a
- * burst of them would hold every connection while waiting, and block other workspaces.
+ * Concurrent transactions of one workspace. A workspace's writes wait for its lock anyway. Without this limit a burst
+ * of them would hold every connection while waiting, and block other workspaces.
  */
 const AT_A_TIME = 4;
 

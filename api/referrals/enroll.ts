@@ -27,11 +27,11 @@ export type EnrollRequest = {
   /** A server may change the tier; a browser may set it only in the first call. */
   mayChangeTier: boolean;
   programId: string | null;
-  /** Called with the transaction once a row was made; throws to refuse it. */
+  /** Called with the transaction once a row was inserted; throws to refuse it. */
   countMade(tx: Queryable): Promise<void>;
 };
 
-/** `address`: where the referral link is. */
+/** `address`: the domain and slug of the referral link. */
 export type Enrolled = { enrollment: Enrollment; address: LinkAddress };
 
 /**
@@ -66,7 +66,8 @@ export async function enroll(
       device_id: request.deviceId,
       address_hash: request.addressHash,
       tier: request.tier,
-      // A program without credits pays cash in either mode: its referrers may say where from the start.
+      // A program without credits pays cash in either mode, so its referrers may set their payout address from the
+      // start.
       reward_mode: program.terms.creditEnabled ? 'referrer' : 'affiliate',
     },
     origin,
@@ -81,7 +82,7 @@ export async function enroll(
   return completed(tx, overtaking, request, origin);
 }
 
-/** Returns a user's enrollment with its link, created if missing. Locks and writes only then. */
+/** Returns a user's enrollment with its link, which is created if missing. Locks and writes only then. */
 export async function enrolled(
   pool: Pool,
   workspaceId: string,

@@ -21,7 +21,7 @@ export async function hasProvenIdentity(
 }
 
 /**
- * Requires the proof of a user's identity where the workspace demands it. With a secret key none is needed.
+ * Requires the proof of a user's identity if the workspace demands it. A secret key needs none.
  *
  * @throws {AppError} `forbidden`
  */

@@ -12,7 +12,7 @@ import { enrollmentData, queueEvents } from '../../sql/webhooks/outbox.ts';
 import { requireEmail } from './enroll.ts';
 import type { PayoutMethodBody, SavedMethod } from './schemas.ts';
 
-/** A referrer's choices: the reward mode, and where an affiliate is paid. */
+/** A referrer's choices: the reward mode, and an affiliate's payout address. */
 
 /**
  * Switches the reward mode of a referrer's future conversions. Earned rewards stay.
@@ -35,11 +35,11 @@ export async function switchRewardMode(
 }
 
 /**
- * Saves where an affiliate is paid.
+ * Saves the payout address of an affiliate.
  *
  * @param given.isTrusted see {@link setPayoutMethod}
  * @throws {AppError} `bad_request` (email); `not_found` when the user is not enrolled; `forbidden` when the user earns
- *   credits instead of commission; `method_not_offered`
+ * credits instead of commission; `method_not_offered`
  */
 export async function savePayoutMethod(
   tx: Queryable,
@@ -77,7 +77,7 @@ export function offeredMethod(program: Program, method: string): PayoutMethod {
  * Sets the payout address of a locked enrollment and queues the event of a change.
  *
  * @param given.isTrusted whether a server, or a user whose identity is proven, sets it. Otherwise anyone may have sent
- *   it, and a change holds the balance back for some days. A trusted call with the same address ends that.
+ *   it, and a change holds the balance back for some days. A trusted call with the same address ends the hold.
  */
 export async function setPayoutMethod(
   tx: Queryable,
@@ -107,8 +107,8 @@ export async function setPayoutMethod(
 }
 
 /**
- * Ends what holds the balance of a locked enrollment back since a page changed the payout address: its owner has asked the
- * referrer. Changes nothing where nothing holds it back.
+ * Ends the hold on the balance of a locked enrollment after a page changed the payout address, because the owner of the
+ * workspace has asked the referrer. Changes nothing without a hold.
  *
  * @throws {AppError} `conflict` when no address is saved
  */
@@ -122,7 +122,7 @@ export async function confirmPayoutMethod(
   return updateEnrollment(tx, enrollment, { payout_unconfirmed_at: null }, origin);
 }
 
-/** Returns until when payout files leave the balance out since a page changed the payout address; null: they do not. */
+/** Returns the end of the hold on the balance after a page changed the payout address; null: no hold. */
 export function heldUntil(
   { payout_held_until: until }: Pick<Enrollment, 'payout_held_until'>,
   now: Date,

@@ -26,7 +26,7 @@ export function readPurchase(body: PurchaseBody, now: Date): PurchaseReport {
   };
 }
 
-/** Clocks of servers and time zones may be off by this. Milliseconds. */
+/** Tolerance for clocks of servers and time zones. Milliseconds. */
 const MOST_AHEAD = 86_400_000;
 
 function readPurchasedAt(text: string, now: Date): Date {

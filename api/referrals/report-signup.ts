@@ -12,8 +12,8 @@ import { isUnavailable } from '../plugins/database-errors.ts';
 import type { SignupAnswer, SignupBody } from './schemas.ts';
 
 /**
- * How long a report by `_vid` waits for the watermark to pass it: until then a newer click of the visitor may be
- * in flight. The pipeline's target is a second. Milliseconds.
+ * How long a report by `_vid` waits for the watermark to pass it: until then a newer click of the visitor may not be
+ * visible. The pipeline's target is a second. Milliseconds.
  */
 const VISIBLE_WITHIN = 2_000;
 const LOOK_EVERY = 40;
@@ -21,13 +21,13 @@ const LOOK_EVERY = 40;
 /** A page can't claim a user whom a server reported as a buyer longer ago than this. Milliseconds. */
 const OPEN_TO_PAGES = 3_600_000;
 
-/** Returns whether a report says who referred the user, also when it says that no one did. */
+/** Returns whether a report names the referrer, or says that there is none. */
 export const namesReferrer = (body: SignupBody): boolean =>
   body.ref_code !== undefined || body._vid !== undefined || body.referrer_external_user_id !== undefined;
 
 /**
- * Returns whether a page's report of this user can change anything. A server's word stays, so does a match, and a user
- * who has bought before can't be claimed afterwards.
+ * Returns whether a page's report of this user can change anything. A server's report and a match stay, and a user who
+ * has bought before can't be claimed afterwards.
  */
 export async function isOpenToPages(
   { pool }: Pick<ApiDeps, 'pool'>,
@@ -76,10 +76,10 @@ async function referrerOfVisitors(
   const askedAt = Date.now();
   const began = performance.now();
   for (;;) {
-    // The last look begins after that time: however late a busy process looks, it looks after a pause.
+    // The last attempt starts after the time limit, so that even a delayed process makes one after a pause.
     const isLast = performance.now() - began >= VISIBLE_WITHIN;
     if (await hasPassed(pool, askedAt)) break;
-    // A visible click decides nothing yet: a newer one may be in flight.
+    // A visible click decides nothing yet, because a newer one may not be visible.
     if (isLast) return 'unknown';
     await sleep(LOOK_EVERY);
   }
@@ -91,7 +91,7 @@ async function referrerOfVisitors(
   return enrollmentId ? { enrollmentId } : 'none';
 }
 
-/** Workers find the referrer of a pending signup when ClickHouse responds again: the report is not refused for it. */
+/** When ClickHouse responds again, workers find the referrer of a pending signup, so its report is not refused. */
 function unknownWhileDown(error: unknown): 'unknown' {
   if (!isUnavailable(error)) throw error;
   return 'unknown';
@@ -105,7 +105,7 @@ async function hasPassed(pool: ApiDeps['pool'], millis: number): Promise<boolean
   return mark === null || mark >= millis * 1_000;
 }
 
-/** Returns whether the signup, or what it earns, waits for a review. */
+/** Returns whether the signup, or its rewards, wait for a review. */
 const isHeld = (signup: Pick<Signup, 'state' | 'rewards_held'>): boolean =>
   signup.state === 'held' || signup.rewards_held;
 

@@ -43,7 +43,7 @@ const tags = ['Referrals'];
 /** Registers the referral routes: referrers, their referees and rewards. Paid plan. */
 export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const { pool, config } = deps;
-  /** Each change is a row of the referrer's history, which nothing deletes. */
+  /** Each change is a row of the referrer's history, which is never deleted. */
   async function countChange(
     tx: Queryable,
     auth: Auth,
@@ -159,7 +159,7 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
       return withPreparedIdempotency(pool, request, reply, prepare, async (tx, prepared) => {
         const { known, report, referrer } = prepared;
         if (referrer === null) return { status: 200, body: signupAnswer(known) };
-        // A signup that waits for its click finds the other ids there.
+        // Stores the ids that the visitor has together, for a signup that waits for its click.
         await joinVisitors(tx, [{ workspaceId: workspace.id, visitorIds, ts: Date.now() * 1_000 }]);
         const signup = await recordSignup(tx, workspace, report, referrer, new Date());
         if (known === null) await app.countPublishable(tx, auth);

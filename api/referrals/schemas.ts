@@ -110,7 +110,7 @@ export const SignupBody = Body(
 );
 export type SignupBody = Static<typeof SignupBody>;
 
-/** What `report-signup` responds with: one of two shapes, so no schema serializes it. */
+/** The response of `report-signup` has one of two shapes, so no single schema serializes it. */
 export const SignupAnswer = Type.Union([
   Type.Object(
     {

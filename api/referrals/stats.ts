@@ -95,7 +95,7 @@ export async function referralStats(
   };
 }
 
-/** Returns a referrer as every response names one. */
+/** Returns the fields that name a referrer in every response. */
 export function partnerOf(enrollment: Enrollment, address: LinkAddress, shortUrl: string) {
   return {
     partner_id: enrollment.id,
@@ -129,7 +129,7 @@ function totalsOf(series: readonly Day[]): Stats['stats'] {
     clicks,
     signups: sum((day) => day.signups),
     purchases,
-    // A purchase may follow a click before the window: at most 100 %.
+    // A purchase may follow a click before the window, so the rate is capped at 100 %.
     conversion_rate: clicks === 0 ? 0 : Math.min(1, purchases / clicks),
   };
 }
@@ -140,7 +140,7 @@ function cashOf(balances: readonly Balance[], currency: string) {
   return { pending: of('cash_pending'), eligible: of('cash_eligible'), paid: of('cash_paid') };
 }
 
-/** Returns credits by kind, as every response shows them. */
+/** Returns credits by kind, in the form of every response. */
 export function creditsOf(balances: readonly Balance[]): Stats['rewards']['credits'] {
   const credits = balances.filter(({ account }) => account.startsWith('credit_'));
   const byKind = Map.groupBy(credits, ({ unit }) => unit);

@@ -5,7 +5,7 @@ export type SampleCall = <T = unknown>(
   body?: object | string,
 ) => Promise<T>;
 
-/** A request as both ways of sending it take it. */
+/** A request in a form that both ways of sending accept. */
 export type SampleRequest = { method: string; url: string; headers: Record<string, string>; body?: string };
 export type SampleResponse = { status: number; text: string };
 

@@ -17,7 +17,7 @@ import { takenSlugs } from '../../sql/workspaces/sample-shops.ts';
 import type { Workspace } from '../../sql/workspaces/workspaces.ts';
 import type { SampleCall } from './call.ts';
 
-/** Returns what all slugs end with, so that none is taken: nothing, or `2`, `3`, and so on. */
+/** Returns a suffix with which all slugs are free: nothing, or `2`, `3`, and so on. */
 async function freeEnd(pool: Pool): Promise<string> {
   const slugs = [...SAMPLE_LINKS.map(({ slug }) => slug), SAMPLE_BIO_PAGE.slug, SAMPLE_PROGRAM.code];
   const referrers = SAMPLE_REFERRERS.map(([code]) => `sample-${code}`);
@@ -32,8 +32,8 @@ async function freeEnd(pool: Pool): Promise<string> {
 }
 
 /**
- * Fills an empty workspace with the sample shop, by the API's own calls: links, bio page, domain, program; the history of
- * clicks and orders by the import of history; referrers and customers by that of referrals.
+ * Fills an empty workspace with the sample shop, by the API's own calls: links, bio page, domain and program. The
+ * history of clicks and orders, and the referrers and customers, are imported.
  *
  * @param now milliseconds since the epoch
  */
@@ -63,7 +63,7 @@ export async function fillSampleShop(
   await fillProgram({ pool, call }, workspace, history, { end, now });
 }
 
-/** The program: referrers, their customers, purchases, a refund, and a payout that was paid. */
+/** Creates the program's contents: referrers, their customers, purchases, a refund, and a paid payout. */
 async function fillProgram(
   { pool, call }: { pool: Pool; call: SampleCall },
   workspace: Workspace,

@@ -19,15 +19,15 @@ const MEMBER = { scope: 'member', plan: 'any', console: true } as const;
 
 const Removed = Type.Object(
   {
-    /** Null: this browser has no session in the workspace that the sample shop belongs to. */
+    /** Null: this browser has no session in the workspace of the sample shop's owner. */
     session: Nullable(SessionBody as typeof SessionBody & { type: string }),
   },
   { title: 'SampleShopRemoved' },
 );
 
 /**
- * Registers the sample shop: a workspace of its own with data to look at, which belongs to the workspace of the member who
- * opens it. Members of the sample shop change nothing there: `session/caller.ts` refuses it.
+ * Registers the sample shop: a workspace with sample data, which belongs to the workspace of the member who opens it.
+ * Members of the sample shop can't change it: `session/caller.ts` refuses that.
  */
 export async function sampleShopRoutes(app: Api, { pool, config }: ApiDeps): Promise<void> {
   const deps: SampleShopDeps = {
@@ -113,7 +113,8 @@ export async function sampleShopRoutes(app: Api, { pool, config }: ApiDeps): Pro
       const sourceId = looksFrom ?? id;
       const { token, hash: tokenHash } = newSessionToken();
       let returned: SessionBody | null = null;
-      // With the end of the sample shop's sessions, not before: the page asks with its cookie meanwhile.
+      // Switches together with the end of the sample shop's sessions, because the page keeps using its cookie until
+      // then.
       await removeSampleShop(deps, sourceId, async (tx) => {
         if (looksFrom === null) return;
         const others = await otherWorkspaces(tx, member.session.id);

@@ -62,11 +62,11 @@ test('a press shows 60 days of a shop, in a workspace of its own, and another pr
     expect.objectContaining({ domain: 'go.sample-shop.example', status: 'pending' }),
   ]);
 
-  // None of it is in the workspace that the member came from.
+  // The member's own workspace has none of the sample data.
   expect((await shop.get<{ clicks: object[] }>('/clicks')).body.clicks).toEqual([]);
   expect((await shop.get<{ links: object[] }>('/links?view=records')).body.links).toEqual([]);
 
-  // Nobody changes it, and a colleague sees the same one.
+  // No member can change it, and a colleague sees the same one.
   const link = { destination_url: 'https://shop.example/', name: 'Real', channel: 'other' };
   const refused = 'the sample shop cannot be changed: go back to your own workspace';
   for (const [method, path, change] of [

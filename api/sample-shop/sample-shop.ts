@@ -15,11 +15,10 @@ export type SampleShopDeps = {
 };
 
 /**
- * Returns the id of a workspace's sample shop, and makes one where there is none. One that was interrupted while it was
- * made is made again.
+ * Returns the id of a workspace's sample shop, which is created if missing. An incomplete one is created again.
  *
  * @param now milliseconds since the epoch
- * @throws {AppError} `conflict` while another sample shop is made or removed
+ * @throws {AppError} `conflict` while another sample shop is created or removed
  */
 export async function openSampleShop(
   deps: SampleShopDeps,
@@ -41,7 +40,7 @@ export async function openSampleShop(
  *
  * @param onClose runs in the transaction that ends its sessions, before they end
  * @returns its id; null where there was none
- * @throws {AppError} `conflict` while another sample shop is made or removed
+ * @throws {AppError} `conflict` while another sample shop is created or removed
  */
 export async function removeSampleShop(
   deps: SampleShopDeps,
@@ -55,7 +54,7 @@ export async function removeSampleShop(
   });
 }
 
-/** Slugs of sample shops are chosen one after the other. */
+/** Runs one at a time, because slugs of sample shops are chosen one after the other. */
 async function alone<T>(pool: Pool, work: () => Promise<T>): Promise<T> {
   const done = await withJobLease(pool, 'sampleShop', async () => ({ result: await work() }));
   if (done === null) {
@@ -77,7 +76,9 @@ async function make(deps: SampleShopDeps, sourceId: string, now: number): Promis
   return workspace.id;
 }
 
-/** Takes the history back, and deletes what the shop has, as its owner would. Then it closes the workspace. */
+/**
+ * Undoes the import of the history, and deletes the shop's records as its owner would. Then it closes the workspace.
+ */
 async function remove(
   deps: SampleShopDeps,
   id: string,
@@ -111,7 +112,7 @@ async function remove(
   });
 }
 
-/** Works with a key that ends with the work. */
+/** Runs work with a key that is revoked afterwards. */
 async function withKey(
   { pool, send }: SampleShopDeps,
   workspaceId: string,

@@ -24,7 +24,7 @@ import {
 
 const CONFIG = { scope: 'secret', plan: 'paid' } as const;
 const tags = ['Dashboards'];
-/** Saved views of a workspace. */
+/** Maximum number of saved views of a workspace. */
 const MOST_VIEWS = 500;
 
 /** Registers the routes of saved views, which all members of a workspace share. Secret key, paid plan. */
@@ -69,7 +69,7 @@ export async function savedViewRoutes(app: Api, { pool }: ApiDeps): Promise<void
         throw badRequest('query', `must be at most ${QUERY_LIMIT} bytes serialized`);
       }
       const { name } = request.body;
-      // The check sets defaults.
+      // A copy, because the check sets defaults.
       const query = structuredClone(request.body.query);
       requireQuery(request.body.query, request.auth.workspace);
       return withIdempotency(pool, request, reply, async (tx) => {

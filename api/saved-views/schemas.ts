@@ -14,7 +14,7 @@ const ViewQuery = Type.Unsafe<Record<string, unknown>>({
 
 const { metrics, ...others } = AnalyticsQuery.properties;
 
-/** What a view's query is checked by. It is stored as it was sent. */
+/** The schema that checks a view's query. The query is stored as it was sent. */
 export const CheckedView = ReadBody({
   query: ReadBody({ metrics: Type.Optional(metrics), ...others, address: Type.Optional(Type.String()) }),
 });

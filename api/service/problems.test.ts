@@ -34,7 +34,7 @@ test('nothing is wrong in a workspace where nothing fails', async () => {
   expect(await problems(owner)).toEqual([]);
 });
 
-/** SQL that breaks something, what it is then, and SQL that fixes it. `$1` is the id that the problem has. */
+/** SQL that breaks something, the resulting problem, and SQL that fixes it. `$1` is the id of the problem. */
 const BROKEN: [string, () => string | null, string[], object, string[]][] = [
   [
     'a webhook whose last attempt failed',

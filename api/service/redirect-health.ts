@@ -5,12 +5,12 @@ const REDIRECT_STATES = ['ready', 'degraded', 'unknown'] as const;
 export type RedirectState = (typeof REDIRECT_STATES)[number];
 
 const TIMEOUT_MS = 2_000;
-/** Every open console asks. */
+/** The state is cached this long, because every open console asks for it. */
 const KEPT_MS = 5_000;
 
 /**
- * Returns a function that asks ingest for its state, once in a few seconds for all callers. Behind a load balancer one
- * of the ingest processes responds.
+ * Returns a function that asks ingest for its state, at most once in a few seconds for all callers. Behind a load
+ * balancer one of the ingest processes responds.
  *
  * @param shortUrl origin of ingest
  */

@@ -32,7 +32,7 @@ const ProblemView = Type.Object(
 const ProblemList = Type.Object({ problems: Type.Array(ProblemView) }, { title: 'ProblemList' });
 export type ProblemList = Static<typeof ProblemList>;
 
-/** Registers `GET /problems`: what the console tells a member to fix. */
+/** Registers `GET /problems`: the problems that the console shows to a member. */
 export async function serviceRoutes(app: Api, { pool, config, eventLog }: ApiDeps): Promise<void> {
   const redirects = createRedirectHealth(config.shortUrl);
   app.get(

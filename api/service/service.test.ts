@@ -32,7 +32,7 @@ test('a member sees that ingest loses clicks, and ingest is asked once for many'
   const shop = await api.addWorkspace();
   const analyst = await signedInAs(api, shop, 'analyst');
   const problems = () => analyst.call<ProblemList>('GET', '/problems');
-  // The state is kept for seconds, and the calls may take longer.
+  // The state is cached for seconds, and the calls may take longer.
   vi.useFakeTimers({ toFake: ['performance'] });
   try {
     const responses = await Promise.all([problems(), problems(), problems()]);

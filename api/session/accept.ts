@@ -29,7 +29,7 @@ export async function requireInvite(
   return invite;
 }
 
-/** Returns the email of the future member: the invitation's own, or the one sent. @throws {AppError} */
+/** Returns the email of the future member: the invitation's own, or the one in the request. @throws {AppError} */
 export function emailOf(invite: Pick<Invite, 'email'>, sent: string | undefined): string | null {
   if (invite.email !== null) return invite.email;
   return sent === undefined ? null : requireEmail(sent);
@@ -92,10 +92,10 @@ export async function acceptInvite(
 }
 
 async function memberOf(tx: Queryable, invite: Invite, email: string | null): Promise<string> {
-  // Only the inviter may name an existing member: the person who accepts may send any address.
+  // Only the inviter may name an existing member, because the person who accepts may send any address.
   const known = invite.email === null ? null : await memberByEmail(tx, invite.workspace_id, invite.email);
   if (known) {
-    // The member may have appeared after the invitation was made.
+    // The member may have been created after the invitation.
     if (!mayReopen(invite, known.id)) throw memberExists();
     // Locked until the password has changed: a concurrent sign-in with the old one then fails.
     await lockMember(tx, known.id);

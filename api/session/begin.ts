@@ -22,7 +22,7 @@ import type { SessionBody } from './schemas.ts';
 /** Maximum characters of a user agent in a session. */
 const USER_AGENT_LIMIT = 500;
 
-/** How a sign-in treats what the browser had, and what else it proved. */
+/** Options of a sign-in: what happens to the browser's other sessions, and what else it proved. */
 export type Beginning = {
   /** Keeps the browser's other sessions, so that it can switch back to them. */
   keep?: boolean;
@@ -58,7 +58,7 @@ export async function beginSession(
     const isKept = had !== null && (keep || (await hasSessionOf(tx, had, who.memberId)));
     if (had !== null && !isKept) await endBrowserSessions(tx, had);
     const browserId = isKept ? had : randomUUID();
-    // In order of their ids: concurrent sign-ins lock the members one after the other.
+    // Ordered by id, so that concurrent sign-ins lock the members in the same order.
     for (const one of [who, ...alsoProven].toSorted((a, b) => (a.memberId < b.memberId ? -1 : 1))) {
       const isChosen = one.memberId === who.memberId;
       const place = { browserId, userAgent, tokenHash: isChosen ? hash : null };
@@ -68,7 +68,7 @@ export async function beginSession(
         throw new AppError('unauthorized', 'these credentials are no longer valid; sign in again');
       }
     }
-    // Read in the transaction: after it, the session may be ended concurrently.
+    // Read within the transaction, because the session may be ended concurrently after it.
     return sessionOfToken(tx, config, token);
   });
   setSessionCookie(reply, token, config.appUrl);
@@ -84,7 +84,7 @@ export async function sessionOfToken(db: Queryable, config: Config, token: strin
   return describeSession(config, caller.workspace, member, await otherWorkspaces(db, caller.session.id));
 }
 
-/** Describes a session: member, workspace, and what the console needs to know of the deployment. */
+/** Describes a session: member, workspace, and the deployment's settings that the console needs. */
 export function describeSession(
   { baseUrl, appUrl, shortUrl, publicUrl }: Config,
   workspace: Workspace,

@@ -70,7 +70,7 @@ async function sessionOf({ pool }: Pick<ApiDeps, 'pool'>, token: string): Promis
   return hash && callerBySession(pool, hash);
 }
 
-/** A GET for operators writes: a payout file. One for owners reads. */
+/** Whether a read has the usual role. A GET for operators writes a payout file; one for owners reads. */
 const isPlainRead = (request: FastifyRequest): boolean =>
   isRead(request) && request.routeOptions.config.role !== 'operator';
 
@@ -79,7 +79,8 @@ export const roleFor = (request: FastifyRequest): Role =>
   request.routeOptions.config.role ?? (isRead(request) ? 'analyst' : 'operator');
 
 /**
- * A sample shop is on an unlimited plan and has invented figures: its members look at it, and change their own sign-in only.
+ * Refuses a caller whose role is too low. A sample shop has an unlimited plan and invented figures: its members can
+ * view it, and change only their own sign-in.
  *
  * @throws {AppError} `forbidden` when the route requires a higher role, or changes a sample shop
  */

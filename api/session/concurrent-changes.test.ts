@@ -27,8 +27,8 @@ let addresses = 0;
 const elsewhere = () => `198.51.100.${++addresses}`;
 
 /**
- * Signs a member in with its password, which is right when it is checked, while `change` is under way: that commits once
- * the sign-in waits for it.
+ * Signs a member in with a password that is right when it is checked, while `change` is under way. `change` commits
+ * once the sign-in waits for it.
  */
 async function signInDuring(email: string, change: (tx: Queryable) => Promise<void>) {
   const browser = consoleBrowser(api, elsewhere());
@@ -69,7 +69,7 @@ test('an invitation that gives a member a new password ends a concurrent sign-in
   const { id, email } = await signedInAs(api, shop, 'operator');
   const token = await invite(api, shop, { email });
   const other = consoleBrowser(api);
-  // Holds the member as a sign-in does, whose session is there only afterwards.
+  // Holds the member's row like a sign-in that inserts its session only later.
   const accepted = await heldTransaction(api.stores.pool, async (tx) => {
     await tx.query('UPDATE members SET last_seen_at = now() WHERE id = $1', [id]);
     const call = other.call('POST', '/session/invite', { body: { token, password: 'the new password' } });
@@ -89,7 +89,8 @@ test('an invitation that gives a member a new password ends a concurrent sign-in
 test('of two invitations for one email that are accepted at once, the second ends what the first one gave', async () => {
   const email = 'twice@members.example';
   const tokens = [await invite(api, shop, { email }), await invite(api, shop, { email })];
-  // Its session before is replaced: while somebody else holds that one, the member is there and its session is not yet.
+  // The first acceptance replaces the member's session. While the test holds that session, the member exists and its
+  // new session does not.
   const first = await signedInAs(api, shop, 'analyst');
   const accept = (browser: ConsoleBrowser, token: string | undefined, password: string) =>
     browser.call('POST', '/session/invite', { body: { token, password } });

@@ -7,7 +7,7 @@ import { type ConsoleBrowser, consoleBrowser, PASSWORD, signedInAs } from '../..
 let api: TestApi;
 let shop: TestWorkspace;
 beforeAll(async () => {
-  // Codes are of the same time step from here to their check.
+  // With a fixed time, a code is checked in the time step that it was created in.
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
   api = await testApi();
   shop = await api.addWorkspace();
@@ -32,7 +32,7 @@ async function optionsOf(browser: ConsoleBrowser, path: string) {
 }
 
 const ANY = crypto.randomUUID();
-/** Changes of access, with the status that each has for a member whose sign-in is recent. */
+/** Changes of access, with their status for a member whose sign-in is recent. */
 const CHANGES = [
   ['POST', '/keys', { kind: 'publishable' }, 201],
   ['DELETE', `/keys/${ANY}`, undefined, 404],

@@ -38,7 +38,7 @@ describe('a changing call of a session', () => {
   test('needs the token of its own session, not of another one', async () => {
     const [ann, bob] = [await signedInAs(api, shop, 'owner'), await signedInAs(api, shop, 'owner')];
     const mixed = await ann.call('POST', '/folders', { ...folder, headers: { 'x-csrf-token': bob.csrf } });
-    // The path says which refusal it is: the console then requests the session again.
+    // The path identifies the refusal: the console then requests the session again.
     expect([mixed.status, mixed.body.error.details?.[0]?.path]).toEqual([403, 'x-csrf-token']);
   });
 
@@ -80,7 +80,7 @@ describe('a page of another site', () => {
     expect(String(preflight.headers['access-control-allow-headers']).toLowerCase()).not.toContain('csrf');
     const browser = await signedInAs(api, shop, 'owner');
     const answer = await browser.call('GET', '/links');
-    // With `*` browsers give nothing to a page that sent credentials.
+    // With `*`, browsers hide the response from a page that sent credentials.
     expect(answer.headers['access-control-allow-origin']).toBe('*');
     expect(answer.headers['access-control-allow-credentials']).toBeUndefined();
     expect(answer.headers['cache-control']).toBe('no-store');

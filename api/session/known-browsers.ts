@@ -5,17 +5,17 @@ import type { HashKey } from './hash-key.ts';
 
 const PREFIX = 'hoplog_browser_';
 const VALUE = /^([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
-/** How long a browser is known after a sign-in. Seconds. */
+/** How long a browser stays known after a sign-in. Seconds. */
 const KNOWN_SECONDS = 180 * 86_400;
 
 /**
  * Browsers that signed in to an account before. Each has a cookie for the account: a random id and its HMAC. So nothing
- * is stored, and nobody can forge one. The cookie signs nobody in: it only separates the counts of failed attempts.
+ * is stored, and no one can forge one. The cookie does not sign in: it only separates the counts of failed attempts.
  */
 export type KnownBrowsers = {
   /** Returns the id of the request's browser, or null when it did not sign in to this account before. */
   idOf(request: FastifyRequest, email: string): Promise<string | null>;
-  /** Remembers the browser, under another id. */
+  /** Marks the browser as known, under another id. */
   remember(reply: FastifyReply, email: string): Promise<void>;
 };
 

@@ -159,7 +159,7 @@ describe('a sign-in is refused', () => {
     };
     for (let count = 0; count < 30; count++) {
       expect((await wrong()).status).toBe(401);
-      // On a busy machine thirty take longer than the minute in which they count.
+      // On a busy machine thirty attempts may take longer than the minute in which they count.
       await api.stores.pool.query(
         `UPDATE sign_in_attempts SET tried_at = ARRAY(SELECT clock_timestamp() FROM unnest(tried_at)),
            locked_until = CASE WHEN locked_until IS NOT NULL THEN clock_timestamp() + interval '1 minute' END`,

@@ -18,8 +18,8 @@ import type { WeakPasswords } from './weak-passwords.ts';
  * The passwords of members.
  *
  * Anyone may create a member with any address in a workspace of their own, and such members must neither lock out
- * another one nor make an attempt expensive. All passwords of one email therefore share one salt, derived by the
- * deployment only: an attempt costs one hash per cost in use, in however many workspaces the email is known. A
+ * another one nor make an attempt expensive. All passwords of one email therefore share one salt, which only the
+ * deployment can derive. An attempt costs one hash for each cost in use, for any number of workspaces with the email. A
  * hash of an older cost is replaced at the next sign-in.
  */
 export type MemberPasswords = {

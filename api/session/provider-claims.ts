@@ -3,7 +3,7 @@ import { normalizeEmail } from '../../core/tracking/emails.ts';
 /** Claims of a person, by name. */
 export type Claims = Record<string, unknown>;
 
-/** What became of a claim that decides about a sign-in; says no value, so that it may be logged. */
+/** The state of a claim that decides about a sign-in. It contains no value, so that it may be logged. */
 export type ClaimState = 'absent' | 'false' | 'not understood' | 'present';
 
 const isThere = (value: unknown): boolean => value !== undefined && value !== null && value !== '';
@@ -28,18 +28,18 @@ export function claimAt(claims: Claims, name: string): unknown {
 }
 
 /**
- * Returns whether userinfo must be asked for claims: providers leave claims out of the ID token, or send them as null
- * or empty.
+ * Returns whether userinfo must be asked for claims: providers omit claims from the ID token, or send them as null or
+ * empty.
  */
 export function isMissingOne(claims: Claims, names: readonly string[]): boolean {
   return names.some((name) => !isGiven(claimAt(claims, name)));
 }
 
 /**
- * Merges the claims of the ID token with those of userinfo, one by one: the ID token wins where it has a value.
+ * Merges the claims of the ID token with those of userinfo, one by one. The ID token takes precedence if it has a
+ * value.
  *
- * A userinfo that names another email says nothing about the email of the ID token, so its `email_verified` is left
- * out.
+ * A userinfo with another email does not describe the email of the ID token, so its `email_verified` is left out.
  */
 export function mergeClaims(idToken: Claims, userinfo: Claims): Claims {
   const merged = merge(idToken, userinfo);
@@ -64,15 +64,15 @@ const isSameEmail = (one: unknown, other: unknown): boolean =>
   typeof one === 'string' && typeof other === 'string' && normalizeEmail(one) === normalizeEmail(other);
 
 /**
- * Returns `email_verified` as a boolean: Amazon Cognito and others send it as text. What is not understood does not
- * verify. Null: absent.
+ * Returns `email_verified` as a boolean: Amazon Cognito and others send it as text. An unknown value does not verify.
+ * Null: absent.
  */
 export function verifiedOf(claims: Claims): boolean | null {
   const value = claims.email_verified;
   return isGiven(value) ? String(value).trim().toLowerCase() === 'true' : null;
 }
 
-/** Returns what became of `email_verified`, for the log. */
+/** Returns the state of `email_verified`, for the log. */
 export function verifiedState(claims: Claims): ClaimState {
   const verified = verifiedOf(claims);
   if (verified === null) return 'absent';
@@ -84,7 +84,7 @@ export function verifiedState(claims: Claims): ClaimState {
 export type Groups = { state: 'given'; names: string[] } | { state: 'missing' | 'overage' };
 
 /**
- * Returns the groups of a person. Where a person has too many, Entra ID sends `_claim_names` in place of the claim
+ * Returns the groups of a person. If there are too many, Entra ID sends `_claim_names` in place of the claim
  * (https://learn.microsoft.com/entra/identity-platform/id-token-claims-reference), or `hasgroups`.
  */
 export function groupsOf(claims: Claims, name: string): Groups {

@@ -29,7 +29,7 @@ export type PersonRefusal =
   | 'groups_overage'
   | 'other_person';
 
-/** The member that a person is, if any, and why it may not sign in, if so. */
+/** The member of a person, if any, and the reason if it may not sign in. */
 export type FoundMember =
   | { memberId: string; refused: null }
   | { memberId: string | null; refused: PersonRefusal };
@@ -38,7 +38,7 @@ export type FoundMember =
  * Returns the member that a person of the provider signs in as: links, creates and changes it as the settings say.
  *
  * - An email counts only if the provider has verified it, or the settings trust it, and its domain is allowed.
- * - A removed member is not created again: an owner invites it first. To sign in accepts an open invitation.
+ * - A removed member is not created again: an owner must invite it first. A sign-in accepts an open invitation.
  * - Where groups give roles, a person without one of them is refused, and the member's sessions end. Where the provider
  *   does not tell the groups, the person is refused, and role and sessions stay.
  *
@@ -95,7 +95,7 @@ async function linkedMember(
   if (linked && !linked.is_removed) return { memberId: linked.id, refused: null };
   const known = await memberByEmail(tx, workspaceId, email);
   if (known) {
-    // An address that was given to another person.
+    // The provider gave the address to another person.
     if (await hasOtherIdentity(tx, known.id, identity))
       return { memberId: known.id, refused: 'other_person' };
     await linkIdentity(tx, { workspaceId, memberId: known.id, ...identity });

@@ -16,7 +16,7 @@ import { cookieAttributes } from './cookie.ts';
 import { createProvider, ProviderError, type ProviderFailure, type ProviderPerson } from './provider.ts';
 import { memberOfPerson, type PersonRefusal } from './provider-member.ts';
 
-/** Where the browser begins, and where the provider sends it back to. Below the origin of the console. */
+/** The address where a browser starts, and to which the provider sends it back. Below the origin of the console. */
 export const PROVIDER_START = '/console/oidc/start';
 export const PROVIDER_CALLBACK = '/console/oidc/callback';
 
@@ -43,7 +43,7 @@ export async function providerRoutes(app: Api, deps: ApiDeps): Promise<void> {
   };
 
   /**
-   * Records that the provider refused a person who is not known. Anyone may begin a sign-in, so it writes once a
+   * Records that the provider refused an unknown person. Anyone may start a sign-in, so it writes at most once a
    * minute.
    */
   const recordRefusal = async (reason: ProviderFailure) => {
@@ -74,7 +74,7 @@ export async function providerRoutes(app: Api, deps: ApiDeps): Promise<void> {
 
   app.get(
     PROVIDER_CALLBACK,
-    // A HEAD would use the sign-in up.
+    // A HEAD would use up the sign-in.
     { exposeHeadRoute: false, schema: { hide: true, operationId: 'session.signInWithProvider' } as object },
     async (request, reply) => {
       reply
@@ -117,7 +117,7 @@ export async function providerRoutes(app: Api, deps: ApiDeps): Promise<void> {
 
 const SIGN_IN_FAILED = 'session.sign_in_failed';
 
-/** @param memberId null: the person is not known, or is no member */
+/** @param memberId null: the person is unknown, or is not a member */
 const failedSignIn = (workspaceId: string, memberId: string | null, reason: ProviderOutcome) => ({
   workspaceId,
   actor: { type: 'service' as const, id: null },
@@ -126,7 +126,7 @@ const failedSignIn = (workspaceId: string, memberId: string | null, reason: Prov
   details: { reason },
 });
 
-/** Returns the workspace of the settings; without one, the only workspace there is. */
+/** Returns the workspace of the settings; without one, the only workspace of the deployment. */
 async function workspaceOf(pool: Pool, { workspace }: OidcSettings): Promise<string | null> {
   if (workspace !== '') return (await findWorkspace(pool, workspace))?.id ?? null;
   const [only, ...more] = await listWorkspaces(pool);

@@ -32,7 +32,7 @@ const settings = (issuer: string, workspace: string, more = {}) => ({
 });
 
 let provider: TestProvider;
-/** Without groups, and with them. */
+/** The API without groups, and with them. */
 let plain: TestApi;
 let grouped: TestApi;
 let shop: TestWorkspace;
@@ -113,7 +113,7 @@ test('a member with the verified email signs in, is linked, and returns to the p
   const back = await signIn(plain, '?return_to=/console/links%3Fq%3Da');
   expect([back.status, back.location]).toEqual([302, '/console/links?q=a']);
   expect(await me(plain, back)).toEqual({ id: ann.id, email, role: 'operator' });
-  // Linked by the subject: another email of the same person does not matter.
+  // Linked by the subject, so another email of the same person does not matter.
   is({ email: `renamed-${email}` });
   expect((await me(plain, await signIn(plain))).id).toBe(ann.id);
   expect((await auditOf(shop, ann.id)).slice(1)).toEqual([
@@ -181,7 +181,7 @@ describe('a sign-in is refused', () => {
     const [one, two] = [await begin(plain), await begin(plain)];
     const codeOf = (url: string) => new URL(url, APP).searchParams.get('code') ?? '';
     const swapped = two.callback.replace(codeOf(two.callback), codeOf(one.callback));
-    // The code was made for the PKCE challenge of the first.
+    // The code belongs to the PKCE challenge of the first sign-in.
     expect(await open(plain, swapped, two.cookie)).toMatchObject(failed('provider_invalid'));
     const three = await begin(plain);
     expect((await open(plain, three.callback, three.cookie)).session).not.toBeNull();
@@ -234,7 +234,7 @@ describe('a sign-in is refused', () => {
     // No person is known yet, but the workspace is.
     const [refusal] = await refusals();
     expect(refusal).toMatchObject({ actor: { type: 'service' }, target: { type: 'member', id: null } });
-    // Anyone may begin a sign-in, and end it with an error: such entries are limited.
+    // Anyone may start a sign-in, and end it with an error, so such entries are limited.
     const again = await open(plain, '/console/oidc/start');
     const state2 = new URL(again.location).searchParams.get('state');
     const second = callback.replace(`state=${state}`, `state=${state2}`);
@@ -390,7 +390,7 @@ describe('with groups', () => {
       is({ realm_access: { roles: ['staff'] }, idToken: { email, realm_access: inToken } });
       expect((await me(nested, await signIn(nested))).role).toBe('analyst');
     }
-    // As ZITADEL sends them.
+    // The form in which ZITADEL sends roles.
     is({ realm_access: { roles: { staff: { 1: 'shop.example' } } } });
     expect((await me(nested, await signIn(nested))).role).toBe('analyst');
     await nested.close();
@@ -490,7 +490,7 @@ test('without its audit entry there is no session', async () => {
   expect(rows).toHaveLength(1);
 });
 
-// The last test: it stops the provider.
+// Runs last, because it stops the provider.
 test('while the provider is down the console says so, and passwords work', async () => {
   await signedInAs(plain, shop, 'operator', { email });
   is({});

@@ -17,7 +17,7 @@ const TIMEOUT = 5;
 /** Age of the discovery document after which it is read again. Milliseconds. */
 const DISCOVERED_FOR = 3_600_000;
 
-/** Why no person came back from the provider. */
+/** Why the provider returned no person. */
 export type ProviderFailure = 'provider_down' | 'provider_refused' | 'provider_invalid';
 
 export class ProviderError extends Error {
@@ -30,32 +30,32 @@ export class ProviderError extends Error {
   }
 }
 
-/** What is sent to the provider, and checked in its response. */
+/** Values that are sent to the provider, and checked in its response. */
 export type ProviderChecks = { state: string; nonce: string; code_verifier: string };
 
 /** A person as the provider describes it. */
 export type ProviderPerson = {
   subject: string;
   email: string | null;
-  /** Null: the provider does not say. */
+  /** Null: the provider does not tell. */
   isEmailVerified: boolean | null;
   groups: Groups;
-  /** What became of the claims that decide, by name and without values: for the log. */
+  /** States of the claims that decide, by name and without values, for the log. */
   claims: Record<string, ClaimState | Groups['state']>;
-  /** When the person proved to be there; null: unknown. */
+  /** Time of the last proof that the person is there; null: unknown. */
   authTime: Date | null;
 };
 
 export type IdentityProvider = {
-  /** Returns where to send the browser. @param fresh the person must sign in there again @throws {ProviderError} */
+  /** Returns the URL to send the browser to. @param fresh the person must sign in again @throws {ProviderError} */
   begin(fresh: boolean): Promise<{ url: string } & ProviderChecks>;
   /** Returns the person of the provider's response. @param url the callback with its query @throws {ProviderError} */
   finish(url: URL, checks: ProviderChecks): Promise<ProviderPerson>;
 };
 
 /**
- * Authorization code flow with PKCE, state and nonce. The discovery document is read at the first sign-in: a provider
- * that is down stops no process.
+ * Authorization code flow with PKCE, state and nonce. The discovery document is read at the first sign-in, so that a
+ * provider that is down stops no process.
  */
 export function createProvider(settings: OidcSettings, redirectUri: string): IdentityProvider {
   let known: { config: Promise<client.Configuration>; until: number } | null = null;
@@ -183,7 +183,7 @@ function failureOf(error: unknown): ProviderFailure {
   return isUnavailable(error) ? 'provider_down' : 'provider_invalid';
 }
 
-/** Returns whether the provider did not respond, or responded that it can't. */
+/** Returns whether the provider did not respond, or responded that it is unavailable. */
 function isUnavailable(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause.name === 'TimeoutError' || cause.name === 'AbortError') return true;

@@ -36,10 +36,16 @@ import { createWeakPasswords } from './weak-passwords.ts';
 const tags = ['Sessions'];
 const MEMBER = { scope: 'member', plan: 'any', role: 'analyst', console: true } as const;
 
-/** Further workspaces that one password signs in to: anyone may add a person's email to workspaces of their own. */
+/**
+ * Maximum number of further workspaces that one password signs in to: anyone may add a person's email to workspaces of
+ * their own.
+ */
 const MOST_OTHERS = 20;
 
-/** When the word lists for passwords are loaded, unless one is set earlier: not within the start. Milliseconds. */
+/**
+ * Delay before the word lists for passwords are loaded, unless a password is set earlier, so that they do not slow the
+ * start. Milliseconds.
+ */
 const WORDS_AFTER = 10_000;
 
 /** Registers the console's sign-in and sign-out, and the routes of a member's credentials and sessions. */
@@ -114,7 +120,7 @@ export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
         const [one, ...more] = holders;
         if (!one) return null;
         const others = all.filter((other) => other !== one && !other.has_second_factor);
-        // With several workspaces, the chosen one asks for the code.
+        // With several workspaces, the sign-in to the chosen one asks for the code.
         if (more.length > 0 || !one.has_second_factor || code === undefined) {
           return { holders, others, factor: null };
         }

@@ -4,7 +4,7 @@ import { EMAIL_LIMIT } from '../../core/tracking/emails.ts';
 import { PLANS } from '../../sql/workspaces/workspaces.ts';
 import { Body, Currency, Email, Instant, NAME, Nullable, OneOf, Url, Uuid } from '../schemas.ts';
 
-/** As NIST SP 800-63B asks. Easy ones of any length are refused, see `weak-passwords.ts`. */
+/** Minimum of NIST SP 800-63B. Easy passwords of any length are refused, see `weak-passwords.ts`. */
 const PASSWORD_LEAST = 8;
 const PASSWORD_MOST = 200;
 

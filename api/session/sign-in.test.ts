@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 let addresses = 0;
-/** Tries are counted by address: each test comes from one of its own. */
+/** Attempts are counted by address, so each test has its own. */
 const elsewhere = () => `198.51.100.${++addresses}`;
 
 describe('an invitation', () => {
@@ -227,7 +227,7 @@ describe('sign-in with a password', () => {
         body: { email, password, ...more },
       });
 
-    /** The member of the shop, and after it a member with the same email in this many other workspaces. */
+    /** The member of the shop, followed by a member with the same email in each of this many other workspaces. */
     async function taken(email: string, workspaces: number) {
       await signedInAs(api, shop, 'owner', { email });
       const ids: string[] = [];
@@ -295,7 +295,7 @@ describe('sign-in with a password', () => {
 
   test('replaces an older, cheaper hash at the next right password, and at no wrong one', async () => {
     const { pool } = api.stores;
-    const { passwordCost: _, ...deps } = api.deps; // at the real cost
+    const { passwordCost: _, ...deps } = api.deps; // with the real cost
     const dear = await createApi({ ...deps, registry: new Registry() });
     try {
       const { id, email } = await signedInAs(api, shop, 'owner');

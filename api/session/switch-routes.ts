@@ -8,7 +8,7 @@ import { sessionTokenOf, setSessionCookie } from './cookie.ts';
 import { SessionBody, SwitchBody } from './schemas.ts';
 
 /**
- * Registers the switch between workspaces. It opens a session that this browser began with that member's own
+ * Registers the switch between workspaces. It opens a session that this browser started with that member's own
  * credentials, and creates none: an email in another workspace proves nothing.
  */
 export async function switchRoutes(app: Api, { pool, config }: ApiDeps): Promise<void> {
@@ -38,7 +38,7 @@ export async function switchRoutes(app: Api, { pool, config }: ApiDeps): Promise
       const before = hashSessionToken(sessionTokenOf(request, config.appUrl) ?? '') ?? Buffer.alloc(0);
       const { token, hash: tokenHash } = newSessionToken();
       const session = await inTransaction(pool, async (tx) => {
-        // Parked first: of two switches at once, the second finds no session.
+        // Parked first, so that the second of two concurrent switches finds no session.
         const browserId = await parkSession(tx, before);
         if (browserId === null) throw new AppError('unauthorized', 'the session has ended; sign in again');
         const opened = await openSession(tx, { browserId, memberId, tokenHash });

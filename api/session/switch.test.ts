@@ -27,7 +27,7 @@ beforeEach(() => {
   email = `person-${++people}@members.example`;
 });
 
-/** Makes a member with this email; the browser that accepts is thrown away. */
+/** Creates a member with this email. The browser that accepts the invitation is discarded. */
 async function member(
   workspace: TestWorkspace,
   password = PASSWORD,
@@ -67,7 +67,7 @@ test('a password that fits two workspaces signs in to both, and the browser swit
   expect(await others(browser)).toEqual(['Shop']);
   expect((await browser.call('POST', '/folders', { body: { name: 'Of the café' } })).status).toBe(201);
   expect((await shop.get('/folders')).text).not.toContain('Of the café');
-  // The cookie from before the switch opens nothing.
+  // The cookie from before the switch is invalid.
   const stale = Object.assign(consoleBrowser(api), before);
   expect((await stale.call('GET', '/session')).status).toBe(401);
   expect((await change(stale, inShop.id)).status).toBe(401);
@@ -87,7 +87,7 @@ test('the same email in another workspace gets nothing without its own credentia
   expect(await others(browser)).toEqual([]);
   const refused = await change(browser, inCafe.id);
   expect([refused.status, (await session(browser)).workspace.name]).toEqual([404, 'Shop']);
-  // Nor do its sessions in other browsers count.
+  // Sessions of the member in other browsers do not count either.
   expect((await session(inCafe)).workspace.name).toBe('Café');
   await signIn(browser, cafe, { password: OTHER_PASSWORD, keep: true });
   expect([(await session(browser)).workspace.name, await others(browser)]).toEqual(['Café', ['Shop']]);

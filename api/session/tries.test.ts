@@ -19,7 +19,7 @@ async function signIn(email: string, password: string, address = elsewhere()) {
   return consoleBrowser(api, address).call('POST', '/session', { body: { email, password } });
 }
 
-/** Moves all that was counted into the past, as if so much time had gone by. */
+/** Moves all counted attempts into the past, as if this much time had passed. */
 const wait = (time: string) =>
   api.stores.pool.query(
     `UPDATE sign_in_attempts SET locked_until = locked_until - $1::interval,
@@ -27,7 +27,9 @@ const wait = (time: string) =>
     [time],
   );
 
-/** Moves all that was counted to now: on a busy machine thirty attempts take longer than the minute in which they count. */
+/**
+ * Moves all counted attempts to now: on a busy machine thirty attempts take longer than the minute in which they count.
+ */
 const keepCounting = () =>
   api.stores.pool.query(
     `UPDATE sign_in_attempts SET tried_at = ARRAY(SELECT clock_timestamp() FROM unnest(tried_at)),
@@ -171,7 +173,7 @@ test('behind proxies that write ports an address is counted without them', async
       expect(await from(`${spelled}:4716, 10.0.0.2:443`)).toBe(429);
       expect(await from(`${address}`)).toBe(429);
     }
-    // The next one of another address; and all that is no address together.
+    // Another address has its own count; all texts that are not addresses share one.
     expect(await from('192.0.2.2:4711')).toBe(401);
     for (let time = 0; time < 5; time++) expect(await from(`unknown-${time}`)).toBe(401);
     expect(await from('_hidden')).toBe(429);

@@ -8,12 +8,12 @@ import type { HashKey } from './hash-key.ts';
 /** Failed attempts a minute for one account from one address, or from one known browser. */
 const MAX_FAILED = 5;
 /**
- * Failed attempts a minute for one account from all unknown browsers, and from one address for all accounts: many
- * people share an address, and one person's mistakes must not lock the others.
+ * Failed attempts a minute for one account from all unknown browsers, and from one address for all accounts. Many
+ * people share an address, so one person's mistakes must not lock out the others.
  */
 const MAX_SPREAD = 30;
 
-/** What failed attempts are counted by. */
+/** The identifiers by which failed attempts are counted. */
 export type TriedBy = {
   account?: string;
   address: string;

@@ -22,7 +22,7 @@ type Member = Awaited<ReturnType<typeof signedInAs>>;
 let api: TestApi;
 let shop: TestWorkspace;
 beforeAll(async () => {
-  // Codes are of the same time step from here to their check.
+  // With a fixed time, a code is checked in the time step that it was created in.
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
   api = await testApi();
   shop = await api.addWorkspace();
@@ -36,16 +36,16 @@ let addresses = 0;
 const address = () => `198.51.100.${++addresses}`;
 const stranger = () => consoleBrowser(api, address());
 const member = () => signedInAs(api, shop, 'operator', { address: address() });
-/** A code of a step that is `steps` from now. */
+/** Returns a code of the time step that is `steps` from now. */
 const codeOf = (secret: string, steps = 0) =>
   generateSync({ secret, epoch: Math.floor(Date.now() / 1_000) + 30 * steps });
-/** A code that differs in each digit. */
+/** Returns a code that differs in each digit. */
 const wrong = (code: string) => code.replaceAll(/\d/g, (digit) => String((Number(digit) + 5) % 10));
 
 async function enroll(browser: Member) {
   const { secret, uri } = (await browser.call<{ secret: string; uri: string }>('POST', '/two-factor/setup'))
     .body;
-  // The step before this one: the present one is left for a sign-in.
+  // Uses the previous step, so that the present one is left for a sign-in.
   const enabled = await browser.call<{ recovery_codes: string[] }>('POST', '/two-factor', {
     body: { code: codeOf(secret, -1) },
   });

@@ -17,13 +17,16 @@ const TOLERANCE = 30;
 /** Consecutive wrong codes after which only a recovery code counts (NIST SP 800-63B, 5.2.2). */
 const MOST_WRONG = 100;
 const RECOVERY_CODES = 10;
-/** 80 bits: a fast hash of it can't be searched. */
+/** 80 bits, so that even a fast hash of a code can't be searched. */
 const RECOVERY_BYTES = 10;
 const ALPHABET = 'abcdefghjkmnpqrstuvwxyz234567890'; // without i, l, o and 1
 
 export type SecondFactor = 'app' | 'recovery_code';
 
-/** Starts an enrollment: a secret that counts once {@link confirmApp} saw a code of it. @throws {AppError} `conflict` */
+/**
+ * Starts an enrollment with a secret, which takes effect once {@link confirmApp} got a code of it. @throws {AppError}
+ * `conflict`
+ */
 export async function beginApp(
   pool: Pool,
   { email, ...member }: { workspaceId: string; memberId: string; email: string },
@@ -35,7 +38,9 @@ export async function beginApp(
   return { secret, uri: generateURI({ issuer: ISSUER, label: email, secret }) };
 }
 
-/** Confirms the app by a code of it. Returns false for a wrong code. @throws {AppError} `conflict` without an app */
+/**
+ * Confirms the app by one of its codes. Returns false for a wrong code. @throws {AppError} `conflict` without an app
+ */
 export async function confirmApp(tx: PoolClient, memberId: string, code: string): Promise<boolean> {
   const app = await lockApp(tx, memberId);
   if (!app) throw new AppError('conflict', 'get a secret for your authenticator app first');
@@ -47,8 +52,8 @@ export async function confirmApp(tx: PoolClient, memberId: string, code: string)
 }
 
 /**
- * Checks a code of the member's app, or a recovery code, and uses it up: each counts once. Returns which it was, or
- * null for a wrong one, which is counted.
+ * Checks a code of the member's app, or a recovery code, and uses it up: each works once. Returns the kind of the code,
+ * or null for a wrong one, which is counted.
  */
 export function checkSecondFactor(pool: Pool, memberId: string, code: string): Promise<SecondFactor | null> {
   return inTransaction(pool, async (tx) => {

@@ -2,19 +2,23 @@ import type { ZxcvbnFactory } from '@zxcvbn-ts/core';
 import { badRequest } from '../../core/errors.ts';
 
 /**
- * Characters of a password that are judged: the work grows with their square, on the event loop. A longer password
- * whose beginning is not guessable is not either.
+ * Characters of a password that are judged: the work grows with their square, on the event loop. If the beginning of a
+ * longer password is not guessable, neither is the whole.
  */
 const JUDGED_CHARACTERS = 16;
 /** Least score: fewer than a million guesses (0 and 1) are refused. */
 const LEAST_SCORE = 2;
 
-/** Refuses passwords that are guessed early. */
+/** Refuses passwords that are easy to guess. */
 export type WeakPasswords = {
-  /** Loads the word lists, about 0.2 s of the event loop: at the start of a process, else at the first call. */
+  /**
+   * Loads the word lists, which takes about 0.2 s of the event loop. Call it at the start of a process; otherwise the
+   * first check loads them.
+   */
   load(): Promise<unknown>;
   /**
-   * As NIST SP 800-63B: no rules of composition, but no common password, sequence, repetition or word of the context.
+   * Checks by NIST SP 800-63B: no rules of composition, but no common password, sequence, repetition or word of the
+   * context.
    *
    * @param context such as the email
    * @throws {AppError} `bad_request` for a password that is easy to guess

@@ -9,15 +9,15 @@ import { cookieAttributes } from '../session/cookie.ts';
 import type { HashKey } from '../session/hash-key.ts';
 
 const COOKIE = 'hoplog_dashboard';
-/** How long a browser that entered the password sees the dashboard. Seconds. */
+/** How long a browser that entered the password may see the dashboard. Seconds. */
 const ACCESS_SECONDS = 7 * 86_400;
 const VALUE = /^(\d{1,12})\.([A-Za-z0-9_-]{43})$/;
 
-/** A dashboard that visitors may ask for, and its workspace. */
+/** A dashboard that visitors may see, and its workspace. */
 export type OpenDashboard = { dashboard: SharedDashboard; workspace: Workspace };
 
 /**
- * Returns the dashboard of a token, or null when it is unknown, deleted or over, or when its workspace is suspended or
+ * Returns the dashboard of a token. Null when it is unknown, deleted or ended, or when its workspace is suspended or
  * has no paid plan.
  */
 export async function findOpenDashboard(pool: Pool, token: string): Promise<OpenDashboard | null> {
@@ -34,7 +34,7 @@ export async function requireOpenDashboard(pool: Pool, token: string): Promise<O
   return found;
 }
 
-/** The access of a browser that entered a dashboard's password: a cookie that a new password makes worthless. */
+/** The access of a browser that entered a dashboard's password: a cookie that a new password invalidates. */
 export function createDashboardAccess(key: HashKey, appUrl: string) {
   const signatureOf = async ({ id, password_hash }: SharedDashboard, ends: string): Promise<Buffer> =>
     createHmac('sha256', await key())
@@ -51,7 +51,7 @@ export function createDashboardAccess(key: HashKey, appUrl: string) {
         timingSafeEqual(Buffer.from(given, 'base64url'), await signatureOf(dashboard, ends));
       if (!isValid) throw new AppError('unauthorized', 'this dashboard requires its password');
     },
-    /** Sets the cookie. It is sent with this dashboard's data calls only. */
+    /** Sets the cookie. Browsers send it with this dashboard's data calls only. */
     async grant(reply: FastifyReply, dashboard: SharedDashboard): Promise<void> {
       const ends = String(Math.floor(Date.now() / 1_000) + ACCESS_SECONDS);
       const signature = (await signatureOf(dashboard, ends)).toString('base64url');

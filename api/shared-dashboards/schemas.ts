@@ -13,7 +13,7 @@ import {
   Uuid,
 } from '../schemas.ts';
 
-/** Values of a scope. */
+/** Maximum number of values of a scope. */
 const MOST_VALUES = 500;
 
 const Name = Type.String({ minLength: 1, maxLength: 100, pattern: NAME });
@@ -108,7 +108,7 @@ export const TokenParams = Type.Object({ token: Type.String({ maxLength: 100 }) 
 
 export const UnlockBody = Body({ password: Type.String({ maxLength: 200 }) }, { title: 'UnlockDashboard' });
 
-/** What visitors see of a dashboard besides its figures. */
+/** The parts of a dashboard besides its figures that visitors see. */
 export const DashboardView = Type.Object(
   {
     name: Type.String(),

@@ -14,10 +14,10 @@ const DIMENSION_OF = { tag: 'tag', folder: 'folder', links: 'link' } as const;
 const NO_TAG: Part = { dimension: 'tag', operator: 'is', values: ['\u0001'] };
 
 /**
- * Returns a visitor's query within the scope of a dashboard. Other tags of its links do not exist for it: a dashboard of
- * links or folders has none at all.
+ * Returns a visitor's query limited to the scope of a dashboard. It treats other tags of the dashboard's links as
+ * absent: a dashboard of links or folders has none at all.
  *
- * @throws {AppError} `bad_request` when it asks for revenue that the dashboard does not show
+ * @throws {AppError} `bad_request` when it requests revenue that the dashboard does not show
  */
 export function scopedQuery(
   { scope: { type, values }, show_revenue }: Pick<SharedDashboard, 'scope' | 'show_revenue'>,
@@ -35,7 +35,7 @@ export function scopedQuery(
   return { ...query, filters: [...scope, ...own] };
 }
 
-/** The filter as if there were no other tags: none, if it always holds then. */
+/** Returns the filter evaluated without other tags; nothing if it then always holds. */
 function withinTags(filter: Filter, tags: readonly string[]): Filter[] {
   if (filter.any === undefined) return partWithin(filter, tags);
   const parts = filter.any.map((part) => partWithin(part, tags));

@@ -14,7 +14,7 @@ import { foldersByIds } from '../../sql/links/folders.ts';
 import { linksByIds } from '../../sql/links/links.ts';
 import type { Scope, SharedDashboardChange, SharedDashboardRecord } from './schemas.ts';
 
-/** Shared dashboards of a workspace. */
+/** Maximum number of shared dashboards of a workspace. */
 export const MOST_DASHBOARDS = 200;
 
 /** Returns a new token: 32 random bytes in base64url. */
@@ -46,7 +46,7 @@ export async function oneRecordOf(
   return recordOf(appUrl, dashboard, present);
 }
 
-/** Returns whether nothing of a dashboard's scope is left, so that it shows 0 from now on. */
+/** Returns whether a dashboard's whole scope was deleted, so that it shows 0. */
 export async function isScopeGone(
   db: Queryable,
   { workspace_id, scope }: Pick<SharedDashboard, 'workspace_id' | 'scope'>,
@@ -89,8 +89,8 @@ export async function passwordHashOf({
  * Returns the fields of a dashboard with a change applied.
  *
  * @param passwordHash of {@link passwordHashOf}
- * @throws {AppError} `bad_request` for a scope without sense, an end in the past or a frame with a password, `not_found`
- *   for a folder or link that the workspace does not have
+ * @throws {AppError} `bad_request` for an invalid scope, an end in the past or a frame with a password, `not_found` for
+ *   a folder or link that the workspace does not have
  */
 export async function changedFields(
   tx: Queryable,
@@ -107,13 +107,13 @@ export async function changedFields(
     embed: change.embed ?? before.embed,
     expires_at: change.expires_at === undefined ? before.expires_at : readEnd(change.expires_at),
   };
-  // No page of another site asks for a password of ours: it could show the form below one of its own.
+  // A page of another site must not frame a form for a password of ours: it could imitate it.
   if (after.embed && after.password_hash !== null)
     throw badRequest('embed', 'must be false for a dashboard with a password');
   return after;
 }
 
-/** What a dashboard has when a create leaves it out. */
+/** Fields of a new dashboard that its create leaves out. */
 export const DEFAULT_FIELDS: DashboardFields = {
   name: '',
   scope: { type: 'workspace', values: [] },

@@ -15,10 +15,13 @@ import { isScopeGone } from './service.ts';
 const tags = ['Shared dashboards'];
 const PUBLIC = { scope: 'public', plan: 'any', console: true } as const;
 
-/** Concurrent reads of a workspace's clicks by visitors: strangers leave places for the workspace itself. */
+/** Concurrent reads of a workspace's clicks by visitors. Strangers leave slots for the workspace itself. */
 const VISITORS_AT_A_TIME = 4;
 
-/** Registers what the page of a shared dashboard calls. The token in the path is the key; a password may be another. */
+/**
+ * Registers the calls of a shared dashboard's page. The token in the path is the key; a dashboard may need a password
+ * too.
+ */
 export async function visitorRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const { pool, config } = deps;
   const key = createHashKey(pool);

@@ -23,7 +23,7 @@ afterAll(async () => {
   disk.remove();
 });
 
-/** Order ids as they stand in the journal's files. */
+/** Returns the order ids in the journal's files. */
 async function ordersOnDisk(): Promise<string[]> {
   const orders: string[] = [];
   for await (const batch of ownBatches(disk.dataDir, STREAM, -1n)) {

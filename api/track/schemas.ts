@@ -13,7 +13,7 @@ import {
   VisitorIds,
 } from '../schemas.ts';
 
-/** Who did it: at least one of them. */
+/** Fields that name the person; at least one of them is required. */
 const PERSON_FIELDS = {
   visitor_id: Type.Optional(
     VisitorIds(

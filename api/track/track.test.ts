@@ -10,7 +10,7 @@ let written: Unstamped[];
 let outcome: AppendOutcome;
 let answered: boolean;
 
-/** An event log that remembers, and settles only after everything that an early answer could have used. */
+/** An event log that records events, and settles only after a premature response would have been sent. */
 const eventLog: EventLogWriter = {
   stream: { streamId: uuidv7(), ordinal: 0 },
   append(event, settled) {

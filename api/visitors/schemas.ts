@@ -48,13 +48,13 @@ export const JourneyQuery = Type.Object({
   include: Type.Optional(OneOf(['details'], { description: 'Adds link, place and device of each click.' })),
 });
 
-/** Without a pattern: the serializer tells the entries apart by validating them. */
+/** Without a pattern, because the serializer distinguishes the entries by validating them. */
 function detailSchema(name: (typeof DETAIL_NAMES)[number]) {
   const { pattern: _, ...schema } = clickFieldSchema(name) as TSchema & { pattern?: string };
   return Type.Optional(schema);
 }
 
-/** What a click entry has with `include=details`. */
+/** Fields of a click entry with `include=details`. */
 const DETAILS = {
   link_id: Type.Optional(Uuid),
   ...Object.fromEntries(DETAIL_NAMES.map((name) => [name, detailSchema(name)])),
@@ -84,7 +84,7 @@ export const Journey = Type.Object(
           {
             type: Type.Literal('identify'),
             ts: Instant,
-            // Without a format: the serializer tells the entries apart by validating them.
+            // Without a format, because the serializer distinguishes the entries by validating them.
             email: Nullable(Type.String({ description: 'Null if only an `external_user_id` was given.' })),
           },
           { title: 'JourneyIdentify' },

@@ -15,16 +15,16 @@ import type { VisitorsQuery } from './schemas.ts';
 
 type Stores = Pick<ApiDeps, 'pool' | 'clickhouse'>;
 
-/** A visitor with the data of either database. */
+/** A visitor with the data of both databases. */
 type Known = { id: string; email: string | null; seenNanos: bigint; click: ShownClick | null };
 
-/** Matches a whole id, or its end. Beginnings do not tell ids apart: those made at one time share it. */
+/** Matches a whole id, or its end. The beginning does not identify an id: ids from one time share it. */
 const END_OF_ID = /^[0-9a-f-]{4,36}$/;
 
 /**
- * Returns visitors: the most recent ones, those with an email, or those that a search finds.
+ * Returns visitors: the most recent ones, those with an email, or the results of a search.
  *
- * @throws {AppError} `bad_request` when `email` is malformed, or is together with `search`
+ * @throws {AppError} `bad_request` when `email` is malformed, or is combined with `search`
  */
 export async function listVisitors(stores: Stores, workspaceId: string, query: VisitorsQuery) {
   const visitors = await wantedVisitors(stores, workspaceId, query);

@@ -18,7 +18,7 @@ import { PayoutStatus, Totals } from '../referrals/payouts/schemas.ts';
 import { BlockReason } from '../referrals/schemas.ts';
 import { Currency, Email, Instant, Nullable, OneOf, Uuid } from '../schemas.ts';
 
-/** `data` of each event, as the code that writes the event types it. */
+/** `data` of each event, in the type of the code that writes it. */
 type EventData = { 'click.created': ClickRecord } & Record<CreditEvent, Grant> & {
     [Event in Exclude<RecordEvent, { type: CreditEvent }> as Event['type']]: Event['data'];
   };
@@ -155,7 +155,7 @@ const PAYLOADS = {
   'webhook.disabled': DisabledWebhook,
 } satisfies Record<EventType, TSchema>;
 
-/** The events whose schema is not that of their data. */
+/** Events whose schema does not match their data. */
 type Wrong = {
   [E in EventType]: Describes<(typeof PAYLOADS)[E], EventData[E]> extends true ? never : E;
 }[EventType];

@@ -16,10 +16,10 @@ export const RECEIVER_URL_LIMIT = 2_048;
  * @throws {AppError} `bad_request` when it is not http(s), or has credentials or port 0
  */
 export function parseReceiverUrl(text: string, path = 'url'): URL {
-  // It may be a service's name in a network of containers, where the operator allows private addresses.
+  // The host may be a service's name in a network of containers, if the operator allows private addresses.
   requireWebUrl(path, text, RECEIVER_URL_LIMIT, true);
   const url = new URL(text);
-  // Nothing listens on it, and Node's client takes the scheme's port instead.
+  // No server listens on port 0, and Node's client would use the scheme's port instead.
   if (url.port === '0') throw badRequest(path, 'must have a port from 1 to 65535');
   return url;
 }
@@ -39,7 +39,7 @@ export async function requireReachable(
   } catch (error) {
     if (error instanceof RefusedAddress)
       throw badRequest(path, `must be globally reachable: ${error.message}`);
-    // It does not resolve yet, which is allowed.
+    // A host that does not resolve yet is allowed.
   } finally {
     looked.abort();
   }

@@ -30,7 +30,7 @@ const noSuchDelivery = () => new AppError('not_found', 'the webhook has no such 
 /** How long a rotated secret still signs beside the new one. Milliseconds. */
 const OVERLAP_MS = 86_400_000;
 
-/** Webhooks of one workspace: each makes a call for every event. */
+/** Maximum number of webhooks of one workspace: each makes a call for every event. */
 export const MOST_WEBHOOKS = 20;
 
 /**
@@ -129,7 +129,7 @@ export async function deliveryWithRequest(
   id: string,
   deliveryId: string,
 ): Promise<DeliveryWithRequest> {
-  // Deliveries outlive a deleted webhook for a while.
+  // Deliveries remain for a while after their webhook was deleted.
   if (!(await webhookById(db, workspaceId, id))) throw noSuchWebhook();
   const found = await deliveryById(db, workspaceId, id, deliveryId);
   if (!found) throw noSuchDelivery();
@@ -150,7 +150,9 @@ export async function redeliverNow(
   return delivery;
 }
 
-/** @throws {AppError} `conflict` when another webhook has the URL and the events, or there is no room for a new one */
+/**
+ * @throws {AppError} `conflict` when another webhook has the URL and the events, or the workspace has too many webhooks
+ */
 async function refuseTwin(
   tx: Queryable,
   workspaceId: string,

@@ -173,7 +173,7 @@ describe('a webhook', () => {
     const again = await shop.post<Hook>('/webhooks', body, { headers });
     expect([again.status, again.body.id]).toEqual([201, first.body.id]);
     expect(again.headers['idempotent-replayed']).toBe('true');
-    // A new request is.
+    // A new request checks the address.
     const other = await shop.post('/webhooks', body, { headers: { 'idempotency-key': 'another webhook' } });
     expect(other.status).toBe(400);
   });
@@ -236,7 +236,7 @@ test('an unknown webhook is a 404, after validation and before any DNS lookup', 
   }
   expect((await shop.get(`${path}/deliveries?cursor=yesterday`)).status).toBe(400);
   expect((await shop.patch(path, { url: 'https://public.example/' })).status).toBe(404);
-  // A name that leads to a refused address is only looked up for a webhook that is there.
+  // A name with a refused address is looked up only for an existing webhook.
   NAMES['inside.example'] = ['10.0.0.1'];
   expect((await shop.patch(path, { url: 'https://inside.example/' })).status).toBe(404);
   expect((await shop.get(`${path}/deliveries`)).status).toBe(404);

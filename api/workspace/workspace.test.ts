@@ -137,7 +137,7 @@ test('attribution, own site, and name are changed, and the currency until there 
   const order = { order_id: 'o1', amount: 5, currency: 'eur', external_user_id: 'ada' };
   expect((await shop.post('/referrals/report-purchase', order)).status).toBe(200);
   expect((await shop.patch('/workspace', { currency: 'usd' })).status).toBe(409);
-  // The present one is not a change.
+  // Sending the present currency is not a change.
   expect((await shop.patch('/workspace', { currency: 'eur', primary_domain: null })).body).toMatchObject({
     currency: 'eur',
     primary_domain: null,

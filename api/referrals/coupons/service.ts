@@ -27,7 +27,7 @@ export const ANY: Omit<CouponFilter, 'limit'> = {
   before: null,
 };
 
-/** Of Stripe's promotion codes: https://docs.stripe.com/api/promotion_codes/create#create_promotion_code-code */
+/** Source, Stripe's promotion codes: https://docs.stripe.com/api/promotion_codes/create#create_promotion_code-code */
 const STRIPE_CODE = /^[A-Za-z0-9-]+$/;
 
 /** Returns a coupon as the API shows it. @throws {AppError} `not_found` */
@@ -50,7 +50,9 @@ function shownPromotionCode({
   return { ...made, status, ...discount };
 }
 
-/** Gives a referrer a coupon, and has its promotion code made if that is asked for. @returns the coupon's id */
+/**
+ * Creates a coupon for a referrer, and requests its promotion code if the body asks for one. @returns the coupon's id
+ */
 export async function createCoupon(
   tx: Queryable,
   workspaceId: string,
@@ -73,11 +75,11 @@ export async function createCoupon(
 }
 
 /**
- * Has the promotion code of a coupon made in Stripe.
+ * Requests the promotion code of a coupon in Stripe.
  *
  * @param given.path of the body's fields in the request
- * @throws {AppError} `bad_request` for terms that contradict each other, or when no connection can make it; `conflict`
- * when it is made, or being made
+ * @throws {AppError} `bad_request` for terms that contradict each other, or when no connection can create it;
+ * `conflict` when it exists, or is being created
  */
 export async function makePromotionCode(
   tx: Queryable,

@@ -74,7 +74,7 @@ function requirePayoutName(name: string): void {
   );
 }
 
-/** Whether a payout method is what a GET shows of the referrer, whose address is masked. */
+/** Whether a payout method equals the one in a GET of the referrer, whose address is masked. */
 function isAsShown(known: Enrollment, given: { method: string; email: string } | null): boolean {
   const shown = savedMethod(known);
   return given === null || shown === null

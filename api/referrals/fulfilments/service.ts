@@ -50,7 +50,7 @@ export function checkSettings(provider: FulfilmentProvider, { currency, ...input
   }
 }
 
-/** Returns checked settings; those that are not given are null. */
+/** Returns checked settings; missing ones are null. */
 function readSettings(input: SettingsInput, seal: (key: string) => Buffer): FulfilmentSettings {
   return {
     url: input.url ?? null,

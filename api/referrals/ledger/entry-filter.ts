@@ -49,7 +49,7 @@ function accountsOf({ kind, status, currency, credit_kind }: EntryFilterQuery): 
 }
 
 /**
- * Parses the window in PostgreSQL's precision. Without parameters it is all time; `to` alone is everything before
+ * Parses the window in PostgreSQL's precision. Without parameters it is all time; `to` alone means everything before
  * it.
  */
 function windowOf({ days, from, to }: EntryFilterQuery): { from: string | null; to: string | null } {

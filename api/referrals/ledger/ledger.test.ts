@@ -27,8 +27,8 @@ beforeEach(async () => {
 afterAll(() => api.close());
 
 /**
- * Two programs with all that a ledger can have: dollars on two levels, with refunds of what is pending, eligible,
- * exported and paid; yen; credits that are earned, delivered and revoked.
+ * Two programs with every kind of entry: dollars on two levels, with refunds of pending, eligible, exported and paid
+ * amounts; yen; credits that are earned, delivered and revoked.
  */
 async function play(): Promise<void> {
   dollars = await m.program({ commission_rate: 12.5, hold_days: 0, levels: [5] });
@@ -86,7 +86,7 @@ const balances = async (query = '') =>
 const exact = ({ kind, currency, amount }: Pick<LedgerEntry, 'kind' | 'currency' | 'amount'>) =>
   kind === 'commission' ? toMinor(amount, currency ?? '') : (toHundredths(amount) ?? Number.NaN);
 
-/** What entries add up to, by status and unit. */
+/** Returns the sums of entries by status and unit. */
 function sumsOf(entries: readonly LedgerEntry[]): Map<string, { amount: number; entries: number }> {
   const sums = new Map<string, { amount: number; entries: number }>();
   for (const entry of entries) {
@@ -237,7 +237,7 @@ describe('the ledger', () => {
         sums.get('delivered credits')?.amount ?? 0,
       );
     }
-    // More bought: a file pays what the list of entries says is eligible, where that is above nothing.
+    // After another purchase, a file pays the eligible sums of the list of entries that are above zero.
     await m.purchase('buyer', 'o4', 77.77);
     const after = await walk();
     const file = await shop.get<string>('/payouts/export');

@@ -11,13 +11,13 @@ import {
 import { noSuchProgram } from '../programs/service.ts';
 import { FORMATS } from './formats.ts';
 
-/** What a payout file is asked to contain. `until`: RFC 3339. */
+/** The requested contents of a payout file. `until`: RFC 3339. */
 export type PayoutFileAsked = Omit<PayoutScope, 'until' | 'limit'> & { until: string | null };
 
 /**
- * Creates a payout file and its text in one transaction: a file that its service would not take is not saved.
+ * Creates a payout file and its text in one transaction. A file that its service would refuse is not saved.
  *
- * @throws {AppError} `not_found` when the workspace has no such program; `bad_request` when the service would not take it
+ * @throws {AppError} `not_found` when the workspace has no such program; `bad_request` when the service would refuse it
  */
 export async function createPayoutFile(
   tx: Queryable,

@@ -68,7 +68,7 @@ describe('a file for PayPal', () => {
     expect((await shop.get(`/payouts/export?format=paypal&program_id=${dinar.programId}`)).status).toBe(400);
     const mixed = await shop.get('/payouts/export?format=paypal');
     expect([mixed.status, mixed.body.error.details?.[0]?.path]).toEqual([400, 'program_id']);
-    // What a service would not take is not saved.
+    // A file that a service would refuse is not saved.
     expect((await shop.get<{ payouts: unknown[] }>('/payouts')).body.payouts).toHaveLength(3);
     expect(yen.programId).not.toBe(dinar.programId);
   });
@@ -85,14 +85,14 @@ test('PayPal pays whole units of a currency without decimals, and the rest stays
   expect([first.amounts, first.rounded]).toEqual([['400'], '1']);
   expect((await m.pay(first.id)).body).toEqual({ paid: 1, totals: { huf: 400 } });
   expect(await m.balance('h')).toEqual({ pending: 0, eligible: 0.9, paid: 400 });
-  // Less than a forint is in no file, and what comes later adds to it.
+  // No file has less than a forint; a later purchase adds to the rest.
   expect((await file()).amounts).toEqual([]);
   await m.purchase('n-h', 'o-2', 0.5, { currency: 'huf' });
   const second = await file();
   expect([second.amounts, second.rounded]).toEqual([['1'], undefined]);
   await m.pay(second.id);
   expect(await m.balance('h')).toEqual({ pending: 0, eligible: 0, paid: 401 });
-  // A payment that came back brings back what was paid, and not the rest again.
+  // A failed payment returns the paid amount, and not the rest again.
   expect((await m.fail(first.id, partner_id)).status).toBe(200);
   expect(await m.balance('h')).toEqual({ pending: 0, eligible: 400, paid: 1 });
   expect(await verifyLedger(api.stores.pool, [shop.workspace.id])).toMatchObject({ ok: true, wrong: [] });

@@ -8,7 +8,7 @@ import type { PayoutFile, PayoutLine } from '../../../sql/transactions/export-pa
 type Format = {
   /** Null: no limit. */
   maxLines: number | null;
-  /** @throws {AppError} `bad_request` when the service would not take the file */
+  /** @throws {AppError} `bad_request` when the service would refuse the file */
   write(file: PayoutFile): string;
 };
 
@@ -72,7 +72,7 @@ function payPalFile({ id, lines }: PayoutFile): string {
   }
   return csvOf(
     lines.map((line) => [
-      // As it is: an apostrophe before the address, as in our own file, would make it another one.
+      // Unchanged: an apostrophe before the address, as in our own file, would make it another one.
       line.payoutEmail,
       payPalAmount(line),
       line.currency.toUpperCase(),
@@ -112,7 +112,7 @@ const WISE_COLUMNS = [
 function wiseFile({ lines }: PayoutFile): string {
   oneCurrency(lines);
   const rows = lines.map((line) => [
-    // As it is: names that begin with what a spreadsheet runs are held back.
+    // Unchanged: names that a spreadsheet could run as a formula are held back.
     (line.payoutName ?? '').trim().replace(LINE_BREAKS, ' '),
     line.payoutEmail,
     `P${line.partnerId.slice(-8)}`,
@@ -151,7 +151,7 @@ const csvOf = (rows: readonly (readonly string[])[]): string =>
  * apostrophe ("CSV injection").
  */
 function textCell(text: string): string {
-  // A program that reads line by line would see the rest of such a cell as a row of its own.
+  // Removes line breaks: a program that reads line by line would read the rest of such a cell as a row.
   const line = text.replace(LINE_BREAKS, ' ');
   return /^\s*[=+\-@\t]/.test(line) ? `'${line}` : line;
 }

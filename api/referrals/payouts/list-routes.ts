@@ -34,7 +34,7 @@ const ANY = { status: null, paid: null, before: null };
 
 const noSuchPayout = (id: string) => new AppError('not_found', `the workspace has no payout ${id}`);
 
-/** Registers the reading payout routes: what can be paid, and what was. Secret key. */
+/** Registers the reading payout routes: eligible balances, and payout files. Secret key. */
 export async function payoutListRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
   app.get(
     '/payouts',

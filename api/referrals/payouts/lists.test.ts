@@ -66,7 +66,7 @@ describe('payout files', () => {
         export_id: one.id,
         program_id: yen.id,
         format: 'csv',
-        // The file of all programs has paid its only line.
+        // The file of all programs has only one line, which is paid.
         status: 'paid',
         referrers: 1,
         totals: { jpy: 500 },
@@ -160,7 +160,7 @@ describe('eligible balances', () => {
       payout_method: { method: 'paypal' },
       commissions: 1,
     });
-    expect(await files(shop)).toHaveLength(1); // asking makes none
+    expect(await files(shop)).toHaveLength(1); // a preview creates none
     const { lines } = await exported(shop);
     expect(new Map(lines.map((line) => [line.external_user_id, line.amount]))).toEqual(
       new Map([
@@ -189,13 +189,13 @@ describe('eligible balances', () => {
         balances: [{ external_user_id: 'over' }],
       });
       await exported(shop);
-      // Now it waits for the file.
+      // The balance now waits for the file.
       expect(await eligible(shop)).toMatchObject({
         referrers: 0,
         totals: {},
         balances: [{ external_user_id: 'over', amount: 10, in_open_files: 10, held_back: 'in_open_file' }],
       });
-      // Files of PayPal have a format of their own, and those of Wise no balance of PayPal.
+      // Files of PayPal have a format of their own, and those of Wise exclude balances of PayPal.
       expect(await eligible(shop, 'format=paypal')).toMatchObject({ referrers: 1, totals: { usd: 10 } });
       expect(await eligible(shop, 'format=wise')).toMatchObject({ referrers: 0, balances: [] });
     },

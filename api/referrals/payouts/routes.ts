@@ -20,9 +20,7 @@ const EXPORT_ANSWER = {
   content: { 'text/csv': { schema: { type: 'string' } } },
 };
 
-/**
- * Registers the payout routes: export what affiliates are to be paid, mark it paid or failed, cancel it. Secret key.
- */
+/** Registers the payout routes: export affiliates' balances, mark them paid or failed, cancel a file. Secret key. */
 export async function payoutRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const { pool } = deps;
   await payoutListRoutes(app, deps);
@@ -174,7 +172,7 @@ export async function payoutRoutes(app: Api, deps: ApiDeps): Promise<void> {
   );
 }
 
-/** Returns the line of a partner in a payout file, as the API shows it. */
+/** Returns the line of a partner in a payout file as the API shows it. */
 async function lineOf(
   tx: Queryable,
   workspaceId: string,
@@ -185,7 +183,7 @@ async function lineOf(
   return lineRecord(lines[0]);
 }
 
-/** Returns what the headers say of a file. Lists are those of RFC 9651. */
+/** Returns the headers that describe a file. Lists are those of RFC 9651. */
 function headersOf({ id, ledgerHead, leftOut, heldBack, rounded }: PayoutFile): Record<string, string> {
   return {
     'x-export-id': id,

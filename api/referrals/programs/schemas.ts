@@ -42,7 +42,7 @@ const Review = OneOf(REVIEWS, {
     '`signups`: new signups are `held` until they are approved or rejected. `rewards`: signups match at once, and what they earn waits for the review. Default `none`.',
 });
 
-/** Every field that a create and a change share; all of them have a default or keep their value. */
+/** Fields that a create and a change share; each has a default or keeps its value. */
 const FIELDS = {
   code: Type.Optional(
     Type.String({

@@ -80,7 +80,7 @@ export async function changeProgram(
   rules: DestinationRules & { now: Date },
 ): Promise<Program> {
   if (change.destination_url !== undefined) requireProgramDestination(change.destination_url, rules);
-  // Always first, as in a change of its link: the same lock order prevents deadlocks.
+  // Locked first, as in a change of its link: the same lock order prevents deadlocks.
   await lockWorkspace(tx, workspaceId);
   const program = await lockProgram(tx, workspaceId, id);
   if (!program) throw noSuchProgram();

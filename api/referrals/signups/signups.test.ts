@@ -24,7 +24,7 @@ merchantTest(
     await m.signup('good', { ref_code: r.ref, email: 'good@mail.example' });
     await m.signup('alias', { ref_code: r.ref, email: 'r+two@mail.example' });
     await m.signup('twin', { ref_code: r.ref, device_id: 'phone' });
-    await m.signup('nobody', {}); // referred by nobody: leaves none
+    await m.signup('nobody', {}); // without a referrer: stores no signup
     await shop.patch(`/enrollments/${s.partner_id}`, { status: 'suspended' });
     await m.signup('late', { ref_code: s.ref });
     expect(users(await list(shop))).toEqual(['late', 'twin', 'alias', 'good']);

@@ -20,8 +20,9 @@ const TOP = 5;
 const OWED: Account[] = ['cash_pending', 'cash_eligible', 'credit_earned'];
 
 /**
- * Returns what all referrers brought, who brought most, and what waits for a person. The window is that of the stats of
- * one referrer: whole UTC days up to now. The compared one is as long, and ends as many days before.
+ * Returns the figures of all referrers, the best referrers, and the tasks that wait for a person. The window is that of
+ * the stats of one referrer: whole UTC days up to now. The compared window has the same length, and ends as many days
+ * before.
  */
 export async function referralSummary(
   { pool, clickhouse }: Pick<ApiDeps, 'pool' | 'clickhouse'>,
@@ -108,7 +109,7 @@ const figuresOf = ({ clicks, signups, buyers, purchases, revenue }: ProgramActiv
   ),
 });
 
-/** Returns the sums of these accounts in major units by currency, without those that are nothing. */
+/** Returns the sums of these accounts in major units by currency, without zeros. */
 function cashOf(balances: readonly Balance[], accounts: readonly Account[]): Record<string, number> {
   const sums = new Map<string, number>();
   for (const { account, unit, amount } of balances) {
@@ -120,7 +121,7 @@ function cashOf(balances: readonly Balance[], accounts: readonly Account[]): Rec
 }
 
 /**
- * Returns what a minor unit of each currency is worth in the workspace's currency, for ranking. Currencies without a
+ * Returns the value of a minor unit of each currency in the workspace's currency, for ranking. Currencies without a
  * rate are left out.
  */
 function minorValues({ revenue }: ProgramActivity, base: string, rateOf: RateOf): Map<string, number> {

@@ -19,7 +19,7 @@ const linkOf = async (shop: TestWorkspace, ref: string) => {
   return body.links[0]?.id ?? '';
 };
 
-/** Clicks on a referrer's link, with a bot's and one on a link that is no referral link beside them. */
+/** Stores clicks on a referrer's link, a bot's click, and a click on another link. */
 async function click(
   api: TestApi,
   shop: TestWorkspace,
@@ -77,7 +77,7 @@ merchantTest('the totals are the sums of the stats, purchases, and ledger', asyn
   ] as const) {
     await m.signup(user, { ref_code: ref });
   }
-  // Blocked: the referrer's own account.
+  // Blocked, because it is the referrer's own account.
   await m.signup('ada', { ref_code: ada.ref });
   await m.purchase('a1', 'o1', 20.5, { currency: 'usd' });
   await m.purchase('a1', 'o2', 10, { currency: 'usd' });
@@ -85,7 +85,7 @@ merchantTest('the totals are the sums of the stats, purchases, and ledger', asyn
   await m.purchase('b1', 'o4', 500, { currency: 'jpy' });
   await m.purchase('nobody', 'o5', 77, { currency: 'usd' });
   await m.refund('r1', 'o1', 0.5);
-  // Of the window before.
+  // A purchase in the previous period.
   await m.purchase('c1', 'o6', 40, { currency: 'usd' });
   await setBack(api, shop, 'o6', 'c1', 31);
   await click(api, shop, cy.ref, 2, BigInt(Date.now() - 31 * DAY_MS) * 1_000_000n);
@@ -115,7 +115,7 @@ merchantTest('the totals are the sums of the stats, purchases, and ledger', asyn
     purchases: sumOf(({ purchases }) => purchases),
   });
   expect(shown.window.days).toBe(30);
-  // A day may end meanwhile.
+  // A day may end during the test.
   expect([windowBefore.from, stats[0]?.window.from]).toContain(shown.window.from);
   type Balance = { status: string; currency: string; amount: number };
   const { balances } = (await shop.get<{ balances: Balance[] }>('/ledger/balances')).body;
@@ -131,7 +131,7 @@ merchantTest('the totals are the sums of the stats, purchases, and ledger', asyn
     shown.top_referrers.map((one) => [one.external_user_id, one.clicks, one.buyers, one.revenue]),
   ).toEqual([
     ['ada', 3, 2, { usd: 31 }],
-    // Yen have no rate here: they rank as nothing, and are shown.
+    // Yen have no rate here, so they rank as zero but are shown.
     ['bob', 4, 1, { jpy: 500 }],
   ]);
   const [first] = shown.top_referrers;
@@ -199,7 +199,7 @@ merchantTest('what waits for a decision is counted as its lists count it', async
   expect(await countOf('/signups?status=held', 'signups')).toBe(1);
   expect(await countOf('/purchases?matched=false', 'purchases')).toBe(1);
   expect(await countOf('/purchases?reason=no_currency_rate', 'purchases')).toBe(1);
-  // Paid since: nothing is left to decide.
+  // The line is paid by now, so no task is left.
   await m.retry(file.id, failed.partner_id);
   const again = await m.exportPayouts();
   await m.pay(again.id);
