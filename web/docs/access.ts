@@ -1,6 +1,6 @@
 import { type Access, type ApiDocument, type Endpoint, errorsOf, type Operation } from './document.ts';
 
-/** Returns who may call an operation, how often, and how it is retried. */
+/** Returns the callers of an operation, its limits, and how to retry it. */
 export function accessOf(document: ApiDocument, { operation, method }: Endpoint): [string, string][] {
   const access: Partial<Access> = operation['x-access'] ?? {};
   const isCreate = (operation.parameters ?? []).some(({ name }) => name === 'Idempotency-Key');

@@ -14,12 +14,12 @@ import { filesOf, pagesOf, type Sources, searchIndexOf } from './site.ts';
 
 const ROOT_DIR = fileURLToPath(new URL('../../', import.meta.url));
 const OWN_DIR = fileURLToPath(new URL('./', import.meta.url));
-/** Where the documentation's site is written. */
+/** Output folder of the documentation's site. */
 const SITE_DIR = join(ROOT_DIR, 'web/dist/docs');
 const INPUTS = join(ROOT_DIR, 'web/dist/docs-inputs.txt');
 const PRINT = join(ROOT_DIR, 'api/print-openapi.ts');
 
-/** Folders that the site is made of: the guides, its own sources, and those of the OpenAPI document. */
+/** Folders with the inputs of the site: the guides, its own sources, and those of the OpenAPI document. */
 const SOURCES = ['docs', 'web/docs', 'web/bundling', 'api', 'core', 'sql', 'clickhouse'];
 const NO_INPUT = /\.test\.ts$|\.sql$|(^|\/)test-support(\/|\.ts$)/;
 
@@ -73,7 +73,7 @@ async function inputsHash(): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Reads what the site is made of. */
+/** Reads the sources of the site. */
 export async function readSources(): Promise<Sources> {
   const [guides, document, manifest] = await Promise.all([
     readGuides(join(ROOT_DIR, 'docs')),

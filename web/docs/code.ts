@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { type Html, html, trusted } from './html.ts';
 
-/** The part of highlight.js in use. Hazard: its own types bring those of browsers to all code of Node.js. */
+/** The used part of highlight.js. Hazard: its own types would add browsers' types to all code of Node.js. */
 type Highlighter = {
   registerLanguage(name: string, language: unknown): void;
   registerAliases(aliases: string[], of: { languageName: string }): void;
@@ -31,7 +31,7 @@ hljs.registerAliases(['ts', 'tsx'], { languageName: 'typescript' });
 hljs.registerAliases(['sh', 'shell', 'console'], { languageName: 'bash' });
 hljs.registerAliases(['html', 'vue', 'svelte', 'liquid'], { languageName: 'xml' });
 
-/** What samples have in place of a key. The page's script replaces it with the reader's own. */
+/** The placeholder for a key in samples. The page's script replaces it with the reader's own. */
 export const KEY_WORDS = {
   secret: 'YOUR_SECRET_KEY',
   publishable: 'YOUR_PUBLISHABLE_KEY',

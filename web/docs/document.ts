@@ -71,7 +71,7 @@ export type Operation = {
   'x-access'?: Access;
 };
 
-/** Who may call an operation, beyond the kind of its key. */
+/** The callers of an operation, beyond the kind of its key. */
 export type Access = {
   /** Restricted keys with one of these scopes may call it. */
   scopes?: string[];
@@ -94,7 +94,7 @@ export function endpointsOf({ paths }: ApiDocument): Endpoint[] {
 export const nameOfReference = (reference: string): string => reference.split('/').at(-1) ?? '';
 
 /**
- * Returns the schema that a reference leads to, with what stands beside the reference.
+ * Returns the schema that a reference leads to, with the keywords beside the reference.
  *
  * @throws Error when the document lacks it
  */

@@ -2,7 +2,7 @@ import { type Field, isFilled, type Shape } from './fields.ts';
 import { type Html, html } from './html.ts';
 import type { Renderer } from './markdown.ts';
 
-/** A nested object with at most this many fields is open at first, by its depth; deeper ones are not. */
+/** By depth, the maximum number of fields of a nested object that is open at first; deeper ones are closed. */
 const OPEN_AT_MOST = [12, 4];
 
 /** Returns fields as a list, with nested ones unfolded in place. */
@@ -10,7 +10,7 @@ export function fieldList(fields: readonly Field[], renderer: Renderer, depth = 
   return html`<ul class="fields">${fields.map((field) => fieldItem(field, renderer, depth))}</ul>`;
 }
 
-/** Returns what is inside of a value: its fields, or those of each of its forms. */
+/** Returns the contents of a value: its fields, or those of each of its forms. */
 export function shapeList(shape: Shape, renderer: Renderer, depth = 0): Html {
   const { fields, variants, repeats } = shape;
   if (repeats !== null) return html`<p class="repeats">Has the fields of ${repeats} again.</p>`;

@@ -17,25 +17,25 @@ export type Field = {
   shape: Shape;
 };
 
-/** What is inside of a value. */
+/** The contents of a value. */
 export type Shape = {
   fields: Field[];
-  /** Where a value has one of several forms. */
+  /** The forms of a value that has several. */
   variants: { name: string; shape: Shape }[];
-  /** The type that contains itself here, and is not unfolded again. */
+  /** The type that contains itself here, so that it is not unfolded again. */
   repeats: string | null;
 };
 
 type Place = {
   document: ApiDocument;
   id: string;
-  /** Names of the types around. */
+  /** Names of the enclosing types. */
   around: readonly string[];
 };
 
 const EMPTY: Shape = { fields: [], variants: [], repeats: null };
 
-/** Returns what is inside of a schema, with every nested field. @param id name of the section */
+/** Returns the contents of a schema, with every nested field. @param id name of the section */
 export function shapeOf(document: ApiDocument, schema: Schema, id: string): Shape {
   return shapeAt({ document, id, around: [] }, schema);
 }
@@ -99,7 +99,7 @@ function variantsOf(place: Place, forms: readonly Schema[]): Shape {
   return { ...EMPTY, variants: filled };
 }
 
-/** Whether there is anything inside. */
+/** Whether a shape has any contents. */
 export const isFilled = ({ fields, variants, repeats }: Shape): boolean =>
   fields.length + variants.length > 0 || repeats !== null;
 

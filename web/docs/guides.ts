@@ -11,7 +11,7 @@ export type Guide = {
   title: string;
 };
 
-/** The guides in the order in which one needs them. A guide that is not here is in the last group. */
+/** The guides in the order in which a new user needs them. A guide that is not listed is in the last group. */
 const GUIDE_GROUPS: readonly { title: string; files: readonly string[] }[] = [
   { title: 'Start', files: ['quickstart', 'console', 'plans', 'comparison'] },
   {
@@ -119,7 +119,7 @@ function sectionsOf(
 ): { heading: Heading | null; content: string }[] {
   const parts = text.replace(/^# .*\n/m, '').split(/^#{2,3} .*$/m);
   const own = headings.filter(({ depth }) => depth === 2 || depth === 3);
-  // A comment in a block of a shell looks like a heading: then the sections are those that the page has.
+  // A comment in a shell example looks like a heading. The sections must match those of the page.
   return parts
     .slice(0, own.length + 1)
     .map((content, nth) => ({ heading: nth === 0 ? null : (own[nth - 1] ?? null), content }));

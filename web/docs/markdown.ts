@@ -4,7 +4,7 @@ import { escaped, type Html, trusted } from './html.ts';
 
 export type Heading = { depth: number; text: string; id: string };
 
-/** What a text refers to. */
+/** Resolves the references of a text. */
 export type References = {
   /** Returns the address that a link of the text leads to. */
   href(target: string): string;

@@ -9,10 +9,10 @@ export type Page = {
   description: string;
   /** Pages above it, outermost first. */
   above: { title: string; path: string }[];
-  /** Below the title, before all else. */
+  /** Shown below the title, before the rest of the page. */
   lead?: Html;
   body: Html;
-  /** Beside the body on wide screens: samples and examples. */
+  /** Shown beside the body on wide screens: samples and examples. */
   aside?: Html;
   /** Headings that the page's own table of contents has. */
   contents?: { id: string; text: string }[];
@@ -21,13 +21,13 @@ export type Page = {
   found: SearchEntry[];
 };
 
-/** What search finds. */
+/** An entry of the search index. */
 export type SearchEntry = {
-  /** Address, with an anchor where it is a section. */
+  /** Address, with an anchor if it is a section. */
   url: string;
   title: string;
   kind: 'API' | 'Guide' | 'Error' | 'Webhook';
-  /** Where it is: the tag, or the guide of a section. */
+  /** Its place in the site: the tag, or the guide of a section. */
   place: string;
   /** Exact names: operation id, path, code. */
   names: string;

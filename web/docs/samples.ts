@@ -4,7 +4,7 @@ import type { Endpoint, Operation, Parameter } from './document.ts';
 /** A request as code. */
 export type Sample = { label: 'curl' | 'Node.js' | 'Python'; language: string; code: string };
 
-/** The place of the deployment's origin in every file of the site. The API replaces it. */
+/** Placeholder of the deployment's origin in every file of the site. The API replaces it. */
 export const BASE_URL = 'https://base-url.invalid';
 
 type Call = {

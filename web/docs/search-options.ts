@@ -1,6 +1,6 @@
 import type { Options } from 'minisearch';
 
-/** What search shows of a page that it found. */
+/** The fields of a result that search shows. */
 export type Hit = { url: string; title: string; kind: string; place: string };
 
 /** Returns the words of a text: whole, and the parts of names such as `external_id`, `bioPages.getStats`. */
@@ -11,7 +11,7 @@ function wordsOf(text: string): string[] {
   });
 }
 
-/** How the index is made and read. */
+/** Options for building and reading the index. */
 export const SEARCH_OPTIONS: Options = {
   idField: 'url',
   fields: ['title', 'names', 'fields', 'place', 'text'],

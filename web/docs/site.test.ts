@@ -55,7 +55,7 @@ test('every operation, event and error code of the document has a page', () => {
   expect(endpoints.filter((endpoint) => !shown(endpoint))).toEqual([]);
 });
 
-/** Adds the fields that a schema names, each with the field that it is in. Types that contain themselves end. */
+/** Adds the fields of a schema, each with its containing field. A type that contains itself is not followed again. */
 function fieldsIn(
   document: ApiDocument,
   schema: Schema | undefined,
@@ -219,7 +219,7 @@ test('the list for programs names each page, and each is in the whole text', () 
   const whole = files.get('llms-full.txt') ?? '';
   const markdown = [...files.keys()].filter((path) => path.endsWith('.md'));
   const unlisted = markdown.filter((path) => !index.includes(`/docs/${path})`));
-  // The first page is the list itself; an index of guides has two names.
+  // `index.md` is the list itself. An index of guides has two names.
   expect(unlisted.toSorted()).toEqual(['index.md', 'operations/README.md']);
   expect([...pages.keys()].filter((path) => path !== '/docs' && !whole.includes(`${path}.md -->`))).toEqual(
     [],

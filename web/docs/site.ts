@@ -53,7 +53,7 @@ export function filesOf(
       { path: `${fileOf(page.path)}.html`, content: layout(page, navigation, assets) },
       { path: `${fileOf(page.path)}.md`, content: page.markdown },
     ]),
-    // Guides that are an index have their own name too, as links of other Markdown call them.
+    // An index of guides also has the name that links of other Markdown files use.
     ...pages
       .filter(({ path }) => path === '/docs/operations')
       .map(({ markdown }) => ({
@@ -91,6 +91,6 @@ function codePagesOf(document: ApiDocument): References['codePage'] {
   };
 }
 
-/** A path without what texts write in different ways: the base path, and the names of parameters. */
+/** Returns a path without the parts that texts write differently: the base path, and the names of parameters. */
 const callName = (path: string): string =>
   path.replace(/^\/api\/v1/, '').replace(/\{[^}]+\}|:\w+|<[^>]+>/g, '*');

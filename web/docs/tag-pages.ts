@@ -10,7 +10,7 @@ import { type Html, html } from './html.ts';
 import type { Renderer } from './markdown.ts';
 import type { Page } from './page.ts';
 
-/** Returns the page of the whole API: what all operations have in common, and the tags. */
+/** Returns the page of the whole API: rules for all operations, and the tags. */
 export function apiPage(document: ApiDocument, renderer: Renderer): Page {
   const { info, tags } = document;
   const { body, headings } = renderer.page(info.description);

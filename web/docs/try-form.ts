@@ -3,7 +3,7 @@ import { type Field, fieldOf } from './fields.ts';
 import { type Html, html } from './html.ts';
 import type { Renderer } from './markdown.ts';
 
-/** Optional parameters that the form shows at once; the others unfold. */
+/** Number of optional parameters that the form shows at once; the others unfold. */
 const SHOWN = 4;
 
 /** Returns the form that calls a GET operation. Its script shows and sends it. */

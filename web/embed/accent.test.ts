@@ -13,7 +13,7 @@ test('computes contrast as WCAG defines it', () => {
 });
 
 test('makes any accent readable on every surface of its theme, and the text on it', () => {
-  /** The surfaces as the style sheet has them. */
+  /** The surfaces in the style sheet. */
   const surfaces = (theme: 'light' | 'dark') => {
     const block =
       CSS.split(theme === 'light' ? ':root {' : /:root\[data-theme=.dark.\] \{/)[1]?.split('}')[0] ?? '';

@@ -1,6 +1,6 @@
 /**
- * Returns the origins of the pages that frame this one, from the parent up. Browsers without `ancestorOrigins` say the
- * parent's only, and nothing where the host's page asks for no referrer; `frame-ancestors` holds there too.
+ * Returns the origins of the pages that frame this one, from the parent up. Browsers without `ancestorOrigins` tell
+ * only the parent's, and none if the host's page sends no referrer; `frame-ancestors` applies there too.
  */
 export function ancestors(): string[] {
   // Older versions of Firefox have none.

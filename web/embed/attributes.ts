@@ -19,10 +19,10 @@ const PARAMETERS = {
 const SECRET_PREFIX = 'lk_';
 
 /**
- * Builds the URL of the dashboard page. The page validates the values and shows what is wrong. Of a secret key, only
- * the prefix is passed on, so that the page can report it.
+ * Builds the URL of the dashboard page. The page validates the values and shows their faults. Only the prefix of a
+ * secret key is passed on, so that the page can report it.
  *
- * @param origin where the script was loaded from
+ * @param origin of the loader script
  */
 export function pageUrl(attributes: Attributes, origin: string): URL {
   const url = new URL('/embed/referrals', origin);

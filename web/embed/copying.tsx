@@ -46,7 +46,7 @@ export function CopyField({ text, labelledBy, name }: { text: string; labelledBy
   );
 }
 
-/** Copies a text; falls back to the field's selection where an iframe has no clipboard access. */
+/** Copies a text. Selects the field's text in an iframe without clipboard access. */
 async function copyText(text: string, field: HTMLInputElement): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

@@ -19,7 +19,7 @@ type Props = {
   days: number;
   /** Days of the period chosen last: shown, loading or {@link Missed}. */
   chosenDays: number;
-  /** Days that the embedding page asks for: offered besides the defaults. */
+  /** Days that the embedding page requests, offered besides the defaults. */
   offeredDays: number;
   missed: Missed | null;
   busy: boolean;
@@ -126,7 +126,7 @@ function payoutStateOf({ status, reward_mode: mode, affiliate }: Stats): PayoutS
   if (status === 'suspended') return 'suspended';
   if (affiliate.payout_held_until !== null) return 'held';
   if (affiliate.payout_method) return 'ready';
-  // A program with credits takes a payout method of affiliates only.
+  // A program with credits accepts a payout method only from affiliates.
   const mayBePaid = mode === 'affiliate' || !affiliate.credit_enabled;
   return mayBePaid && affiliate.payout_methods.length > 0 ? 'method_missing' : 'unsettled';
 }

@@ -34,7 +34,9 @@ function start(script: HTMLScriptElement): void {
   });
 }
 
-/** Calls back with the first element that a selector matches, now or within ten seconds; else says that none did. */
+/**
+ * Calls back with the first element that a selector matches, now or within ten seconds; otherwise logs that none did.
+ */
 function whenThere(selector: string, use: (element: Element) => void): void {
   let element: Element | null;
   try {
@@ -61,7 +63,7 @@ function whenThere(selector: string, use: (element: Element) => void): void {
   }, MOUNT_WAIT_MS);
 }
 
-/** Removes a dashboard of the same address beside the new one: a page that was restored, or an effect that ran twice. */
+/** Removes another dashboard with the same address: of a restored page, or of an effect that ran twice. */
 function removeTwins(frame: HTMLIFrameElement): void {
   for (const other of frame.parentElement?.children ?? []) {
     if (
@@ -80,7 +82,8 @@ function insertFrame(url: URL, insert: (frame: HTMLIFrameElement) => void): void
   frame.setAttribute(MARK, '');
   frame.title = 'Referral dashboard';
   frame.setAttribute('scrolling', 'no');
-  // The page is shown to the workspace's allowed origins only, so it has to know this one; not the whole address.
+  // The workspace shows the page only to allowed origins, so the page must receive this origin, but not the whole
+  // address.
   frame.referrerPolicy = 'origin';
   // Browsers without Web Share log an error about the unknown permission.
   const features = 'share' in navigator ? ['clipboard-write', 'web-share'] : ['clipboard-write'];

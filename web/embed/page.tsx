@@ -43,6 +43,6 @@ if (framed) {
   html.dataset.framed = '';
   reportHeight();
 }
-// A page that refuses the site has none.
+// The page for a site that may not frame the dashboard has no root element.
 const root = document.getElementById('root');
 if (root) start(root);

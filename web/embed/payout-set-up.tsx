@@ -9,7 +9,7 @@ type Props = {
   api: ReferralsApi;
   methods: string[];
   saved: SavedMethod | null;
-  /** Until when payouts wait because a page changed the address; null: they do not. */
+  /** End of the hold on payouts after a page changed the address; null: no hold. */
   heldUntil: string | null;
   onSaved: (saved: SavedPayout) => void;
 };

@@ -28,7 +28,7 @@ export function Credits({ credits }: { credits: Record<string, CreditTotals> }) 
 
 /**
  * Whether eligible commission can be paid out: not while the referrer is suspended or has no payout method.
- * `unsettled`: no method is saved, and none can be saved here. `held`: a page changed the address lately.
+ * `unsettled`: no method is saved, and none can be saved here. `held`: a page changed the address recently.
  */
 export type PayoutState = 'ready' | 'held' | 'suspended' | 'method_missing' | 'unsettled';
 

@@ -25,7 +25,7 @@ export type Problem = { parameter: string; attribute: string; message: string };
 
 export type ReadSettings =
   | { ok: true; settings: Settings }
-  /** The theme is kept where valid, so that the message matches the host's page. */
+  /** The theme is set if it is valid, so that the message matches the host's page. */
   | { ok: false; problems: Problem[]; theme: Theme };
 
 const ATTRIBUTES: Record<string, string> = {

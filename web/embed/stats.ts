@@ -1,5 +1,5 @@
 /**
- * Response of `GET /api/v1/referrals/stats`, as far as the page uses it; a test compares it with the API's schema.
+ * Response of `GET /api/v1/referrals/stats`, in the parts that the page uses; a test compares it with the API's schema.
  * Money is in major units of `rewards.cash.currency`; a commission's `amount` is in its own `currency`.
  */
 export type RewardMode = 'referrer' | 'affiliate';
@@ -18,7 +18,7 @@ export type Commission = {
 };
 export type Payout = { date: string; amount: number; status: string };
 export type SavedMethod = { method: string; email: string };
-/** Of the response to a saved address. */
+/** The parts of the response to a saved address. */
 export type SavedPayout = { payout_method: SavedMethod; payout_held_until: string | null };
 
 export type Affiliate = {
@@ -27,7 +27,7 @@ export type Affiliate = {
   min_payout: number;
   payout_methods: string[];
   payout_method: SavedMethod | null;
-  /** Until when payouts wait because a page changed the address; null: they do not. */
+  /** End of the hold on payouts after a page changed the address; null: no hold. */
   payout_held_until: string | null;
   balance: { pending: number; eligible: number; paid: number };
   recent_commissions: Commission[];
@@ -37,7 +37,7 @@ export type Affiliate = {
 export type Stats = {
   status: string;
   referral_link: string;
-  /** Discount codes that bring orders to the user. */
+  /** Discount codes whose orders count for the user. */
   coupons: string[];
   window: { from: string; to: string; days: number };
   stats: { clicks: number; signups: number; purchases: number; conversion_rate: number };

@@ -1,12 +1,12 @@
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){4}[\da-f]{8}$/;
-/** Query parameters of ours: the visitor that a redirect names, and a test that the console runs. */
+/** Our query parameters: the visitor that a redirect names, and a test that the console runs. */
 export const VISITOR = '_vid';
 export const TEST = 'hoplog_test';
 
 /** Whether a text is a UUID in lower case. */
 export const isUuid = (text: string | null | undefined): text is string => UUID.test(text as string);
 
-/** A URL without our parameters, what is left of its query, and the first valid value of each of ours. */
+/** A URL without our parameters, the rest of its query, and the first valid value of each of ours. */
 export type Taken = { href: string; pieces: string[] } & { [name in typeof VISITOR | typeof TEST]?: string };
 
 /**
@@ -27,7 +27,7 @@ export const takeParameters = (href: string): Taken => {
   return taken;
 };
 
-/** Returns the first of the pieces that has a value and one of these names: `via=anna`. */
+/** Returns the first piece with one of these names and a value: `via=anna`. */
 export const codeIn = (pieces: readonly string[], names: readonly string[]): string | undefined =>
   pieces.find((piece) => {
     const [name = '', value] = piece.split('=');

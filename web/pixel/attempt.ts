@@ -1,5 +1,6 @@
 /**
- * Runs `action`; what fails in a page (cookies of a sandbox, a history that throws) costs that part alone.
+ * Runs `action`, and limits the effect of an error in a page to it, such as blocked cookies in a sandbox or a history
+ * that throws.
  *
  * @returns undefined when it throws
  */
@@ -13,7 +14,7 @@ export const attempt = <T>(action: () => T): T | undefined => {
 
 let hasTold = false;
 
-/** Says once in the browser's console why the pixel can't work. */
+/** Logs to the browser's console, once, why the pixel can't work. */
 export const tell = (why: string): void => {
   if (!hasTold) attempt(() => console.warn(`[hoplog] ${why}`));
   hasTold = true;

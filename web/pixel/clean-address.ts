@@ -2,10 +2,10 @@ import { takeParameters } from './address.ts';
 import { attempt } from './attempt.ts';
 
 /**
- * Takes our parameters out of the page's address, and keeps routers from bringing them back: they write the address
- * that they began with (Next on `refresh`, vue-router on `replace`).
+ * Removes our parameters from the page's address, and keeps routers from restoring them: they write the address that
+ * they started with (Next on `refresh`, vue-router on `replace`).
  *
- * The prototype's method is called, because tools that count views replace the one of `history` itself.
+ * It calls the prototype's method, because tools that count views replace the one of `history` itself.
  */
 export const cleanAddress = (href: string): void => {
   attempt(() => History.prototype.replaceState.call(history, history.state, '', href));

@@ -1,24 +1,27 @@
 import { attempt } from './attempt.ts';
 
 /**
- * Steps that wait for a task of their own. A slow phone takes milliseconds for a cookie or a beacon: one after another in
- * one task, they would hold up the page.
+ * Steps that each wait for a task. A cookie or a beacon takes milliseconds on a slow phone, so several in one task
+ * would block the page.
  */
 const steps: (() => void)[] = [];
 /** Requests without a response; steps wait while there are {@link MOST}. */
 let open = 0;
-/** Far below the 256 beacons and such that Chromium allows to a page, with its other scripts. */
+/**
+ * Far below the limit of 256 for beacons and other keep-alive requests of a page in Chromium, which other scripts
+ * share.
+ */
 export const MOST = 50;
 let isLeft = false;
 
 const runNext = () => open < MOST && steps[0] && attempt(steps.shift() as () => void);
 
-/** Runs all that waits, at once. */
+/** Runs all waiting steps at once. */
 export const flush = () => {
   while (steps[0]) attempt(steps.shift() as () => void);
 };
 
-/** Queues a step as a separate task. While the page is being left no task runs any more: then it runs the step at once. */
+/** Queues a step as a separate task. While the page is being left, no further task runs, so the step runs at once. */
 export const later = (step: () => void) => {
   steps.push(step);
   if (isLeft) flush();
@@ -26,15 +29,16 @@ export const later = (step: () => void) => {
 };
 
 /**
- * Counts requests that begin, or with a negative number end. Then steps that waited run in tasks of their own: all, or of
- * many one for each place and a second in case that the first asks for nothing. When the page is left they run at once.
+ * Counts requests that begin, or with a negative number end. Then waiting steps run in tasks of their own. With many
+ * open requests only two run: one for the freed slot, and a second because the first may send no request. When the page
+ * is left they run at once.
  */
 export const hold = (by: number) => {
   open += by;
   for (const _ of open > 9 ? [0, 0] : steps) setTimeout(runNext);
 };
 
-/** From now on runs steps at once. */
+/** Runs waiting steps and all later ones at once. */
 export const leave = () => {
   isLeft = true;
   flush();

@@ -6,16 +6,20 @@ export type Identify = { email?: string; external_user_id?: string | number };
 /** An order that was just placed. `amount` is in major units. */
 export type Order = Identify & { order_id: string | number; amount: number | string; currency?: string };
 
-/** What a page called, as it was then. A page that was opened with a referrer's code has that: `via=anna`. */
+/**
+ * A call with its fields at the time of the call. A page that was opened with a referrer's code has that code:
+ * `via=anna`.
+ */
 export type Call = { type: string; [field: string]: unknown };
 
-/** The only fields of a page that are sent: shops pass whole carts. The last two name a person. */
+/** The only fields of a call that are sent, because shops pass whole carts. The last two identify a person. */
 const FIELDS = 'order_id,amount,currency,email,external_user_id'.split(',');
 
 /**
- * Returns the call with a copy of its fields: pages change their objects. A field that can't be read is left out.
+ * Returns the call with a copy of its fields, because pages change their objects. A field that can't be read is left
+ * out.
  *
- * @param isPrivate no field that names a person
+ * @param isPrivate excludes the fields that identify a person
  */
 export const callOf = (type: string, fields: unknown, isPrivate: boolean): Call => {
   const call: Call = { type };
@@ -32,7 +36,7 @@ export const callOf = (type: string, fields: unknown, isPrivate: boolean): Call 
  *
  * @param key the site's publishable key
  * @param ages how many seconds ago the browser got each of its ids, newest first; empty if the visitor did not come
- *   through a short link, or must not be told
+ * through a short link, or must not be identified
  * @param test the test that the console runs with this page
  * @throws when a field can't be written as JSON
  */

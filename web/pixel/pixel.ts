@@ -28,16 +28,16 @@ type Queued = readonly [type: string, fields: unknown];
 type Hoplog = {
   identify(fields: Identify): void;
   order(fields: Order): void;
-  /** With `data-consent="wait"`: `true` begins, `false` removes what is stored and ends. */
+  /** With `data-consent="wait"`: `true` starts the pixel; `false` removes the stored data and ends it. */
   consent(given: boolean): void;
-  /** Returns the newest visitor id, and passes it to `told`, since a queued call returns nothing; null: none. */
+  /** Returns the newest visitor id; null: none. Also passes it to `told`, because a queued call returns nothing. */
   visitor(told?: (id: string | null) => void): string | null;
   /** Takes a queued call: the stub may be an array. */
   push(call: Queued): unknown;
   /** Joins a second script of the page, which has another key. */
   alsoFor(settings: Settings | undefined): void;
 };
-/** What a page may have put there before the pixel loaded. */
+/** The page's own object from before the pixel loaded. */
 type Stub = { q?: Queued[] };
 type Early = Stub | Queued[] | Hoplog;
 
@@ -57,28 +57,28 @@ const queueOf = (early: Early | undefined): Queued[] =>
 const now = () => (Date.now() / 1_000) >>> 0;
 /** The tab's storage. */
 const inTab = (): Record<string, string> => attempt(() => sessionStorage) || {};
-/** Name there of the code whose visit was reported. */
+/** Name of its entry for the code whose visit was reported. */
 const REPORTED = 'hoplog_ref';
 
 /**
- * Begins. What must be done before other scripts run comes first: the page's address, and `window.hoplog`. The rest
- * follows in tasks of its own.
+ * Starts the pixel. Steps that must precede other scripts run first: the page's address, and `window.hoplog`. The rest
+ * follows in separate tasks.
  *
- * @param element the one that runs, where it is known
+ * @param element the script element that runs, if known
  */
 const start = (element: Script | null): void => {
   const isPrivate = navigator.globalPrivacyControl as boolean;
   const ids = createVisitorIds(window, later);
   const sites: Settings[] = [];
   const calls: Call[] = [];
-  /** null: waited for, or not known yet. */
+  /** null: the page waits for consent, or the settings are not read yet. */
   let consent: boolean | null = null;
   let settings: Settings | undefined;
   let code: string | undefined;
   const { href } = location;
   const opened = now().toString(36);
   let { href: clean, pieces, [VISITOR]: address, [TEST]: test } = takeParameters(href);
-  /** The visit is a click already: the redirect of a short link led here, or another page of the session reported it. */
+  /** The visit is already a click: a short link's redirect led here, or another page of the session reported it. */
   let isCounted: unknown = address;
 
   /** Reads the element, once. */
@@ -91,7 +91,9 @@ const start = (element: Script | null): void => {
     later(refer);
     join(settings);
   };
-  /** Stores the id of the address, once that is allowed: in the tab's storage with the time, before consent. */
+  /**
+   * Stores the id of the address once that is allowed. Before consent, it goes into the tab's storage with its time.
+   */
   const settle = () => {
     if (isPrivate) return ids.clear();
     const kept = inTab()[VISITOR] || '';
@@ -130,11 +132,11 @@ const start = (element: Script | null): void => {
     // With Global Privacy Control an order has no email and user: revenue stays correct, and no person is tracked.
     if (consent === false || (isPrivate && type === 'identify')) return;
     const call = callOf(type, fields, isPrivate);
-    // All that can't be sent yet, and the first hundred for a second key of the page.
+    // Keeps all calls before consent, and the first hundred for a second key of the page.
     if (!consent || !calls[99]) calls.push(call);
     if (consent) for (const site of sites) send(site, call);
   };
-  /** Sends what was called, to a site for which that is allowed now. */
+  /** Sends the calls so far to a site that may receive them now. */
   const begin = (site: Settings) => {
     later(() => visit(site));
     for (const call of calls) send(site, call);
@@ -151,7 +153,7 @@ const start = (element: Script | null): void => {
     consent(given) {
       attempt(configure);
       const begins = consent === null;
-      // What was called so far was allowed.
+      // The calls so far were allowed.
       if (!given) flush();
       consent = given === true;
       if (consent) {
@@ -173,7 +175,7 @@ const start = (element: Script | null): void => {
       if (told) told(id);
       return id;
     },
-    // A name that is none is told by the server.
+    // The server reports an unknown name.
     push: (call) =>
       attempt(() => (hoplog[call[0] as 'order'] || ((fields) => take(call[0], fields)))(call[1] as Order)),
     alsoFor: (site) => later(() => join(site as Settings)),
@@ -181,17 +183,17 @@ const start = (element: Script | null): void => {
   const refer = () => referCheckouts(hoplog.visitor());
 
   if (!element) configure();
-  // Its own attribute is read alone: what else the settings are read from takes a millisecond on a slow phone.
+  // Reads only this attribute: reading the other settings takes a millisecond on a slow phone.
   if (clean !== href && (element ? element.dataset : settings || {}).keepAddress == null) cleanAddress(clean);
   // A phone may end a hidden page without another event.
   addEventListener('visibilitychange', flush);
   addEventListener('pagehide', leave);
   const queued = queueOf(window.hoplog);
-  // No exception where there is none: the first one takes milliseconds on a slow phone.
+  // Avoids an exception: the first one takes milliseconds on a slow phone.
   const other = window.tracker as Stub | undefined;
   const isOurs = other && attempt(() => 'q' in other && 'order' in other);
   if (isOurs && other !== window.hoplog) queued.push(...queueOf(other));
-  // `typeof` also finds what `window.tracker` does not show: a `const` of the page.
+  // `typeof` also finds a variable that `window.tracker` does not have: a `const` of the page.
   if (isOurs || typeof tracker === 'undefined')
     attempt(() => {
       window.tracker = hoplog;

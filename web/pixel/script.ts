@@ -1,17 +1,17 @@
 import { tell } from './attempt.ts';
 
 /**
- * The short links' origin, the key of the request, and the query parameters that name a referrer, joined by commas: ingest
- * writes them in where it serves the script. They remain when an optimizer copies it into another file.
+ * The short links' origin, the key of the request, and the query parameters that name a referrer, joined by commas.
+ * Ingest writes them in when it serves the script, so they remain when an optimizer copies it into another file.
  */
 const [ORIGIN, KEY, PARAMETERS] = '{{hoplog}}'.split('|');
 
 const OURS = /\/p(ixel)?\.js([?#]|$)/;
 
-/** Where a script element posts calls, for which site, and its `data-` attributes. */
+/** The settings of a script element: its endpoints, its site's key, and its `data-` attributes. */
 export type Settings = {
   key: string;
-  /** Addresses of `/collect`: the first that answers. */
+  /** Addresses of `/collect`, tried in order. */
   endpoints: string[];
   consent?: string;
   keepAddress?: string;
@@ -19,13 +19,15 @@ export type Settings = {
   parameters?: string | undefined;
 };
 
-/** A script element; `hoplog`: a run of the pixel has taken it. */
+/** A script element; `hoplog`: a run of the pixel has used it. */
 export type Script = HTMLScriptElement & { hoplog?: true };
 
 const isOurs = (element: Script | null | undefined): element is Script =>
   OURS.test(element ? element.src : '');
 
-/** Returns the key of an element that no run has taken: `data-key` or `?key=`; tag managers may drop the one. */
+/**
+ * Returns the key of an element that no run has used: `data-key` or `?key=`, because tag managers may drop one of them.
+ */
 const keyOf = (element: Script | null | undefined): string | undefined => {
   if (!element || element.hoplog) return;
   // Other tools' scripts have a `data-key` too.
@@ -34,10 +36,10 @@ const keyOf = (element: Script | null | undefined): string | undefined => {
 };
 
 /**
- * Returns the settings of the script that runs: of the element that loaded it, or where none is known (a module, a
- * bundle) of the first of ours that no other run has taken.
+ * Returns the settings of the running script: of the element that loaded it. If that is unknown (a module, a bundle),
+ * of the first of our elements that no other run has used.
  *
- * @param current the element that is known
+ * @param current the running element, if known
  * @returns undefined when it can't work
  */
 export const readSettings = (current: Script | null): Settings | undefined => {
@@ -47,7 +49,7 @@ export const readSettings = (current: Script | null): Settings | undefined => {
   if (mine) mine.hoplog = true;
   const source = [mine, current].find(isOurs);
   const [base] = (source ? source.src : '').split(OURS);
-  // The origin is not one in a file that ingest did not serve.
+  // In a file that ingest did not serve, the placeholder is not an origin.
   const endpoints = [...new Set([`${base}/collect`, `${ORIGIN}/collect`])].filter(
     (one) => !one.indexOf('http'),
   );

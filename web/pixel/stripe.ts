@@ -1,9 +1,9 @@
 const REFERENCE = 'client-reference-id';
 
-/** Gives a visitor to checkouts of Stripe on the page, as their client reference, unless the page names one. */
+/** Sets the visitor as the client reference of the page's Stripe checkouts, unless the page sets one. */
 export const referCheckouts = (visitor: string | null): void => {
   if (!visitor) return;
-  // Where checkouts of Stripe begin: https://docs.stripe.com/payment-links, `/buy-button`, `/pricing-table`.
+  // Elements that start checkouts of Stripe: https://docs.stripe.com/payment-links, `/buy-button`, `/pricing-table`.
   for (const found of document.querySelectorAll<HTMLAnchorElement>(
     'stripe-pricing-table,stripe-buy-button,a[href^="https://buy.stripe.com/"]',
   )) {

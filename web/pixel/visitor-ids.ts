@@ -1,9 +1,12 @@
 import { isUuid, VISITOR } from './address.ts';
 import { attempt } from './attempt.ts';
 
-/** Cookie of the ids before the newest, at most seven, joined by points. */
+/** Cookie of the earlier ids, at most seven, joined by points. */
 const EARLIER = '_vids';
-/** Cookie of when each id came: its first eight digits, then seconds since the epoch in base 36; joined by points. */
+/**
+ * Cookie of the time when each id arrived: the first eight digits of the id, then seconds since the epoch in base 36;
+ * joined by points.
+ */
 const LANDED = '_vidt';
 
 /** Returns the distinct ids among the values, at most as many as both cookies hold: one, and seven. */
@@ -27,14 +30,14 @@ export const cookieDomains = (host: string): string[] => {
 export type Page = { document: { cookie: string }; location: { hostname: string; protocol: string } };
 
 /**
- * The ids of this browser. Where it keeps none (blocked, a sandbox), the page itself does.
+ * The ids of this browser. If it stores none (blocked, a sandbox), the page itself holds them.
  *
- * @param later runs a step in a task of its own: each cookie is a call to another process
+ * @param later runs a step in a separate task: each cookie is a call to another process
  */
 export const createVisitorIds = ({ document, location }: Page, later: (step: () => void) => void) => {
   let known: string[] = [];
   let times: Record<string, number> = {};
-  /** Returns all values of a cookie: a name may stand on several domains. */
+  /** Returns all values of a cookie, because several domains may have the name. */
   const valuesOf = (name: string) =>
     `; ${attempt(() => document.cookie)}`
       .split(`; ${name}=`)
@@ -42,7 +45,7 @@ export const createVisitorIds = ({ document, location }: Page, later: (step: () 
       .map((rest) => rest.replace(/;.*/, ''));
   const partsOf = (name: string) => valuesOf(name).join('.').split('.');
   const timeOf = (id: string) => times[digitsOf(id)] || 0;
-  /** Whether `_vid` is not another tool's. */
+  /** Whether `_vid` is ours and not another tool's. */
   const isOurs = () => valuesOf(VISITOR).every(isUuid);
   const all = () => {
     for (const entry of partsOf(LANDED)) times[digitsOf(entry)] = parseInt(entry.slice(8), 36);
@@ -62,7 +65,7 @@ export const createVisitorIds = ({ document, location }: Page, later: (step: () 
     );
 
   return {
-    /** Returns how many seconds ago the ids came, newest first; an age that is unknown is absurd. */
+    /** Returns how many seconds ago the ids arrived, newest first. An unknown time gives an implausible age. */
     ages(now: number) {
       const ages: Record<string, number> = {};
       for (const id of all()) ages[id] = now - timeOf(id);
@@ -71,7 +74,7 @@ export const createVisitorIds = ({ document, location }: Page, later: (step: () 
     /**
      * Stores the id of the page's address as the newest.
      *
-     * @param at when the address was opened, seconds since the epoch; an id that is here already came earlier
+     * @param at when the address was opened, seconds since the epoch; a stored id keeps its earlier time
      */
     add(id: string, at: number): void {
       known = all();
@@ -79,7 +82,7 @@ export const createVisitorIds = ({ document, location }: Page, later: (step: () 
       known = newestOf([id, ...known]);
       let earlier = known;
       later(() => {
-        // Another tool's cookie of this name, and an HttpOnly one of the short links on this host, stay as they are.
+        // Another tool's cookie with this name, and an HttpOnly one of the short links on this host, stay unchanged.
         const from = isOurs() && write(VISITOR, id) ? 1 : 0;
         earlier = known.slice(from, from + 7);
       });

@@ -1,4 +1,4 @@
-/** How long a button says that it has copied. Milliseconds. */
+/** How long a button shows that it has copied. Milliseconds. */
 const SAID_MS = 2_000;
 
 /** Lets each button beside a block of code copy it. */

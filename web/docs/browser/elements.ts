@@ -10,5 +10,5 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** Whether samples are beside the text, and not before it. */
+/** Whether the page shows samples beside the text, not before it. */
 export const isWide = (): boolean => matchMedia('(min-width: 1181px)').matches;

@@ -2,7 +2,7 @@ import { element, isWide } from './elements.ts';
 
 type Kind = 'secret' | 'publishable';
 
-/** Hours that a key of this page is good for. */
+/** Hours until a key of this page expires. */
 const HOURS = 8;
 const HOUR_MS = 3_600_000;
 const STORED = 'hoplog-docs-key-';
@@ -12,8 +12,8 @@ const PREFIX: Readonly<Record<Kind, string>> = { secret: 'lk_live_', publishable
 export const readerKey = (kind: string): string | null => sessionStorage.getItem(STORED + kind);
 
 /**
- * Offers a key for the samples: made with one press for an owner who is signed in to the console, or the reader's own. It
- * is kept in this tab only.
+ * Offers a key for the samples. An owner who is signed in to the console creates one with one press; anyone can enter a
+ * key. It is stored in this tab only.
  */
 export function setUpReaderKey(): void {
   for (const details of document.querySelectorAll<HTMLDetailsElement>('[data-reader-key]')) {
@@ -90,7 +90,7 @@ function keep(section: HTMLElement, kind: Kind, token: string): void {
   show(section, kind);
 }
 
-/** Makes a key with the session of the console. Returns what the reader has to do where that fails. */
+/** Creates a key with the session of the console. Returns advice for the reader if that fails. */
 async function makeKey(kind: Kind, isReader: boolean): Promise<{ token: string } | Node | string> {
   const session = await fetch('/api/v1/session', { headers: { accept: 'application/json' } });
   if (session.status === 401) return consoleLink('Sign in to the console', ', then press again.');

@@ -2,7 +2,7 @@ import type MiniSearch from 'minisearch';
 import { type Hit, SEARCH_OPTIONS } from '../search-options.ts';
 import { element } from './elements.ts';
 
-/** Results that are shown. */
+/** Maximum number of shown results. */
 const SHOWN = 12;
 
 /** Sets up search over operations, fields, guides, events and errors. The index loads when the field gets the focus. */
@@ -15,7 +15,7 @@ export function setUpSearch(): void {
   search.append(results);
   search.hidden = false;
 
-  /** Closed by Escape: the next letter opens it. */
+  /** Whether Escape closed the results; the next letter opens them. */
   let isClosed = false;
   const show = async () => {
     const query = input.value.trim();
@@ -24,7 +24,7 @@ export function setUpSearch(): void {
       return;
     }
     const hits = await find(query).catch(() => null);
-    // A later letter has its own results.
+    // The input has changed meanwhile, and has results of its own.
     if (input.value.trim() !== query || isClosed) return;
     results.replaceChildren(...rows(query, hits));
     results.hidden = false;

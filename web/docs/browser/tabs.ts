@@ -1,6 +1,6 @@
 import { element } from './elements.ts';
 
-/** Tabs whose labels have more letters than this are a list to choose from. */
+/** Maximum letters of all tab labels. With more, the tabs become a list to choose from. */
 const LETTERS_AT_MOST = 40;
 const STORED = 'hoplog-docs-';
 

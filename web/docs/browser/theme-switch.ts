@@ -1,4 +1,4 @@
-/** Lets the button in the header change between light and dark. The console keeps its theme at the same place. */
+/** Lets the button in the header switch between light and dark. It stores the theme where the console stores it. */
 export function setUpThemeSwitch(): void {
   const button = document.querySelector<HTMLElement>('[data-theme-switch]');
   if (!button) return;

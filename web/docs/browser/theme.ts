@@ -1,3 +1,3 @@
-/** Where the console keeps its theme too: a reader who chose one there has it here. */
+/** The console stores its theme here too, so a choice there also applies here. */
 const chosen = localStorage.getItem('mantine-color-scheme-value');
 if (chosen === 'light' || chosen === 'dark') document.documentElement.dataset.theme = chosen;

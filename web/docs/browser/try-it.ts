@@ -1,7 +1,7 @@
 import { element, isWide } from './elements.ts';
 import { readerKey } from './reader-key.ts';
 
-/** Characters of a response that are shown. */
+/** Maximum characters of a response that are shown. */
 const SHOWN = 100_000;
 
 /** Lets the forms of GET operations call the API: with the key of this tab, else as the member who is signed in. */
