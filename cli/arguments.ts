@@ -35,7 +35,7 @@ export function domain(text: string): string {
   return value;
 }
 
-/** Reads comma-separated origins; `any` is none. */
+/** Reads comma-separated origins; `any` allows all. */
 export function allowedOrigins(text: string): string[] {
   if (text === 'any') return [];
   const given = text.split(',');

@@ -25,7 +25,7 @@ const WORDS: Readonly<Record<ConnectionTrouble['trouble'], (events: string) => {
     }),
   };
 
-/** Returns what is wrong with a connection as a sentence, and how to fix it. */
+/** Returns the problem of a connection as a sentence, and its fix. */
 export function describeTrouble({ workspace, provider, id, trouble, events }: ConnectionTrouble): {
   message: string;
   fix: string;

@@ -4,11 +4,11 @@ import { statfs } from 'node:fs/promises';
 export type DiskStatus = { isLow: boolean; detail: string };
 
 const GIB = 2 ** 30;
-/** Less than this share of bytes or inodes, or less than {@link LEAST_BYTES}, is low. */
+/** Free bytes or inodes below this share, or bytes below {@link LEAST_BYTES}, count as low. */
 const LEAST_SHARE = 0.05;
 const LEAST_BYTES = GIB;
 
-/** Returns what is free on the volume of a directory; null where there is no such directory on this machine. */
+/** Returns the free space of the volume of a directory; null when this machine has no such directory. */
 export async function diskStatus(directory: string): Promise<DiskStatus | null> {
   const volume = await statfs(directory).catch(() => null);
   return volume && describeVolume(volume);

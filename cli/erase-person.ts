@@ -10,7 +10,7 @@ import { lockWorkspace } from '../sql/workspaces/workspaces.ts';
 import { eraseVisitor } from './erase-visitor.ts';
 import { recordOperator } from './record-operator.ts';
 
-/** What was erased: visitors, referrers, signups, orders and members, and their number. */
+/** Numbers of erased visitors, referrers, signups, orders and members. */
 export type ErasedPerson = { deleted: number } & ErasedRecords & { visitors: number };
 
 /**
@@ -29,7 +29,7 @@ export async function erasePerson(
   const records = await inTransaction(stores.pool, async (tx) => {
     await lockWorkspace(tx, workspaceId);
     await holdPublications(tx);
-    // No visitor has this id: only orders that name the email, and no visitor, are meant.
+    // No visitor has this id, so this selects only orders that name the email and no visitor.
     const nobody = { workspaceId, targetId: randomUUID() };
     const names = { emails: [email], users: [] };
     await hideVisitor(stores.clickhouse, nobody, names);
@@ -39,7 +39,7 @@ export async function erasePerson(
     await recordOperator(tx, { workspaceId, action: 'person.delete', target: { type: 'person', id: null } });
     return { ...forgotten, orders: forgotten.orders + named };
   });
-  // Last: they are found by the email, so that a repeated call finds those that this one did not reach.
+  // Runs last, because visitors are found by the email: a repeated call finds those that this one did not reach.
   for (const visitorId of visitors) await eraseVisitor(stores, { workspaceId, visitorId });
   const { enrollments, signups, orders, members } = records;
   return {

@@ -25,7 +25,7 @@ type Stores = { pool: Pool; clickhouse: ClickHouseClient };
  * Erases a visitor from every API response. The workers later delete the rows from disk and erase events that were
  * still in the log.
  *
- * Safe to repeat after an interruption: PostgreSQL, which knows the visitor's emails and users, is changed last.
+ * Safe to repeat after an interruption, because PostgreSQL, which has the visitor's emails and users, is changed last.
  *
  * @returns the number of clicks (bots included), identifies, and orders removed from the visitor's journey. An order
  *   belongs to the visitor by visitor id, or by an email or user that no other visitor gave. It remains as revenue,

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { get } from 'node:http';
 
 /**
- * The health check of the image: exits with 0 if the container's process is ready. The argument names its tier, else the
- * command of process 1 does. Commands that serve nothing, such as `hoplog migrate`, are healthy.
+ * The health check of the image: exits with 0 if the container's process is ready. The argument names its tier; without
+ * one, the command of process 1 does. Commands without a server, such as `hoplog migrate`, count as healthy.
  */
 
 /** Each tier's settings of the address that serves `/health/ready`, and the default port. */
@@ -16,7 +16,7 @@ export type CheckedTier = keyof typeof SERVERS;
 
 const TIMEOUT_MS = 4_000;
 
-/** Returns the tier that a command starts, or null. The words may be those of an init process before it. */
+/** Returns the tier that a command starts, or null. The command may follow that of an init process. */
 export function tierOf(command: readonly string[]): CheckedTier | null {
   for (const word of command) {
     const [, name] = /(?:^|\/)dist\/(ingest|api|workers)\.js$/.exec(word) ?? [];

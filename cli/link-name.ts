@@ -3,7 +3,7 @@ import { slugOfUrl } from '../core/link-imports/values.ts';
 import type { LinkName } from '../sql/links/blocks.ts';
 
 /**
- * Reads what an operator names a link by: its id, its slug, or its address (`go.example.com/sale`, with or without a
+ * Reads an operator's name of a link: its id, its slug, or its address (`go.example.com/sale`, with or without a
  * scheme).
  *
  * @param shortUrl origin of the deployment's own domain

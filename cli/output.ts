@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** A command failed; its message needs no stack trace. Exit status 1. */
+/** Thrown when a command failed; its message needs no stack trace. Exit status 1. */
 export class CommandFailed extends Error {
   override name = 'CommandFailed';
 }
@@ -11,10 +11,10 @@ export function printResult<T>(command: Command, result: T, text: (result: T) =>
   process.stdout.write(json ? `${JSON.stringify(result)}\n` : `${text(result)}\n`);
 }
 
-/** Control characters, and those that change the direction of text: a terminal would obey them. */
+/** Control characters, and those that change the direction of text: a terminal would interpret them. */
 const CONTROL = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
-/** Escapes characters that a terminal obeys: names come from users. */
+/** Escapes characters that a terminal interprets, because names come from users. */
 function shown(text: string): string {
   return text.replace(CONTROL, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

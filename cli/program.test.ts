@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { NO_UUID } from '../test/support/stored-events.ts';
 import { createProgram, report } from './program.ts';
 
-/** Runs a command in this process: one of wrong usage ends before it reads a setting. */
+/** Runs a command in this process. A command with an error of usage ends before it reads a setting. */
 async function run(...args: string[]): Promise<{ status: number; stdout: string; stderr: string }> {
   const written = { stdout: '', stderr: '' };
   const program = await createProgram(args);

@@ -35,7 +35,7 @@ export async function createProgram(args: readonly string[]): Promise<Command> {
   return program;
 }
 
-/** Escapes arguments in the messages of commander itself. */
+/** Escapes arguments in commander's own messages. */
 function escapeErrors(command: Command): void {
   command.configureOutput({ outputError: (text, write) => write(shownLines(text)) });
 }
@@ -49,14 +49,14 @@ function withJson(command: Command): void {
 }
 
 /**
- * Writes why a command failed to standard error, unless commander has.
+ * Writes the reason of a failed command to standard error, unless commander has.
  *
  * @returns the exit status
  */
 export function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE; // commander has printed the error
   const message = error instanceof Error ? error.message : String(error);
-  // Names that users gave stand in messages.
+  // Messages contain names from users.
   const write = (text: string) => process.stderr.write(`${shownLines(text)}\n`);
   write(`hoplog: ${message}`);
   if (error instanceof AppError) {

@@ -19,7 +19,7 @@ try {
 } catch (error) {
   refusal = error;
 }
-// Loaded only now: root starts this program again as another user, and needs none of it.
+// Loaded only now: root starts this program again as another user, and does not need it.
 const { refuseStart, superviseService } = await import('./supervisor/main.ts');
 if (refusal !== null) refuseStart(refusal);
 await superviseService(startedAt);

@@ -14,12 +14,12 @@ import type { OperatorConfig } from './stores.ts';
 
 const TIMEOUT_MS = 3_000;
 
-/** `isWarning`: it works, and needs attention soon. */
+/** `isWarning`: the part works, but needs attention soon. */
 export type PartStatus = { ok: boolean; isWarning?: boolean; detail: string };
 
 export type Status = {
   /**
-   * Always redirects, api, workers, postgres, clickhouse; `disk` where `DATA_DIR` is on this machine; `clock` while
+   * Always redirects, api, workers, postgres, clickhouse; `disk` if `DATA_DIR` is on this machine; `clock` while
    * PostgreSQL is up; `kafka` if configured; `connections` if billing providers are connected.
    */
   parts: Record<string, PartStatus>;
@@ -41,7 +41,7 @@ export type StatusProgress = Omit<Progress, 'streams'> & {
   }[];
 };
 
-/** A stream further ahead of this machine's clock is at fault. Seconds. */
+/** A stream further ahead of this machine's clock is a fault. Seconds. */
 export const MOST_AHEAD_SECONDS = 5;
 
 /** Returns the health of every part, each checked within three seconds, and the lag of every stream. */
@@ -76,7 +76,7 @@ export async function readStatus(config: OperatorConfig): Promise<Status> {
       }),
       config.kafkaBrokers.length === 0 ? null : part(() => reachableBrokers(config)),
       diskStatus(config.dataDir),
-      // The check of PostgreSQL says that it is down.
+      // When PostgreSQL is down, its own check reports it.
       connectionsStatus(pool).catch(() => null),
     ]);
     const read = progress as StatusProgress | null; // The compiler does not see the assignment in the closure.
@@ -108,7 +108,7 @@ export async function servingStatus(
   return { redirects, api };
 }
 
-/** A stream ahead of the clock gives events wrong times, and reports omit them until those times pass. */
+/** A stream ahead of the clock assigns wrong times, and reports omit its events until those times pass. */
 function clockStatus({ streams, clock_corrections: corrections }: StatusProgress): PartStatus {
   const ahead = streams.filter(
     ({ state, ahead_seconds: seconds }) => state === 'active' && seconds > MOST_AHEAD_SECONDS,
@@ -136,7 +136,7 @@ async function connectionsStatus(pool: Pool): Promise<PartStatus | null> {
   return { ok: true, isWarning: troubles.length > 0, detail: detail || `${connected} receive events` };
 }
 
-/** Most damaged parts, or connections, named in the message. */
+/** Maximum number of damaged parts, or connections, in the message. */
 const NAMED = 5;
 
 function assertWhole(damaged: DamagedPart[]): void {
@@ -159,14 +159,14 @@ async function part(check: () => Promise<string>): Promise<PartStatus> {
   }
 }
 
-/** @param details address of the same with details, where it is known */
+/** @param details address of the same response with details, if known */
 async function health(origin: string, details: string | undefined): Promise<string> {
   const { status, body } = await directGet(`${origin}/health/ready`, TIMEOUT_MS);
   if (status !== 200) throw new Error(`${origin}/health/ready returned status ${status}`);
   if (parsed(body).status !== 'degraded') return `ready at ${origin}`;
   const { losing, stores } = details === undefined ? {} : parsed((await directGet(details, TIMEOUT_MS)).body);
   if (losing) throw new Error(`${describeLoss(losing)} at ${origin}`);
-  // ClickHouse is a part of its own.
+  // ClickHouse is reported separately.
   if (stores?.clickhouse === 'down') return `ready without ClickHouse at ${origin}`;
   throw new Error(`degraded at ${origin} (/health/ready on its metrics port says why)`);
 }

@@ -25,7 +25,7 @@ export function runFile(dataDir: string): string {
   return join(dataDir, 'run', 'supervisor.json');
 }
 
-/** `health` is only known beside a running `npm start`. */
+/** `health` is known only beside a running `npm start`. */
 export type OperatorConfig = Config & Partial<Pick<Addresses, 'health'>>;
 
 /**
@@ -56,7 +56,10 @@ export async function operatorConfig(): Promise<OperatorConfig> {
   );
 }
 
-/** Returns null in a copy of a DATA_DIR, whose file has the addresses of the original. */
+/**
+ * Returns the addresses of a running service. Null in a copy of a DATA_DIR, whose file has the addresses of the
+ * original.
+ */
 async function runningService(dataDir: string): Promise<Addresses | null> {
   const path = runFile(dataDir);
   const text = await readFile(path, 'utf8').catch(() => '');
@@ -83,7 +86,7 @@ async function isUnreadable(path: string): Promise<boolean> {
   );
 }
 
-/** Longer than for a request: erasing touches every part of a table. */
+/** Longer than for a request, because an erasure changes every part of a table. */
 const CLICKHOUSE_MS = 600_000;
 
 export type Stores = { config: Config; pool: Pool; clickhouse: ClickHouseClient };

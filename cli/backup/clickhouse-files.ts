@@ -3,17 +3,17 @@ import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SourceFile } from './objects.ts';
 
-/** Where ClickHouse's data directory is restored to. */
+/** Directory that ClickHouse's data directory is restored to. */
 const AS = 'clickhouse/data';
 
-/** The files of one part, which never change: an equal key means equal content. */
+/** The files of one part. They never change, so an equal key means equal content. */
 export type PartFiles = { key: string; files: SourceFile[] };
 
 /**
  * Copies the definitions of the databases and tables, which are small.
  *
  * @param data ClickHouse's data directory
- * @returns them, and the directories of tables, which may be empty
+ * @returns the copies, and the directories of tables, which may be empty
  */
 export function definitions(data: string, into: string): { files: SourceFile[]; directories: string[] } {
   const files: SourceFile[] = [];

@@ -27,7 +27,7 @@ const PASSWORDS = ['postgres.password', 'clickhouse/password'];
 
 export type CreatedBackup = {
   name: string;
-  /** Of all files, and of those stored by this backup. Bytes. */
+  /** Size of all files, and of those stored by this backup. Bytes. */
   bytes: number;
   new_bytes: number;
   seconds: number;
@@ -37,8 +37,8 @@ export type CreatedBackup = {
  * Backs up a running service on this machine, while clicks arrive:
  *
  * 1. PostgreSQL's files, in a base backup.
- * 2. With lanes locked for a moment: PostgreSQL's point, hard links of the journals, hard links of ClickHouse's parts. The
- *    journals hold whatever PostgreSQL does not know of. ClickHouse may have it too, as after a crash.
+ * 2. With lanes locked for a moment: PostgreSQL's point, hard links of the journals, hard links of ClickHouse's parts.
+ *    The journals hold every event that PostgreSQL does not know of. ClickHouse may have it too, as after a crash.
  * 3. The write-ahead log up to that point, and what was linked.
  * 4. The manifest, which makes the backup complete.
  *
@@ -69,7 +69,7 @@ export async function createBackup(
     await connection.connect();
     const deployment = await systemIdentifier(connection);
     const earlier = await newestOf(target, deployment);
-    // A name has seconds.
+    // A name has only seconds, so two backups of one second need a pause.
     while (earlier?.name === nameAt(new Date())) await delay(50);
     const beganAt = new Date();
     const objects = await openObjects(target);

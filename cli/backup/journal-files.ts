@@ -5,15 +5,15 @@ import { scanSegment } from '../../core/event-log/journal/segment-scan.ts';
 import { journalDirectory, listSegmentsNow } from '../../core/event-log/journal/segments.ts';
 import type { SourceFile } from './objects.ts';
 
-/** Small files of a stream; what else is there is made again at a start. */
+/** Small files of a stream. Its other files are created again at a start. */
 const RECORDS = new Set(['epoch', 'stream.json', 'shipped.json']);
 const SCAN_BYTES = 8 * 2 ** 20;
 
-/** A stream whose files cannot vanish any more. */
+/** A stream whose files can't be removed any more. */
 export type HeldStream = { name: string; directory: string };
 
 /**
- * Takes hold of every journal: hard links of its segments, which truncation then leaves, and copies of its small files.
+ * Keeps every journal readable: hard links to its segments, which survive a truncation, and copies of its small files.
  *
  * @param into directory for the links; if it is on another volume, the segments are copied
  */
@@ -33,8 +33,8 @@ export function holdJournals(dataDir: string, into: string): HeldStream[] {
 }
 
 /**
- * Returns the files of a held stream, each of which is a bundle. The last segment ends at its last frame: one that is read
- * while frames are added could have a gap.
+ * Returns the files of a held stream, each of which is a bundle. The last segment ends at its last complete frame: a
+ * copy that is read while frames are appended could have a gap.
  */
 export async function journalFiles({ name, directory }: HeldStream): Promise<SourceFile[]> {
   const at = (file: string, upTo?: number): SourceFile => ({

@@ -7,7 +7,7 @@ import type { BackupTarget } from './target.ts';
 /** A piece of at most 32 MiB: the SHA-256 of its content, and how many bytes it has, plain and compressed. */
 const ObjectRef = Type.Tuple([Type.String(), Type.Integer(), Type.Integer()]);
 
-/** Files one after the other, and the objects that hold them. */
+/** Consecutive files, and the objects that hold them. */
 const Bundle = Type.Object({
   /** Unchanged content of a ClickHouse part has the same key in a later backup; null: compare the content. */
   key: Type.Union([Type.String(), Type.Null()]),
@@ -25,7 +25,10 @@ const Manifest = Type.Object({
   postgres: Type.String(),
   /** PostgreSQL's system identifier, which a restored service keeps. */
   deployment: Type.String(),
-  /** ISO 8601. Everything acknowledged before `began_at` is in the backup; nothing written after `point_at` by a worker. */
+  /**
+   * ISO 8601. The backup has everything acknowledged before `began_at`, and nothing that a worker wrote after
+   * `point_at`.
+   */
   began_at: Type.String(),
   point_at: Type.String(),
   directories: Type.Array(Type.String()),

@@ -14,18 +14,21 @@ const FOLDER = 'objects/';
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
 
-/** A file on this machine, and where it is restored to. */
+/** A file on this machine, and the path that it is restored to. */
 export type SourceFile = {
   /** Relative to DATA_DIR. */
   path: string;
   source: string;
-  /** Reads no further than this; default: the file's size when it is opened. */
+  /** Bytes to read at most; default: the file's size when it is opened. */
   upTo?: number | undefined;
 };
 
 /** Stores bundles as objects that are named by their content, so that equal content is stored once. */
 export type ObjectStore = {
-  /** Stores the files of a bundle. A file that vanished is left out, one that shrank is stored as it is. */
+  /**
+   * Stores the files of a bundle. A file that vanished is left out, and one that shrank is stored with its present
+   * size.
+   */
   store(files: readonly SourceFile[]): Promise<Pick<Bundle, 'files' | 'objects'>>;
   /** Checks that the target has every object of a bundle, with its size. */
   has(bundle: Bundle): boolean;
@@ -36,7 +39,7 @@ export type ObjectStore = {
 /** Opens the objects of a target. */
 export async function openObjects(target: BackupTarget): Promise<ObjectStore> {
   const known = new Map((await storedObjects(target)).map(({ key, bytes }) => [key, bytes]));
-  /** Objects being written: two bundles at once may have equal content. */
+  /** Objects being written. A concurrent bundle with equal content waits for them. */
   const pending = new Map<string, Promise<ObjectRef>>();
   let written = 0;
 

@@ -1,6 +1,6 @@
 const AT_ONCE = 4;
 
-/** Runs `work` for each item, four at a time. Rejects with the first error, once those that run have ended. */
+/** Runs `work` for each item, four at a time. Rejects with the first error, once the running ones have ended. */
 export async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const left = items.values();
   let failed: { error: unknown } | null = null;

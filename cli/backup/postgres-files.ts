@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SourceFile } from './objects.ts';
 
-/** Directories whose content PostgreSQL makes again ("Making a Base Backup Using the Low Level API"). */
+/** Directories whose content PostgreSQL creates again ("Making a Base Backup Using the Low Level API"). */
 const EMPTIED = new Set([
   'pg_dynshmem',
   'pg_notify',
@@ -44,7 +44,8 @@ export async function postgresFiles(
       const { name } = entry;
       const path = relative === '' ? name : `${relative}/${name}`;
       if (LEFT_OUT.test(name) || path === CONTROL) continue;
-      // Unlogged tables are empty after a restore. Their content, such as the salts of a day, must not outlive them.
+      // Unlogged tables are empty after a restore. A backup must not keep their content, such as the salts of a day,
+      // for longer.
       if (!INIT_FORK.test(name) && unlogged.has(RELATION.exec(name)?.[1] ?? '')) continue;
       if (entry.isDirectory()) {
         directories.push(`${as}/${path}`);
@@ -65,9 +66,7 @@ export async function postgresFiles(
   return { directories, groups };
 }
 
-/**
- * Reads `pg_control`, which PostgreSQL overwrites in place: until two reads are equal, neither was torn.
- */
+/** Reads `pg_control`, which PostgreSQL overwrites in place. Two equal reads prove that neither is torn. */
 export async function readControl(directory: string): Promise<Buffer> {
   const path = join(directory, CONTROL);
   for (let before = await readFile(path); ; ) {

@@ -14,7 +14,7 @@ export async function pruneBackups(target: BackupTarget, keep: number): Promise<
   const names = await listBackups(target);
   const old = names.slice(0, Math.max(0, names.length - keep));
   const manifests = new Map<string, Manifest>();
-  // All before the first removal: the objects of one that is unreadable would look unused.
+  // Reads all manifests before the first removal: the objects of an unreadable one would look unused.
   for (const name of names) manifests.set(name, await readManifest(target, name));
   const [ofKept, ofOld] = [new Set<string>(), new Set<string>()];
   for (const [name, { bundles }] of manifests) {

@@ -23,7 +23,7 @@ import { eachOf } from './parallel.ts';
 import { INCOMPLETE } from './restored.ts';
 import type { BackupTarget } from './target.ts';
 
-/** The lock of the running service, and what restores and backups leave behind. */
+/** The lock of the running service, and leftovers of restores and backups. */
 const OWN = new Set(['run', 'restore.tmp', 'backup.tmp', INCOMPLETE, 'lost+found']);
 const RESERVE_BYTES = 256 * 2 ** 20;
 
@@ -31,7 +31,7 @@ const RESERVE_BYTES = 256 * 2 ** 20;
  * Restores a backup to DATA_DIR. Everything is written and checked beside the present files first; only then are those
  * removed.
  *
- * @param force replaces what DATA_DIR holds
+ * @param force replaces the content of DATA_DIR
  * @throws {CommandFailed} when DATA_DIR is not empty, a service runs on it, or the backup is damaged
  */
 export async function restoreBackup(
@@ -46,7 +46,7 @@ export async function restoreBackup(
   }
   makeDataDir(dataDir);
   const isFilled = readdirSync(dataDir).some((name) => !OWN.has(name));
-  // What an interrupted restore left is of no use.
+  // An interrupted restore leaves nothing useful, so it may be replaced.
   if (isFilled && !force && !existsSync(join(dataDir, INCOMPLETE))) {
     throw new CommandFailed(
       `DATA_DIR=${dataDir} is not empty: choose another one, or replace its content with --force`,

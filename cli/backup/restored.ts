@@ -8,15 +8,15 @@ export const FROZEN = 'hoplog_backup';
 /** In DATA_DIR while a restore replaces its content. */
 export const INCOMPLETE = 'restore.incomplete';
 
-/** Returns the directories of a backup in progress: copies and hard links, and what ClickHouse froze. */
+/** Returns the directories of a backup in progress: copies and hard links, and the parts that ClickHouse froze. */
 export function workDirectories(dataDir: string): { work: string; frozen: string } {
   return { work: join(dataDir, 'backup.tmp'), frozen: join(dataDir, 'clickhouse', 'data', 'shadow', FROZEN) };
 }
 
-/** Removes what an interrupted backup left: its hard links keep the space of files that are gone otherwise. */
+/** Removes the leftovers of an interrupted backup, whose hard links keep the space of deleted files. */
 export function removeUnfinished(dataDir: string): void {
   for (const path of Object.values(workDirectories(dataDir))) {
-    // `rmSync` throws where a file is in place of a directory above.
+    // `rmSync` throws when a parent of the path is a file.
     if (existsSync(path)) rmSync(path, { recursive: true, force: true });
   }
 }

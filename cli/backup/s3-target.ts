@@ -5,7 +5,7 @@ import type { S3Settings } from '../../core/settings/config.ts';
 import { CommandFailed } from '../output.ts';
 import type { BackupTarget, Stored } from './target.ts';
 
-/** Letters that need no encoding in a URL or in XML. */
+/** Only letters that need no encoding in a URL or in XML. */
 const LOCATION = /^s3:\/\/([a-z0-9][a-z0-9.-]+)(?:\/([A-Za-z0-9._/-]*))?$/;
 const ATTEMPTS = 5;
 /** Longest time of one request: an object of 32 MiB on a slow line. */
@@ -55,7 +55,7 @@ export function s3Target(text: string, settings: S3Settings): BackupTarget {
     }
   }
 
-  /** @throws {CommandFailed} with what the storage says, unless the status is 2xx */
+  /** @throws {CommandFailed} with the storage's error, unless the status is 2xx */
   async function accepted(method: string, url: string, body?: Uint8Array<ArrayBuffer>): Promise<Response> {
     const response = await request(method, url, body);
     if (!response.ok) throw new CommandFailed(`${text}: ${method} ${url}: ${await reasonOf(response)}`);

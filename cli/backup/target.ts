@@ -6,7 +6,7 @@ import { s3Target } from './s3-target.ts';
 /** A file in a target. */
 export type Stored = { key: string; bytes: number; modifiedMs: number };
 
-/** Where backups are kept: a folder, or a bucket. Keys are relative paths. */
+/** A place for backups: a folder, or a bucket. Keys are relative paths. */
 export type BackupTarget = {
   /** The target as the operator wrote it, for messages. */
   name: string;

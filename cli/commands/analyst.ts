@@ -48,7 +48,7 @@ async function expectServer({ clickhouse }: Stores): Promise<void> {
   );
 }
 
-/** Creates the user, and removes it again where the server does not confine it. */
+/** Creates the user, and removes it again if the server does not confine it. */
 async function createConfined(stores: Stores, analyst: Analyst, password: string): Promise<void> {
   const { clickhouse, config } = stores;
   const server = serverOf(stores);

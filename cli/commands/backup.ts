@@ -128,7 +128,7 @@ async function record(databaseUrl: string): Promise<void> {
   }
 }
 
-/** @throws {CommandFailed} unless a service with both embedded databases runs, as this user unless that is root */
+/** @throws {CommandFailed} unless a service with both embedded databases runs, and this user is its own or root */
 async function embeddedConfig(): Promise<Config> {
   const { databaseUrl, clickhouseUrl, dataDir } = readConfig(process.env);
   if (databaseUrl !== '' || clickhouseUrl !== '') {
@@ -149,7 +149,7 @@ async function exclusively<T>({ dataDir }: Config, work: () => Promise<T>): Prom
   const path = join(dataDir, 'run', 'backup.lock');
   const lock = lockFile(path);
   if (lock === null) throw new CommandFailed('another backup of this service is in progress');
-  // For backups by the user of the service.
+  // Gives the lock file to the service's user, who may make backups too.
   if (process.getuid?.() === 0) chownSync(path, statSync(dataDir).uid, statSync(dataDir).gid);
   try {
     return await work();
@@ -158,7 +158,7 @@ async function exclusively<T>({ dataDir }: Config, work: () => Promise<T>): Prom
   }
 }
 
-/** The option may stand before or after the subcommand. */
+/** The option is accepted before and after the subcommand. */
 function targetOf(group: Command, own: string | undefined): BackupTarget {
   return openTarget(own ?? group.opts<{ to?: string }>().to, readConfig(process.env));
 }

@@ -28,7 +28,7 @@ const causeOf = (error: unknown): string =>
 
 type Deps = { pool: Stores['pool']; send: ReturnType<typeof senderTo> };
 
-/** `hoplog demo create | remove`: the sample shop that the console shows by "Look at sample data". */
+/** `hoplog demo create | remove`: the sample shop that the console shows for "Look at sample data". */
 export function demoCommands(program: Command): void {
   const group = program
     .command('demo')

@@ -9,7 +9,7 @@ import { recordOperator } from '../record-operator.ts';
 import { withStores } from '../stores.ts';
 import { namedWorkspace } from './workspace.ts';
 
-/** What `hoplog enrollment suspend` and `approve` print. */
+/** The output of `hoplog enrollment suspend` and `approve`. */
 export type EnrollmentResult = {
   enrollment: Pick<
     Enrollment,

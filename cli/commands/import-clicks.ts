@@ -22,9 +22,9 @@ import { recordOperator } from '../record-operator.ts';
 import { withStores } from '../stores.ts';
 import { namedWorkspace } from './workspace.ts';
 
-/** Most errors in the text output; `--json` prints all. */
+/** Maximum number of errors in the text output; `--json` prints all. */
 const SHOWN_ERRORS = 20;
-/** How long to wait for another import of the workspace: one that was killed holds its place for 15 seconds. */
+/** Maximum wait for another import of the workspace. The lease of a killed import ends after 15 seconds. */
 const WAIT_MS = 60_000;
 const RETRY_MS = 1_000;
 
@@ -37,7 +37,7 @@ type Options = {
   dryRun: boolean;
 };
 
-/** The clicks, with the rows of the file of orders apart. */
+/** The counts of the clicks, with those of the file of orders beside them. */
 type Result = ClickImportResult & {
   orders_file?: Pick<
     ClickImportResult,
@@ -223,7 +223,7 @@ function describe(result: Result): string {
   return parts.join('\n\n');
 }
 
-/** The errors of a file, and its columns that are not taken over. */
+/** Describes the errors of a file, and its ignored columns. */
 function notTaken({
   failed,
   errors,

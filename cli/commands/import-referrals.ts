@@ -10,7 +10,7 @@ import { recordOperator } from '../record-operator.ts';
 import { withStores } from '../stores.ts';
 import { namedWorkspace } from './workspace.ts';
 
-/** Most errors in the text output; `--json` prints all. */
+/** Maximum number of errors in the text output; `--json` prints all. */
 const SHOWN_ERRORS = 20;
 
 type Options = { workspace: string; program?: string; from: string; dryRun: boolean };

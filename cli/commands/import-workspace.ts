@@ -9,7 +9,7 @@ import { CommandFailed, printResult, table } from '../output.ts';
 import { withStores } from '../stores.ts';
 import { tableOfRows } from './export.ts';
 
-/** How long to wait for another import of the archive: one that was killed holds its place for 15 seconds. */
+/** Maximum wait for another import of the archive. The lease of a killed import ends after 15 seconds. */
 const WAIT_MS = 60_000;
 const RETRY_MS = 1_000;
 

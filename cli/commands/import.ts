@@ -21,7 +21,7 @@ import { referralImportCommand } from './import-referrals.ts';
 import { workspaceImportCommand } from './import-workspace.ts';
 import { namedWorkspace } from './workspace.ts';
 
-/** Most errors in the text output; `--json` prints all. */
+/** Maximum number of errors in the text output; `--json` prints all. */
 const SHOWN_ERRORS = 20;
 
 type Options = {

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 type Add = (program: Command) => void;
 
 /**
- * The module of each command, in the order of the help. Only that of the command that is run is loaded: all of them
+ * The module of each command, in the order of the help. Only the module of the requested command is loaded: all of them
  * take three times as long.
  */
 export const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
@@ -37,7 +37,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
 };
 
 /**
- * Adds the command that the arguments name, which is the first that is not an option. Adds all where they name none, for
+ * Adds the command that the arguments name, which is the first one that is not an option. Without one it adds all, for
  * the help and for errors of usage.
  */
 export async function addCommands(program: Command, args: readonly string[]): Promise<void> {

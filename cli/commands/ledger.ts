@@ -51,7 +51,7 @@ function verifiedText({ ok, entries, wrong }: Verified): string {
   );
 }
 
-/** Yields the entries of a workspace in the order of its hash chain, after adding those that are not in it yet. */
+/** Yields the entries of a workspace in the order of its hash chain, after adding the missing ones to it. */
 export async function* exportedLines(pool: Pool, workspaceId: string): AsyncGenerator<string> {
   await inTransaction(pool, (tx) => extendChain(tx, workspaceId));
   for await (const page of readChain(pool, workspaceId)) {

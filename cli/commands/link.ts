@@ -8,7 +8,7 @@ import { printResult, table } from '../output.ts';
 import { recordOperator } from '../record-operator.ts';
 import { withStores } from '../stores.ts';
 
-/** Links that an error names, when a slug is on several domains. */
+/** Maximum number of links in an error, when a slug is on several domains. */
 const MOST_NAMED = 20;
 
 const describe = (link: BlockableLink) =>
@@ -30,7 +30,7 @@ const describe = (link: BlockableLink) =>
 async function namedLink(db: Queryable, text: string, shortUrl: string): Promise<BlockableLink> {
   const name = readLinkName(text, shortUrl);
   const found = await linksNamed(db, name, MOST_NAMED);
-  // A slug may look like an id.
+  // A slug may have the form of an id.
   const isSlug = name.kind === 'id' && found.length === 0;
   const [link, ...others] = isSlug ? await linksNamed(db, { kind: 'slug', slug: text }, MOST_NAMED) : found;
   if (!link) {

@@ -77,7 +77,7 @@ export function operationCommands(program: Command): void {
 /**
  * Retries a step while a database is unreachable.
  *
- * @throws the last error, when the time is over
+ * @throws the last error, after the time limit
  */
 async function retryFor<Result>(waitSeconds: number, step: () => Promise<Result>): Promise<Result> {
   let last: unknown;

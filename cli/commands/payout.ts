@@ -14,7 +14,7 @@ import { recordOperator } from '../record-operator.ts';
 import { withStores } from '../stores.ts';
 import { namedWorkspace } from './workspace.ts';
 
-/** What `hoplog payout export` prints. */
+/** The output of `hoplog payout export`. */
 export type ExportedPayout = {
   export_id: string;
   file: string;
@@ -27,7 +27,7 @@ export type ExportedPayout = {
   left_out: { export_id: string; referrers: number }[];
   /** Referrers that are held back, by reason. */
   held_back: Record<string, number>;
-  /** Lines that are rounded down to what the format takes. */
+  /** Lines that are rounded down to the format's smallest amount. */
   rounded: number;
 };
 

@@ -8,10 +8,13 @@ import { CommandFailed, printResult, table } from '../output.ts';
 import { MOST_AHEAD_SECONDS } from '../status.ts';
 import { withStores } from '../stores.ts';
 
-/** A stream of a running process advances every ten seconds while nothing happens, later under load. */
+/** A stream of a running process advances at least every ten seconds when idle, and later under load. */
 const ADVANCES_WITHIN_MS = 12_000;
 
-/** A writer whose clock is ahead polls for a request every two seconds; its event then reaches the workers through the log. */
+/**
+ * A writer whose clock is ahead checks for a request every two seconds; its event then reaches the workers through the
+ * log.
+ */
 const RESET_WITHIN_MS = 60_000;
 const POLL_MS = 500;
 

@@ -181,7 +181,7 @@ export function workspaceCommands(program: Command): void {
     .action(async (options: SetOptions, command: Command) => {
       const result = await withStores(async ({ pool }) => {
         const { id, currency: present } = await namedWorkspace(pool, options.workspace);
-        // Reports hold amounts in the present currency.
+        // Reports have amounts in the present currency.
         if (options.currency !== undefined && options.currency !== present && (await hasOrders(pool, id))) {
           throw new AppError(
             'conflict',

@@ -139,7 +139,7 @@ async function checkResponse(setting: string, origin: string, config: Config): P
   return found;
 }
 
-/** Checks that ingest takes the visitor's address from the proxy. */
+/** Checks that ingest reads the visitor's address from the proxy's header. */
 function checkForwarded(
   { headers }: Response,
   origin: string,
@@ -167,7 +167,7 @@ function checkForwarded(
   ];
 }
 
-/** Not `fetch`: it uses a proxy of the environment, and tells nothing of the certificate. */
+/** Not `fetch`, which uses a proxy of the environment, and does not report on the certificate. */
 function ask(url: string): Promise<Response> {
   const isSecure = url.startsWith('https:');
   return new Promise((resolve, reject) => {

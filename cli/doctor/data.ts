@@ -94,7 +94,7 @@ export async function checkDatabases(config: Config): Promise<Finding[]> {
   }
 }
 
-/** Checks that the tiers' role of PostgreSQL may not change what is append-only. */
+/** Checks that the tiers' role of PostgreSQL may not change append-only tables. */
 async function checkRole(pool: Pool): Promise<Finding> {
   const { ok, warning } = findingsOf('rights');
   const { rows } = await pool
@@ -102,7 +102,7 @@ async function checkRole(pool: Pool): Promise<Finding> {
       `SELECT current_user AS name, pg_has_role(current_user, relowner, 'MEMBER') AS is_owner
        FROM pg_class WHERE oid = 'ledger_entries'::regclass`,
     )
-    .catch(() => ({ rows: [] })); // the check of its clock says that it is down
+    .catch(() => ({ rows: [] })); // the check of the clock reports that it is down
   const [role] = rows;
   if (!role?.is_owner) return ok("the tiers' role of PostgreSQL does not own the tables");
   return warning(
@@ -111,14 +111,14 @@ async function checkRole(pool: Pool): Promise<Finding> {
   );
 }
 
-/** Most connections that are named. */
+/** Maximum number of connections in a finding. */
 const NAMED_CONNECTIONS = 20;
 
 /** Checks that connected billing providers send events, and that these are processed. */
 async function checkConnections(pool: Pool): Promise<Finding[]> {
   const { ok, warning } = findingsOf('connections');
   const { connected, troubles } = await connectionTroubles(pool, NAMED_CONNECTIONS).catch(() => ({
-    connected: 0, // the check of its clock says that PostgreSQL is down
+    connected: 0, // the check of the clock reports that PostgreSQL is down
     troubles: [],
   }));
   if (connected === 0) return [];
@@ -142,7 +142,7 @@ async function checkClock(name: string, read: () => Promise<number>): Promise<Fi
       advice ? `${advice.message} (${advice.page})` : 'npx hoplog status, and the log of npm start',
     );
   }
-  // The clock was read at some moment of the request.
+  // The server read its clock at some moment of the request.
   const seconds = (now < before ? now - before : Math.max(0, now - Date.now())) / 1_000;
   if (Math.abs(seconds) <= MOST_AHEAD_SECONDS) return ok(`${name} has this machine's time`);
   return error(
@@ -151,7 +151,7 @@ async function checkClock(name: string, read: () => Promise<number>): Promise<Fi
   );
 }
 
-/** Checks that backups are made, that there can be more, and how old the newest one is. */
+/** Checks that backups are made, that there is space for more, and the age of the newest one. */
 export async function checkBackups(config: Config): Promise<Finding[]> {
   const { ok, warning, error } = findingsOf('backups');
   const command = 'npx hoplog backup --keep 14, and the same each night from cron';

@@ -9,7 +9,7 @@ import { checkIdentityProvider } from './identity-provider.ts';
 import { checkDisk, checkMemory, checkTimeService, checkVersion } from './machine.ts';
 
 /**
- * Runs every check that applies: more of them while the service runs. A check that fails unexpectedly is a finding too.
+ * Runs every check that applies; more of them while the service runs. A check that fails unexpectedly is a finding too.
  *
  * @param version of Hoplog
  */

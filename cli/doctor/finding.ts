@@ -1,4 +1,4 @@
-/** `warning`: works, but not as it should or not for long. `error`: clicks, reports, or the start fail. */
+/** `warning`: works, but with a defect, or not for long. `error`: clicks, reports, or the start fail. */
 export type Severity = 'ok' | 'warning' | 'error';
 
 /** The result of one check. */
@@ -6,7 +6,7 @@ export type Finding = {
   check: string;
   severity: Severity;
   message: string;
-  /** A command or setting that fixes it; null when nothing is wrong. */
+  /** A command or setting that fixes it; null for `ok`. */
   fix: string | null;
 };
 

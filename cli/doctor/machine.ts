@@ -13,10 +13,10 @@ const MIB = 2 ** 20;
 const GIB = 2 ** 30;
 const LEAST_FREE_BYTES = GIB;
 const LEAST_FREE_SHARE = 0.05;
-/** Below this, PostgreSQL and ClickHouse refuse writes soon. */
+/** Below this, PostgreSQL and ClickHouse will soon refuse writes. */
 const CRITICAL_BYTES = 256 * MIB;
 const SYNCS = 15;
-/** Twice what a network disk takes: each transaction waits for it. */
+/** Twice the time of a network disk. Each transaction waits for a sync. */
 const SLOW_SYNC_MS = 20;
 const LEAST_AVAILABLE_SHARE = 0.05;
 
@@ -97,7 +97,7 @@ export function checkMemory(): Finding[] {
   return [ok(text)];
 }
 
-/** Returns what programs can still get, with caches that the system would drop. */
+/** Returns the memory that programs can still allocate, including caches that the system would drop. */
 function availableBytes(): number {
   try {
     const [, kibibytes] = /^MemAvailable:\s+(\d+)/m.exec(readFileSync('/proc/meminfo', 'utf8')) ?? [];
@@ -108,7 +108,7 @@ function availableBytes(): number {
   return freemem();
 }
 
-/** Checks that the system keeps its clock right, if it tells. */
+/** Checks that the system synchronizes its clock, if it tells. */
 export async function checkTimeService(): Promise<Finding[]> {
   const { ok, warning } = findingsOf('clock');
   const answer = await promisify(execFile)('timedatectl', ['show', '-p', 'NTPSynchronized', '--value']).catch(
@@ -124,7 +124,7 @@ export async function checkTimeService(): Promise<Finding[]> {
   return [];
 }
 
-/** Checks that this version can read the data, and that Node.js is the one of the package. */
+/** Checks that this version can read the data, and that Node.js is the package's own. */
 export function checkVersion({ dataDir }: Pick<Config, 'dataDir'>, version: string): Finding[] {
   const { ok, error } = findingsOf('version');
   const path = join(dataDir, 'postgres', 'PG_VERSION');

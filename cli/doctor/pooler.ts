@@ -5,7 +5,7 @@ import { type Finding, findingsOf } from './finding.ts';
 
 const TIMEOUT_MS = 3_000;
 
-/** Checks what is between this service and PostgreSQL: nothing, or a pooler that the settings know of. */
+/** Checks the connection to PostgreSQL: direct, or through a pooler that the settings name. */
 export async function checkPooler(
   config: Pick<Config, 'databaseUrl' | 'databaseDirectUrl'>,
 ): Promise<Finding[]> {
@@ -14,7 +14,7 @@ export async function checkPooler(
   const pool = open(databaseUrl);
   const direct = open(databaseDirectUrl);
   try {
-    // The check of its clock says that PostgreSQL is down.
+    // When PostgreSQL is down, the check of its clock reports it.
     const pooling = await poolingOf(pool).catch(() => null);
     if (pooling === null || pooling === 'none') return [];
     const ofDirect: Pooling | null = await poolingOf(direct).catch(() => null);
@@ -39,7 +39,7 @@ export async function checkPooler(
 const open = (url: string) =>
   createPool(url, { max: 2, connectTimeoutMs: TIMEOUT_MS, statementTimeoutMs: TIMEOUT_MS });
 
-/** Behind a pooler only the role's limit ends a statement outside of a transaction. */
+/** Checks the role's limit: behind a pooler only that one ends a statement outside of a transaction. */
 async function checkLimit(pool: Pool): Promise<Finding[]> {
   const { warning } = findingsOf('pooler');
   const { rows } = await pool.query<{ role: string; limit: string }>(

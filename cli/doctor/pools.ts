@@ -4,18 +4,20 @@ import type { Pool } from '../../sql/database/pool.ts';
 import { poolingOf } from '../../sql/database/pooler.ts';
 import { type Finding, findingsOf } from './finding.ts';
 
-/** Connections of one process of ingest beside its pool: it reads all links on one, and listens for changes on another. */
+/**
+ * Connections of one process of ingest besides its pool: it reads all links on one, and listens for changes on another.
+ */
 const LINK_CONNECTIONS = 2;
-/** For `hoplog` commands and a migration. */
+/** Connections of `hoplog` commands and a migration. */
 const COMMAND_CONNECTIONS = 4;
 
-/** Checks that PostgreSQL accepts as many connections as the processes that run now may open. */
+/** Checks that PostgreSQL accepts all connections that the running processes may open. */
 export async function checkPools(
   pool: Pool,
   { databasePools }: Pick<Config, 'databasePools'>,
 ): Promise<Finding[]> {
   const { ok, error } = findingsOf('databases');
-  // Behind a pooler its own limit counts. The check of PostgreSQL's clock says that it is down.
+  // Behind a pooler, the pooler's limit counts. When PostgreSQL is down, the check of its clock reports it.
   const pooling = await poolingOf(pool).catch(() => null);
   if (pooling !== 'none') return [];
   const { accepted, processes, others } = await connectionCounts(pool);

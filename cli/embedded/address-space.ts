@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * What the embedded ClickHouse, the largest process, reserves beside the data of queries, with its threads. Bytes. With
- * 2.5 GB it does not start.
+ * Address space that the embedded ClickHouse, the largest process, reserves with its threads, without the data of
+ * queries. Bytes. With 2.5 GB it does not start.
  */
 export const RESERVED_BYTES = 5_000_000_000;
-/** Least limit. Bytes. */
+/** Minimum limit. Bytes. */
 const NEEDED_BYTES = RESERVED_BYTES + 1_000_000_000;
 
-/** The address space limit is below what the service reserves. */
+/** The address space limit is below the service's reservation. */
 export class AddressSpaceLimited extends Error {
   override name = 'AddressSpaceLimited';
 }

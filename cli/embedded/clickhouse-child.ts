@@ -11,7 +11,7 @@ import { unmodifiedMappings } from './mappings.ts';
 /** Reads standard input to its end, so that the command runs as long as its parent. */
 const QUERY = `SYSTEM START LISTEN HTTP; SELECT * FROM file('stdin','LineAsString','line String') FORMAT Null;`;
 
-/** Of madvise(2). */
+/** Constant of madvise(2). */
 const MADV_DONTNEED = 4;
 const ERROR = { library: 'chdb', funcName: 'chdb_result_error', paramsType: [DataType.External] };
 
@@ -34,7 +34,7 @@ if (hasError()) {
 process.exit(0);
 
 /**
- * Takes the pages out of this process's memory that only the dynamic loader has read, 140 MiB. Pages that are used are
+ * Releases the pages that only the dynamic loader has read, 140 MiB, from this process's memory. Pages in use are
  * mapped again from the system's cache.
  */
 function releaseLoadedPages(path: string): void {

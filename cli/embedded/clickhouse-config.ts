@@ -3,9 +3,12 @@ import { availableParallelism } from 'node:os';
 import { type MemoryPlan, memoryPlan } from './memory.ts';
 
 const MIB = 2 ** 20;
-/** Threads of a query where memory is small. */
+/** Threads of a query on a machine with little memory. */
 const SMALL_THREADS = 2;
-/** Interval in which chDB's own query, which lasts as long as the process, wakes to report progress. Microseconds. */
+/**
+ * Interval of the progress reports of chDB's own query, which lasts as long as the process and wakes for each.
+ * Microseconds.
+ */
 const STARTER_PROGRESS_MICROS = 60_000_000;
 
 /** The user with all rights; the built-in `default` user only starts the listener. */

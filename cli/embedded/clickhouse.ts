@@ -68,11 +68,11 @@ async function start(place: Place, stopping: AbortSignal): Promise<EmbeddedStore
   makeOwnDirectory(home, dataPath);
   await endLeftover(record, log);
   stopping.throwIfAborted();
-  // In place, so that ClickHouse starts on a full disk.
+  // Overwritten in place, so that ClickHouse starts on a full disk.
   overwriteInPlace(join(home, 'users.xml'), usersXml(password));
   overwriteInPlace(join(home, 'config.xml'), configXml({ dataPath, port, password }));
 
-  // The bundle, if this is one: the compiler of TypeScript would stay in the memory of this process.
+  // Starts the bundle if this program is one: the TypeScript compiler would stay in the memory of the process.
   const program = [...nodeFlags('clickhouse-child'), programFile('clickhouse-child')];
   const child = spawn(process.execPath, [...program, library], {
     cwd: home,
@@ -195,7 +195,7 @@ const LIBRARIES: Embedded = {
  * Returns the path of the library of the npm package chdb for this machine.
  *
  * @param machine for tests: another one
- * @throws {StoreNotStarted} with what to do, when no library exists for this machine
+ * @throws {StoreNotStarted} with advice, when no library exists for this machine
  */
 export function clickhouseLibrary(machine = thisMachine()): string {
   const name = machine.isMusl ? undefined : LIBRARIES.packages[`${machine.platform}-${machine.arch}`];

@@ -5,20 +5,20 @@ import { withSecretValues } from '../../core/settings/secret-files.ts';
 import { makeDataDir } from './data-dir.ts';
 import { type Command, commandAs, type Identity, serviceIdentity } from './unprivileged.ts';
 
-/** This process of root cannot become an ordinary user; the message needs no stack trace. */
+/** Thrown when this process of root cannot become an ordinary user; the message needs no stack trace. */
 export class RootNotLeft extends Error {
   override name = 'RootNotLeft';
 }
 
-/** Entries that Hoplog makes in DATA_DIR. */
+/** Entries of DATA_DIR that Hoplog creates. */
 const OWN = /^(journal|ingest|run|postgres(\..*)?|clickhouse|backup\.tmp|restore\.(tmp|incomplete))$/;
-/** Of the file system of a volume. */
+/** Entries of a volume's file system. */
 const FOREIGN = new Set(['lost+found']);
 /** Ports below it need a capability. */
 const FIRST_FREE_PORT = 1_024;
 
 /**
- * Replaces this process by the same program as an ordinary user, if root started it: it gives DATA_DIR to the user, and
+ * Replaces this process by the same program as an ordinary user, if root started it. It gives DATA_DIR to the user, and
  * keeps process id, arguments, and outputs. Returns at once for any other user.
  *
  * @throws {ConfigError} when a setting is wrong, or DATA_DIR has files that Hoplog did not make
@@ -32,7 +32,7 @@ export function leaveRoot(): void {
   giveDataDir(config.dataDir, identity);
   const program = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
   const { file, args } = command(identity, config);
-  // Root alone may be able to read the files of settings and secrets.
+  // Possibly only root can read the files of settings and secrets.
   const env = { ...withSecretValues(process.env), DATA_DIR: config.dataDir, ENV_FILE: '' };
   if (file !== process.execPath) process.execve?.(pathOf(file), [file, ...args, ...program.slice(1)], env);
   become(identity);
@@ -72,8 +72,8 @@ function isFile(path: string): boolean {
 }
 
 /**
- * Gives the directory and everything that Hoplog made in it to a user. Does not follow symbolic links. A directory is
- * given after its content, so that an interrupted run is completed by the next.
+ * Gives the directory and everything in it that Hoplog created to a user. Does not follow symbolic links. A directory
+ * changes its owner after its content, so that the next run completes an interrupted one.
  */
 function giveDataDir(dataDir: Config['dataDir'], { uid = 0, gid = 0 }: Identity): void {
   const names = readdirSync(dataDir);
@@ -96,7 +96,7 @@ function giveDataDir(dataDir: Config['dataDir'], { uid = 0, gid = 0 }: Identity)
     if (owner !== uid) lchownSync(dataDir, uid, gid);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // The start on a read-only disk ends with a better reason.
+    // The start on a read-only disk ends later, with a better reason.
     if (code === 'EROFS') return;
     throw new ConfigError('DATA_DIR', dataDir, `cannot be given to the user ${uid} (${code})`);
   }

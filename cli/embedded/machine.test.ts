@@ -56,7 +56,7 @@ test('the command that installs PostgreSQL names the version of the installed pa
 });
 
 test('a Node.js that cannot start stops the build with what the machine needs', () => {
-  // As with musl or an old glibc: the loader that the program names does not exist.
+  // Simulates musl or an old glibc: the loader that the program names does not exist.
   writeFileSync(join(directory.path, 'node'), '#!/no/such/loader\n', { mode: 0o755 });
   const run = spawnSync('/bin/sh', ['cli/programs/check-node.sh'], {
     cwd: ROOT,

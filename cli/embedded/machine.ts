@@ -1,4 +1,6 @@
-/** What decides which native programs run: `process.platform`, `process.arch`, and the C library of Linux. */
+/**
+ * The properties that decide which native programs run: `process.platform`, `process.arch`, and the C library of Linux.
+ */
 export type Machine = { platform: string; arch: string; isMusl: boolean };
 
 /** Returns this machine's. */
@@ -14,15 +16,15 @@ function hasGlibc(): boolean {
   return glibc;
 }
 
-/** Takes some milliseconds. */
+/** Returns whether the C library is glibc. Takes some milliseconds. */
 function reportsGlibc(): boolean {
-  // Without network information, for which the report would ask name servers. Its type lacks the property.
+  // Excludes network information, for which the report would query name servers. Its type lacks the property.
   const report = Object.assign(process.report, { excludeNetwork: true });
   const { header } = report.getReport() as { header?: { glibcVersionRuntime?: string } };
   return header?.glibcVersionRuntime !== undefined;
 }
 
-/** An embedded database: its name, the setting that names a server instead, and its packages by machine. */
+/** An embedded database: its name, the setting for a server instead, and its packages by machine. */
 export type Embedded = {
   name: 'ClickHouse' | 'PostgreSQL';
   setting: 'CLICKHOUSE_URL' | 'DATABASE_URL';
@@ -32,7 +34,7 @@ export type Embedded = {
   version: string;
 };
 
-/** Returns why an embedded database is missing and what to do, in one sentence. */
+/** Returns why an embedded database is missing, with advice, in one sentence. */
 export function missingDatabase({ name, setting, packages, version }: Embedded, machine: Machine): string {
   const { platform, arch, isMusl } = machine;
   const instead = `set ${setting} to a ${name} server`;

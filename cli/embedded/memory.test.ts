@@ -8,7 +8,7 @@ const MIB = 2 ** 20;
 const limitIn = (xml: string) => Number(/<max_server_memory_usage>(\d+)</.exec(xml)?.[1]) / MIB;
 
 test.each([
-  // In a container of 1 GiB, on a machine that is sold with 1 GiB, and on larger ones.
+  // A container of 1 GiB, a machine that is sold with 1 GiB, and larger ones.
   [1024, 444],
   [960, 380],
   [1536, 768],

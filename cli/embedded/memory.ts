@@ -5,33 +5,33 @@ const MIB = 2 ** 20;
 const GIB = 2 ** 30;
 
 /**
- * Memory that `npm start` with its databases needs. A machine that is sold with 1 GiB has less: its kernel keeps some.
- * `bench/small-machine.ts` shows what it carries.
+ * Minimum memory for `npm start` with its databases. A machine that is sold with 1 GiB has less, because the kernel
+ * reserves some. `bench/small-machine.ts` measures what such a machine can handle.
  */
 export const LEAST_MEMORY_BYTES = 900 * MIB;
-/** Below this, each part gets less than it would take. */
+/** Below this, each part gets less memory than it would use. */
 const SMALL_BYTES = 2 * GIB;
-/** From here on, workers get memory that only saves CPU: 144 MiB. */
+/** From here on, workers get 144 MiB of memory that only saves CPU. */
 const ROOMY_BYTES = 4 * GIB;
-/** What a kernel keeps of the memory that a machine is sold with. */
+/** Memory that a kernel reserves on a machine. */
 const KERNEL_BYTES = 128 * MIB;
 /**
- * What all processes take beside the data of ClickHouse's queries, with room for an export and for pages of files:
+ * Memory of all processes without the data of ClickHouse's queries, with room for an export and for pages of files:
  * Node.js 230 MiB at rest, PostgreSQL 50, ClickHouse itself 130.
  */
 const OTHERS_BYTES = 580 * MIB;
 const LEAST_CLICKHOUSE_BYTES = 320 * MIB;
 
-/** What each part may take. */
+/** The memory limits of the parts. */
 export type MemoryPlan = {
-  /** Limit of what ClickHouse allocates for queries, inserts, merges, and caches. */
+  /** Limit of ClickHouse's allocations for queries, inserts, merges, and caches. */
   clickhouseBytes: number;
   /** Whether a query of ClickHouse has few threads, each with its own blocks, and its caches are small. */
   isSmall: boolean;
-  /** Whether there is memory to save CPU with. */
+  /** Whether there is enough memory to save CPU with it. */
   isRoomy: boolean;
   sharedBuffersMiB: number;
-  /** V8's flags of each process; none where its own limits fit. */
+  /** V8's flags of each process; none if its own limits are suitable. */
   nodeFlags: readonly string[];
 };
 
@@ -55,7 +55,7 @@ export function memoryPlan(total = machineMemory(), reservable = addressSpace())
     isSmall,
     isRoomy: total >= ROOMY_BYTES - 2 * KERNEL_BYTES,
     sharedBuffersMiB: isSmall ? 32 : 128,
-    // A heap grows before it is collected. Objects of one request fit into the young generation.
+    // Limits heaps, which grow before they are collected. Objects of one request fit into the young generation.
     nodeFlags: isSmall
       ? [`--max-old-space-size=${Math.max(128, Math.floor(total / 4 / MIB))}`, '--max-semi-space-size=4']
       : [],

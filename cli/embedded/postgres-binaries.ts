@@ -24,7 +24,7 @@ const PROGRAMS: Embedded = {
  * Returns the paths of the PostgreSQL programs.
  *
  * @param machine for tests: another one
- * @throws {StoreNotStarted} with what to do, when none exist for this machine
+ * @throws {StoreNotStarted} with advice, when none exist for this machine
  */
 export function postgresBinaries(machine = thisMachine()): PostgresBinaries {
   const name = machine.isMusl ? undefined : PROGRAMS.packages[`${machine.platform}-${machine.arch}`];
@@ -34,7 +34,7 @@ export function postgresBinaries(machine = thisMachine()): PostgresBinaries {
   return { initdb: join(native, 'bin', 'initdb'), postgres: join(native, 'bin', 'postgres') };
 }
 
-/** Not through the package's index, which installs exit hooks. */
+/** Does not import the package's index, which installs exit hooks. */
 function nativeDirectory(name: string): string | null {
   try {
     return join(dirname(createRequire(import.meta.url).resolve(name)), '..', 'native');

@@ -42,7 +42,7 @@ function leftover(directory: string, recordFile: string, lockedPid: number | nul
     lockedPid === null ? null : recordOf(lockedPid),
   ];
   for (const candidate of candidates) {
-    // The start time is checked before and after, so the pid was not reused in between.
+    // Checks the start time before and after, which proves that the pid was not reused in between.
     if (candidate !== null && isPostgresOf(directory, candidate.pid) && stillRuns(candidate))
       return candidate;
   }

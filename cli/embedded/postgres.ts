@@ -59,7 +59,7 @@ export async function startEmbeddedPostgres(options: PostgresOptions): Promise<E
   }
 }
 
-/** `url` is the superuser's, who owns the tables; `serviceUrl` the one of the tiers' role. */
+/** `url` is for the superuser, who owns the tables; `serviceUrl` is for the tiers' role. */
 export type EmbeddedPostgres = StartableStore & { serviceUrl: string };
 
 /** Assigns the address of an embedded PostgreSQL, which can then be started repeatedly. */
@@ -217,13 +217,13 @@ function serverFlags(port: number, { durable, sockets }: { durable: boolean; soc
     max_connections: 200,
     shared_buffers: `${memoryPlan().sharedBuffersMiB}MB`,
     max_wal_size: '1GB',
-    // Commits that wait for the disk flush at once. The others, which a crash may forget, need no flush of their own.
+    // Commits that wait for the disk flush at once. Others, which a crash may lose, need no flush of their own.
     wal_writer_delay: '10s',
     bgwriter_delay: '1s',
     checkpoint_timeout: '15min',
-    // Each minute by default, which writes to the disk for small tables that are updated each second.
+    // The default, one minute, writes to the disk for small tables that are updated each second.
     autovacuum_naptime: '5min',
-    // Without processes for parallel reads from disk and for logical replication, which nothing here uses.
+    // Disables the processes for parallel reads from disk and for logical replication, which nothing here uses.
     io_method: 'sync',
     max_logical_replication_workers: 0,
     // `hoplog backup` needs this level and a slot.
@@ -275,7 +275,7 @@ async function waitUntilReady(child: ChildProcess, connectionString: string): Pr
     if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) {
       throw new Error(`the process exited with ${child.signalCode ?? child.exitCode}`);
     }
-    // All the time left: on an overloaded machine, short timeouts with retries would never connect.
+    // Uses all of the remaining time: on an overloaded machine, short timeouts with retries would never connect.
     const connectionTimeoutMillis = Math.max(Math.ceil(deadline - performance.now()), 1_000);
     const client = new pg.Client({ connectionString, connectionTimeoutMillis });
     try {

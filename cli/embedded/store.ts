@@ -2,8 +2,8 @@
 export type Exit = number | NodeJS.Signals | null;
 
 /**
- * Describes the end of a process. SIGKILL that this supervisor did not send is the kernel's when memory runs out, more
- * often than an operator's.
+ * Describes the end of a process. A SIGKILL that this supervisor did not send comes from the kernel for lack of memory
+ * more often than from an operator.
  */
 export function describeExit(exit: Exit): string {
   if (typeof exit !== 'string') return `exited with ${exit}`;
@@ -36,7 +36,7 @@ export type StartableStore = {
   start(stopping: AbortSignal): Promise<EmbeddedStore>;
 };
 
-/** An embedded database did not start; the message needs no stack trace. */
+/** Thrown when an embedded database did not start; the message needs no stack trace. */
 export class StoreNotStarted extends Error {
   override name = 'StoreNotStarted';
 }

@@ -83,7 +83,7 @@ async function killedParent(name: string, module: string): Promise<void> {
 test('a clock that is set while they start does not end the wait for them', async () => {
   const exact = Date.now;
   let hours = 0;
-  // An hour later at each look: NTP sets the clock of a machine that has booted.
+  // The clock is an hour later at each reading, as when NTP sets the clock of a booted machine.
   const clock = vi.spyOn(Date, 'now').mockImplementation(() => exact() + hours++ * 3_600_000);
   onTestFinished(() => clock.mockRestore());
   const stores = [await postgres(), await clickhouse()];
@@ -148,7 +148,7 @@ test('ClickHouse does not keep pages in memory that only the dynamic loader has 
   const mapped = unmodifiedMappings(clickhouseLibrary(), smaps);
   await store.stop();
   expect(mapped.length).toBeGreaterThanOrEqual(2);
-  // Relocations and other tables are 46 MiB; 14 of it are used later.
+  // Relocations and other tables have 46 MiB, 14 of which are used later.
   const tables = mapped.find(({ isCode }) => !isCode);
   expect(tables?.residentBytes).toBeLessThan(30 * MIB);
 });
@@ -216,7 +216,7 @@ test('a process with the directory among its arguments is not taken for PostgreS
   const first = await postgres();
   await first.stop();
   const directory = join(dataDir(), 'postgres');
-  // A backup, and a process named postgres.
+  // A backup program, and another program named postgres.
   const strangers = ['/usr/bin/backup', '/usr/bin/postgres'].map((argv0) =>
     spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', '--', '-D', directory], {
       argv0,

@@ -29,7 +29,7 @@ import type { Workspace } from '../../sql/workspaces/workspaces.ts';
 import { CommandFailed } from '../output.ts';
 import { createPartnerDirectory } from './partner-directory.ts';
 
-/** Rows of one kind. `skipped`: commissions of which nothing is to be paid. */
+/** Rows of one kind. `skipped`: commissions without a payable amount. */
 export type Counts = { read: number; created: number; existing: number; skipped: number };
 
 export type ReferralImport = {
@@ -38,9 +38,9 @@ export type ReferralImport = {
   partners: Counts;
   customers: Counts;
   commissions: Counts;
-  /** Unpaid commissions in major units: what the files have, and what the ledger has of them. */
+  /** Unpaid commissions in major units: the sum in the files, and the sum of them in the ledger. */
   sum: { currency: string; files: number; ledger: number };
-  /** Columns of a file that have no counterpart here. */
+  /** Columns of a file that the import ignores. */
   unknown_columns: { file: string; columns: string[] }[];
   /** Codes and coupons that another referrer has. */
   notes: { file: string; line: number; message: string }[];
@@ -50,7 +50,7 @@ export type ReferralImport = {
 export type SourceFile = {
   name: string;
   form: { delimiter: string; firstLine: number };
-  /** Begins to read the file. */
+  /** Starts to read the file. */
   text(): AsyncIterable<string>;
 };
 
@@ -71,8 +71,8 @@ export type ImportGiven = {
 const BATCH: Record<Kind, number> = { partners: 50, customers: 500, commissions: 500 };
 
 /**
- * Imports referrers, then customers, then commissions, in batches: an interrupted import continues where it is run again.
- * A dry run is one transaction that is rolled back; meanwhile the workspace gets no new links.
+ * Imports referrers, then customers, then commissions, in batches: running it again continues an interrupted import. A
+ * dry run is one transaction that is rolled back; meanwhile the workspace gets no new links.
  *
  * @throws {CommandFailed} when a file can't be read
  */
@@ -101,7 +101,7 @@ async function run(given: ImportGiven, inBatch: InBatch): Promise<ReferralImport
   };
   const sums = { files: 0, ledger: 0 };
   const currencies = new Map([[program.id, currency]]);
-  /** A referrer who was enrolled before may be of another program, and is paid in its currency. */
+  /** Returns the currency of a referrer's commissions. A referrer who was enrolled before may be in another program. */
   async function currencyOf(tx: Queryable, programId: string): Promise<string> {
     if (!currencies.has(programId))
       for (const one of await listPrograms(tx, workspace.id)) currencies.set(one.id, one.terms.currency);
@@ -118,7 +118,7 @@ async function run(given: ImportGiven, inBatch: InBatch): Promise<ReferralImport
     const errors = new ImportErrors();
     const reader = createReader(format, kind);
     const counts = report[kind];
-    /** Rows of a file of both are read twice: what is wrong is told once. */
+    /** Rows of a combined file are read twice, but their errors are reported once. */
     const told = new Set(
       report.errors.flatMap(({ file, line, message }) => (file === name ? [`${line} ${message}`] : [])),
     );
@@ -276,7 +276,7 @@ async function run(given: ImportGiven, inBatch: InBatch): Promise<ReferralImport
   return report;
 }
 
-/** Yields the rows of a file of both, without those of a referrer who was in an earlier row. */
+/** Yields the rows of a combined file, without those of a referrer who was in an earlier row. */
 async function* firstOfEach(rows: AsyncIterable<ReadRow>): AsyncGenerator<ReadRow> {
   const seen = new Set<string>();
   for await (const row of rows) {
@@ -294,7 +294,7 @@ async function* firstOfEach(rows: AsyncIterable<ReadRow>): AsyncGenerator<ReadRo
 
 const hash = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32);
 
-/** What names a referrer without an id. An email is hashed: ids outlive an erasure. */
+/** Returns the name of a referrer without an id. An email is hashed, because ids outlive an erasure. */
 function nameOfPartner({ id, email, code }: PartnerRef): string {
   return id ?? (email === null ? String(code) : `email-${hash(email)}`);
 }
@@ -307,7 +307,7 @@ function unknownPartner({ id, email, code }: PartnerRef): string {
   return `no referrer of the workspace is ${name}: import the file of partners first, or together with this one`;
 }
 
-/** Returns ids of commissions in their source. Equal ones without an id are told apart by their order. */
+/** Returns ids of commissions in their source. Equal commissions without an id are distinguished by their order. */
 function createKeys(from: string): (record: CommissionRecord) => string {
   const seen = new Map<string, number>();
   return ({ id, partner, amountMinor, currency, createdAt }) => {

@@ -2,14 +2,14 @@ import type { PartnerRef } from '../../core/referral-imports/records.ts';
 import type { Queryable } from '../../sql/database/pool.ts';
 import { type KnownPartner, partnersNamed } from '../../sql/referrals/imports.ts';
 
-/** The referrers of an import, by what rows call them. */
+/** The referrers of an import, by their identifiers in rows. */
 export type PartnerDirectory = {
   add(partner: KnownPartner, ref: PartnerRef, codes: readonly string[]): void;
-  /** Returns the referrer of each row: of this import, or of an earlier one; undefined: none. */
+  /** Returns the referrer of each row, from this import or an earlier one; undefined: none. */
   find(tx: Queryable, refs: readonly PartnerRef[]): Promise<(KnownPartner | undefined)[]>;
 };
 
-/** @param userIdOf returns the user's id of a referrer whom the source knows by this id */
+/** @param userIdOf returns the user's id of the referrer with this id in the source */
 export function createPartnerDirectory(
   workspaceId: string,
   userIdOf: (partnerId: string) => string,

@@ -1,9 +1,9 @@
 import cliProgress from 'cli-progress';
 
 /**
- * Shows a progress bar of bytes read on a terminal, and notes anywhere. Writes to standard error.
+ * Shows a progress bar of bytes read on a terminal, and notes on any output. Writes to standard error.
  *
- * @param counts what it shows beside the bar: names of counts in braces
+ * @param counts template of the text beside the bar: names of counts in braces
  */
 export function createProgressBar(bytes: number, counts: string) {
   const isTerminal = process.stderr.isTTY === true;

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { type Encoding, encodingOf, formOf, type TextForm } from '../../core/link-imports/text-form.ts';
 import { CommandFailed } from '../output.ts';
 
-/** How to read a file. */
+/** A file with its encoding and form. */
 export type TextFile = {
   path: string;
   /** Bytes; 0 if unknown. */

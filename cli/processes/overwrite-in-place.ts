@@ -1,6 +1,6 @@
 import { closeSync, constants, fsyncSync, openSync, writeSync } from 'node:fs';
 
-/** One block of common file systems; it stays allocated after the first write. */
+/** One block of common file systems. It stays allocated after the first write. */
 const BLOCK_BYTES = 4096;
 
 /**

@@ -10,7 +10,7 @@ import { overwriteInPlace } from './overwrite-in-place.ts';
 export type DirectoryRecord = ProcessRecord & {
   /** {@link directoryId} of the directory. */
   directory: string;
-  /** Path of the directory at that time, for messages. */
+  /** Path of the directory when the record was written, for messages. */
   path: string;
   /** The process is stopping. */
   stopping?: boolean;

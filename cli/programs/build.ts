@@ -59,7 +59,7 @@ export async function buildPrograms(): Promise<void> {
     },
     logLevel: 'silent',
     external: EXTERNAL,
-    // Without its containers and services, which parse schemas of their own when loaded.
+    // Only its types: its containers and services parse schemas of their own when loaded.
     alias: { avsc: 'avsc/lib/types.js' },
     plugins: [sourcesInPlace(), builtinsByExport(), withoutUnused()],
   });
@@ -72,8 +72,8 @@ export async function buildPrograms(): Promise<void> {
 }
 
 /**
- * Escapes letters beyond ASCII that the bundler leaves in comments and regular expressions. Hazard: with one of them, V8
- * keeps the whole text of a program in two bytes a letter: 6 MB more for the API.
+ * Escapes letters beyond ASCII that the bundler leaves in comments and regular expressions. Hazard: with a single one,
+ * V8 stores the whole text of a program in two bytes a letter: 6 MB more for the API.
  */
 function inAscii({ path, text }: OutputFile): { path: string; contents: Uint8Array } {
   const escaped = text.replace(
@@ -140,7 +140,7 @@ function builtinsByExport(): Plugin {
 }
 
 /**
- * Leaves out what `prom-client` loads for features that are off: its gateway client, which loads TLS, and the trace ids of
+ * Removes code that `prom-client` loads for unused features: its gateway client, which loads TLS, and the trace ids of
  * exemplars.
  */
 function withoutUnused(): Plugin {

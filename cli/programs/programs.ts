@@ -28,13 +28,13 @@ const QUIET = '--disable-warning=ExperimentalWarning';
 /** V8's helper threads would delay redirects on a shared core, and ingest's heap is small. */
 const ONE_THREAD = '--single-threaded-gc';
 /**
- * MiB. The rows of a block live until it is stored, and a young generation of V8's 16 is copied meanwhile: 64 take 0.87
- * of the CPU, for up to 144 MiB more, which stay after the first work. At rest from the start it takes nothing
- * (`bench/notes.md`).
+ * MiB. The rows of a block live until it is stored, and V8's default young generation, 16 MiB, copies them meanwhile.
+ * This size takes 0.87 of the CPU, and up to 144 MiB more memory, which stays allocated after the first work. A process
+ * that is idle from its start does not allocate it (`bench/notes.md`).
  */
 const LARGE_YOUNG_GENERATION = '--max-semi-space-size=64';
 
-/** Returns the Node.js flags of a program. @param isRoomy whether there is memory to save CPU with */
+/** Returns the Node.js flags of a program. @param isRoomy whether there is enough memory to save CPU with it */
 export function nodeFlags(name: ProgramName, isRoomy = true): string[] {
   if (name === 'ingest') return [ONE_THREAD, QUIET];
   return name === 'workers' && isRoomy ? [LARGE_YOUNG_GENERATION, QUIET] : [QUIET];
@@ -54,7 +54,7 @@ export function bundleOf(name: ProgramName): string {
   return join(BUNDLES_DIR, `${name}.js`);
 }
 
-/** Returns the file to start a program from: a bundle starts bundles, a source starts sources. */
+/** Returns the file to start a program from: a bundle starts bundles, and a source starts sources. */
 export function programFile(name: ProgramName): string {
   const bundled = process.argv[1] !== undefined && dirname(process.argv[1]) === BUNDLES_DIR;
   return bundled ? bundleOf(name) : join(ROOT_DIR, PROGRAMS[name]);

@@ -1,5 +1,5 @@
 /**
- * `npm run release:check`: makes everything that a release publishes, in `dist/release`, and tries it. Publishes
+ * `npm run release:check`: builds everything that a release publishes, in `dist/release`, and tests it. Publishes
  * nothing. The workflow of tags runs it too, and publishes these files.
  *
  * --tag vX.Y.Z   fails unless the version is this one and CHANGELOG.md has its section
@@ -17,7 +17,7 @@ import { writePackage } from './package.ts';
 
 const OUT = join(ROOT_DIR, 'dist/release');
 const CHART = join(ROOT_DIR, 'deploy/helm/hoplog');
-/** `npm run chart:check` installs helm here. */
+/** PATH, with the directory in which `npm run chart:check` installs helm. */
 const HELM_PATH = [process.env.PATH, join(ROOT_DIR, 'test/chart/.tools')].join(delimiter);
 /** A port that nothing listens on: `hoplog status` must report each part as down, not fail. */
 const NOTHING = '127.0.0.1:9';
@@ -41,7 +41,7 @@ function assertVersions(tag: string | undefined): string {
   return version;
 }
 
-/** Writes the release notes: the section of the version, or without a tag the one that is not released yet. */
+/** Writes the release notes: the section of the version, or of the unreleased changes without a tag. */
 function writeNotes(version: string, isTagged: boolean): void {
   const changelog = readFileSync(join(ROOT_DIR, 'CHANGELOG.md'), 'utf8');
   const notes = changelogSection(changelog, isTagged ? version : 'Unreleased');
@@ -61,7 +61,7 @@ async function tryPackage(version: string): Promise<void> {
     writeFileSync(join(fresh, 'package.json'), '{}');
     run('npm', ['install', '--silent', '--no-audit', '--no-fund', archive], fresh);
     const command = join(fresh, 'node_modules/.bin/hoplog');
-    // The command is started by the first `node` of PATH, which must be this one.
+    // The first `node` of PATH starts the command, so it must be this one.
     const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter);
     const printed = execFileSync(command, ['--version'], { env: { PATH }, encoding: 'utf8' }).trim();
     if (printed !== version) throw new Error(`hoplog --version printed ${printed}, must be ${version}`);
@@ -135,7 +135,7 @@ const version = assertVersions(values.tag);
 rmSync(OUT, { recursive: true, force: true });
 mkdirSync(OUT, { recursive: true });
 writeNotes(version, values.tag !== undefined);
-// The chart first: helm gives its archive the name that npm gives the command's.
+// The chart comes first, because helm and npm give their archives the same name.
 packageChart(version);
 await tryPackage(version);
 buildImage(version);

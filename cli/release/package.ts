@@ -2,7 +2,7 @@ import { chmod, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bundleOf, IMPORTS_FILE, type Imports, ROOT_DIR } from '../programs/programs.ts';
 
-/** What the command reads beside its bundle, and what a package must contain. */
+/** Files that the command reads besides its bundle, and files that a package must contain. */
 const FILES = ['sql/migrations', 'clickhouse/migrations', 'core/events/schemas', 'LICENSE', 'NOTICE'];
 /** Loaded by name: pretty logs on a terminal. */
 const FOUND_BY_NAME = ['pino', 'pino-pretty'];
@@ -19,8 +19,9 @@ type Manifest = {
 };
 
 /**
- * Writes the npm package of the command `hoplog` to a new directory: its bundle, what it reads, and a `package.json`
- * with only the packages that it imports. The checkout itself is not published: it would bring the embedded databases.
+ * Writes the npm package of the command `hoplog` to a new directory: its bundle, the files that it reads, and a
+ * `package.json` with only the packages that it imports. The checkout itself is not published, because it would include
+ * the embedded databases.
  *
  * @throws Error when the bundle imports a package that `package.json` does not name
  */

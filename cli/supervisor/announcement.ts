@@ -3,7 +3,7 @@ import type { Started } from './supervisor.ts';
 /**
  * Returns the ready line for standard output, in JSON.
  *
- * @param isRead false: a person reads it, who gets the keys from {@link readyText}, each on a line of its own
+ * @param isRead false for a person, who gets the keys from {@link readyText}, each on a line of its own
  */
 export function readyLine({ config, demo }: Started, isRead = true): string {
   return JSON.stringify({

@@ -22,7 +22,7 @@ afterAll(async () => {
 const demo = () => demoKeysToPrint(stores.pool, { path, appUrl: 'https://app.example' });
 
 test('the keys of demo are saved with mode 0600 until they are printed, and never printed again', async () => {
-  // Left by a start that exited before it created the workspace.
+  // Simulates a start that exited before it created the workspace.
   writeFileSync(path, JSON.stringify({ workspace_id: uuidv7(), secret_key: 'lk_live_of_nothing' }));
   const first = await demo();
   expect(first?.secret_key).toMatch(/^lk_live_[0-9a-f]{8}_/);
@@ -36,10 +36,10 @@ test('the keys of demo are saved with mode 0600 until they are printed, and neve
   const { rows } = await stores.pool.query('SELECT slug FROM workspaces');
   expect(rows).toEqual([{ slug: 'demo' }]);
 
-  rmSync(path); // as the process does that has shown them
+  rmSync(path); // as a process does after it printed them
   expect(await demo()).toBeNull();
   expect(existsSync(path)).toBe(false);
-  // Left by a DATA_DIR with another database.
+  // The file comes from a DATA_DIR with another database.
   writeFileSync(path, JSON.stringify({ workspace_id: uuidv7() }));
   expect(await demo()).toBeNull();
 });

@@ -29,7 +29,7 @@ test('each interval has one line with the clicks since the line before, lag, fre
   );
   const end = logHourly({ dataDir: tmpdir(), ingestMetrics: url, workerMetrics: url, log, everyMs: 20 });
   onTestFinished(end);
-  // Without those of an interval in which a slow machine did not respond in time.
+  // Excludes intervals in which a slow machine did not respond in time.
   const whole = () => lines.filter((line) => line.redirects !== null && line.watermark_age_seconds !== null);
   await expect.poll(() => whole().length).toBeGreaterThan(2);
   const [first] = whole();

@@ -7,7 +7,7 @@ import type { Logger } from '../../core/tier/log.ts';
 const HOUR_MS = 3_600_000;
 const ANSWER_MS = 5_000;
 const MIB = 2 ** 20;
-/** Longest text of metrics. */
+/** Maximum size of a metrics response. */
 const METRICS_BYTES = 4 * MIB;
 
 export type HourlyOptions = {
@@ -31,7 +31,7 @@ type Figures = {
 };
 
 /**
- * Logs one line each hour: redirects and lost clicks since the line before, the age of the watermark, free space of
+ * Logs one line each hour: redirects and lost clicks since the previous line, the age of the watermark, free space of
  * DATA_DIR, and the memory of all processes of the service.
  *
  * @returns a function that ends it
@@ -58,7 +58,7 @@ export function logHourly(options: HourlyOptions): () => void {
   };
   let isReporting = false;
   const run = async () => {
-    // Two at once would read counters in any order.
+    // Two concurrent reports would read counters in any order.
     if (isReporting) return;
     isReporting = true;
     try {
@@ -84,7 +84,7 @@ function describe(figures: Figures): string {
   ].join(', ');
 }
 
-/** Returns a function that tells by how much a counter grew; one that starts again counts from 0. */
+/** Returns a function that computes by how much a counter grew; a restarted counter counts from 0. */
 function counterChange(): (now: number | null) => number | null {
   let before = 0;
   return (now) => {
@@ -132,7 +132,7 @@ function serviceBytes(root: number): number | null {
   }
 }
 
-/** A process may end meanwhile, or belong to a user whose memory this one may not see. */
+/** A process may end meanwhile, or belong to a user whose memory this user may not read. */
 function readOrEmpty(path: string): string {
   try {
     return readFileSync(path, 'latin1');

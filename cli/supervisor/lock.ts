@@ -14,7 +14,7 @@ export type Lock = {
   release(): void;
 };
 
-/** Another supervisor runs on the same DATA_DIR. */
+/** Thrown when another supervisor runs on the same DATA_DIR. */
 export class AlreadyRunning extends Error {
   override name = 'AlreadyRunning';
 }
@@ -44,7 +44,7 @@ export async function takeLock(directory: string, patienceMs = 20_000): Promise<
   }
   const lock = held;
   const note = (write: () => void) => {
-    // Used only for messages and for the wait of the next start, so failures are ignored.
+    // Failures are ignored, because the file serves only messages and the wait of the next start.
     try {
       write();
     } catch {}

@@ -14,7 +14,7 @@ import { TierNotStarted } from './tier.ts';
 /** npm and the terminal each forward one Ctrl-C, so signals within this time count as one. */
 const SECOND_SIGNAL_MS = 1_000;
 
-/** Ends this process, which cannot start the service, with status 1. */
+/** Exits with status 1, because this process cannot start the service. */
 export function refuseStart(error: unknown): never {
   warnOfMisspelledSettings();
   process.stderr.write(`hoplog: ${message(error)}\n`);
@@ -89,12 +89,12 @@ export async function superviseService(startedAt: number): Promise<void> {
       process.stderr.write(`hoplog: ${message(error)}\n`);
       process.exitCode = 1;
     }
-    // Do not wait for an open handle.
+    // Exits even if a handle is still open.
     setTimeout(() => process.exit(), 500).unref();
   }
 }
 
-/** Returns the message alone for an operator's mistake, and the stack trace for any other error. */
+/** Returns only the message of an operator's mistake, and the stack trace of any other error. */
 function message(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const isOperators = [
@@ -108,7 +108,7 @@ function message(error: unknown): string {
   return isOperators ? error.message : (error.stack ?? error.message);
 }
 
-/** Not before root is left: this program then starts again. */
+/** Warns about misspelled settings. Call it after root is left, because this program starts again then. */
 function warnOfMisspelledSettings(): void {
   for (const { name, near } of misspelledSettings(process.env)) {
     createLogger('supervisor', logLevel()).warn(

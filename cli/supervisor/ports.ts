@@ -10,7 +10,7 @@ export type Ports = {
   metrics: { supervisor: number; ingest: number; workers: number; api: number };
 };
 
-/** Port of a setting, or one that follows it; 0: any free one. */
+/** Port of a setting, or a following one; 0: any free one. */
 type Place = {
   setting: 'API_PORT' | 'INGEST_PORT' | 'METRICS_PORT';
   configured: number;
@@ -25,7 +25,7 @@ type Place = {
  */
 export async function settlePorts(config: Config): Promise<Ports> {
   const { host, metricsHost } = config;
-  // Port 0 checks that the host is an address of this machine.
+  // Checks that the host is an address of this machine, by listening on port 0.
   await assertFree({ setting: 'API_PORT', configured: config.apiPort, port: 0, host });
   await assertFree({ setting: 'METRICS_PORT', configured: config.metricsPort, port: 0, host: metricsHost });
   const api = place('API_PORT', host, config.apiPort);
@@ -98,7 +98,10 @@ export async function problemOfPorts(places: readonly ListenPlace[]): Promise<Er
   return null;
 }
 
-/** Names every setting whose port is not free, each on a line: who frees one port must not meet the next one then. */
+/**
+ * Throws an error that names every setting whose port is not free, each on a line, so that an operator finds all of
+ * them at once.
+ */
 async function assertAllFree(places: Place[]): Promise<void> {
   const found: Error[] = [];
   for (const one of places) {

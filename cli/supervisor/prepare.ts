@@ -6,7 +6,7 @@ import { serviceRoleIn } from '../../sql/database/service-role.ts';
 import { migrateStores } from '../migrate-stores.ts';
 
 /**
- * Migrates PostgreSQL alone to the newest version, which is enough to start the API.
+ * Migrates only PostgreSQL to the newest version, which is enough to start the API.
  *
  * @throws when it is unreachable or a migration fails
  */

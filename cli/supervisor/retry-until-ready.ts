@@ -28,7 +28,7 @@ export async function retryUntilReady<Result>(
   }
 }
 
-/** Whether the database is down or still starts. A wrong setting is not waited for. */
+/** Whether the database is down or still starts. A wrong setting ends the retries. */
 function isUnreachable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return databaseFault(error)?.kind === 'unavailable' || isUnreachable(error.cause);

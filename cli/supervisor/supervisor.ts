@@ -102,7 +102,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     const persist = hasLinksOnDisk(config);
     const up = { postgres: stores.postgres?.firstStart, clickhouse: stores.clickhouse?.firstStart };
     const allUp = Promise.all([up.postgres, up.clickhouse]);
-    // Without links there is nothing to redirect, so a database that does not start fails the start.
+    // Without links on disk there is nothing to redirect, so the start fails with the database.
     if (!persist) await allUp;
 
     onProgress('applying migrations');
@@ -151,7 +151,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     workersReady.catch(() => {});
     await Promise.all([ingestReady, apiReady, isPrepared && workersReady]);
     stopping.signal.throwIfAborted();
-    // Last: a failed start must not create keys that it never prints.
+    // Runs last, because a failed start must not create keys that it never prints.
     const keptDemo = join(runDirectory, 'demo.json');
     const demo = await retryUntilReady(() => demoToShow(config, keptDemo), {
       log,

@@ -11,7 +11,7 @@ import { problemOfPorts } from './ports.ts';
 import type { ChildRecords } from './records.ts';
 
 const UNANSWERED_MS = 15_000;
-/** Exits before a tier is first ready, after which the start fails. */
+/** Number of exits before a tier is first ready after which the start fails. */
 const START_ATTEMPTS = 3;
 
 export type TierSpec = {
@@ -42,7 +42,7 @@ export type Tier = {
   kill(): void;
 };
 
-/** A tier did not become ready; its own log has the reason. */
+/** Thrown when a tier did not become ready; its own log has the reason. */
 export class TierNotStarted extends Error {
   override name = 'TierNotStarted';
 }
@@ -177,7 +177,7 @@ async function isReady(
         `child printed its ready line, but its health endpoint does not respond (${why})`,
       );
     }
-    await delay(50); // Not a race with `gone`, which would retain a reaction for each turn.
+    await delay(50); // Not a race with `gone`, which would retain a callback for each iteration.
   }
   return false;
 }

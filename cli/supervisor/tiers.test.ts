@@ -39,7 +39,7 @@ test('each tier names the settings of its ports, for the error of one that is ta
 test("ingest and API start with the compiled code of Node's modules, which V8 rejects with flags for its heap", () => {
   const ports = { api: 1, ingest: 2, metrics: { supervisor: 3, ingest: 4, workers: 5, api: 6 } };
   const { ingest, api } = tierSpecs({}, readConfig({}), ports);
-  // V8 compares a hash of its flags.
+  // V8's cache of compiled code depends on a hash of its flags.
   const versionOf = (flags: readonly string[]) =>
     execFileSync(process.execPath, [...flags, '-p', 'v8.cachedDataVersionTag()'], { encoding: 'utf8' });
   for (const { flags } of [ingest, api]) expect(versionOf(flags)).toBe(versionOf([]));

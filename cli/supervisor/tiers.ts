@@ -7,8 +7,8 @@ import type { Ports } from './ports.ts';
 import type { TierSpec } from './tier.ts';
 
 /**
- * Settings of glibc's allocator: it returns what is freed to the system, and has few arenas. By default, the memory that
- * a process needs to start stays with it.
+ * Settings of glibc's allocator: it returns freed memory to the system, and has few arenas. By default, a process keeps
+ * the memory that it needed to start.
  */
 const ALLOCATOR = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' };
 
