@@ -20,10 +20,10 @@ import { until } from './until.ts';
 const CHILD = fileURLToPath(new URL('../../cli/embedded/clickhouse-child.ts', import.meta.url));
 const PASSWORD = 'the password of the service';
 
-/** A ClickHouse whose configuration has analysts. chDB has no users that SQL creates. */
+/** A ClickHouse with analysts in its configuration, because SQL can't create users in chDB. */
 export type AnalystServer = { url: string; stop(): Promise<void> };
 
-/** Starts it in a directory, with the rights, row policies and limits that `hoplog analyst create` gives by SQL. */
+/** Starts it in a directory, with the rights, row policies and limits of `hoplog analyst create`. */
 export async function startAnalystServer(
   directory: string,
   database: string,
@@ -33,7 +33,7 @@ export async function startAnalystServer(
   const dataPath = join(directory, 'data');
   mkdirSync(dataPath, { recursive: true });
   const config = configXml({ dataPath, port, password: PASSWORD })
-    // Any user may sign in, as on a server.
+    // Lets any user sign in, as on a server.
     .replace(/<headers><Authorization>.*?<\/headers>/g, '')
     .replace(
       '</clickhouse>',

@@ -9,7 +9,7 @@ export const anyId = fc.uint8Array({ minLength: 16, maxLength: 16 });
 export const anyAddress = fc.oneof(
   fc.uint8Array({ minLength: 4, maxLength: 4 }).map(mapped),
   anyId,
-  // Almost mapped.
+  // Generates addresses that are almost mapped IPv4 addresses.
   fc.uint8Array({ minLength: 4, maxLength: 4 }).chain((ipv4) =>
     fc.nat({ max: 11 }).map((at) => {
       const address = mapped(ipv4);
@@ -39,7 +39,7 @@ export function anyLabels(text: fc.Arbitrary<string>): fc.Arbitrary<ClickLabels>
 }
 
 /**
- * Generates arbitrary clicks, for properties of how they are written and read.
+ * Generates arbitrary clicks, for properties of writing and reading them.
  *
  * @param text generates labels, channel, referer, user agent, language, and ad
  * @param mostFlags largest value of the flags; 63 fits into their one byte

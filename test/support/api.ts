@@ -86,7 +86,7 @@ export async function testApi(
     eventLog: journal,
     log: silentLogger(),
     registry: new Registry(),
-    // A fifth of the real cost, which each sign-in of a test would pay.
+    // A fifth of the real cost, because each sign-in of a test hashes a password.
     passwordCost: LINK_COST,
   };
   const deps = { ...ground, ...change(ground) };

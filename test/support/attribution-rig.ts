@@ -34,7 +34,7 @@ export type Reported = {
   user?: string;
 };
 
-/** Databases whose watermark is at {@link NOW}, for tests of what leads to orders. */
+/** Databases whose watermark is at {@link NOW}, for tests of attribution. */
 export async function createAttributionRig() {
   const stores = await testStores({ isPooled: true });
   const { pool, clickhouse } = stores;

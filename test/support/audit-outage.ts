@@ -10,7 +10,7 @@ export type AuditOutage = {
   tryWithout(operation: string, run: Run | undefined): Promise<void>;
 };
 
-/** Counts of attempts and uses, which belong to no change. */
+/** Tables of counts of attempts and uses, which belong to no change. */
 const BESIDE = ['sign_in_attempts', 'passkey_challenges', 'ingest_streams'];
 
 /** Lets entries of the audit log fail in this API's database while an operation is tried. */

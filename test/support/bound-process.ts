@@ -3,9 +3,8 @@ import { execFileSync, spawn } from 'node:child_process';
 let available: boolean | null = null;
 
 /**
- * Returns the command line of a program that ends with this process, however it ends: a test run that is killed
- * leaves no broker behind. On Linux the kernel ensures it, through `setpriv` of util-linux; elsewhere the
- * command line is unchanged.
+ * Returns the command line of a program that ends with this process in any case: a killed test run leaves no broker
+ * behind. On Linux the kernel ensures it, through `setpriv` of util-linux; elsewhere the command line is unchanged.
  *
  * @param signal sent to the program when this process ends
  */
@@ -19,10 +18,10 @@ export function bound(
 }
 
 /**
- * Kills a running program when this process ends without having released it. For PostgreSQL, which outlives the process
- * that started it.
+ * Kills a running program when this process ends without having released it. For PostgreSQL, which otherwise survives
+ * its parent process.
  *
- * @returns releases it
+ * @returns a function that releases it
  */
 export function bindRunning(pid: number): () => void {
   const guard = spawn('sh', ['-c', 'read -r released || kill -9 "$0"', String(pid)], {
@@ -38,7 +37,7 @@ export function bindRunning(pid: number): () => void {
  * Terminates a running program when this process ends without having released it, and then removes the program's
  * directory.
  *
- * @returns releases it
+ * @returns a function that releases it
  */
 export function endBehind(pid: number, directory: string): () => void {
   const end = 'kill "$0"; while kill -0 "$0"; do sleep 0.1; done; rm -rf "$1"';

@@ -36,5 +36,5 @@ export function visitOverTls(given: {
   });
 }
 
-/** What `visitOverTls` returns where the server has no certificate for the host. */
+/** The result of `visitOverTls` when the server has no certificate for the host. */
 export const NO_CERTIFICATE = /EPROTO|ECONNRESET|SSL/;

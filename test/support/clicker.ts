@@ -68,7 +68,7 @@ export async function clickLinks(options: ClickerOptions): Promise<Clicked> {
 
 /**
  * Visits each address until it redirects: the first visitor of a link may need PostgreSQL, and gets 503 when that takes
- * longer than a second. Afterwards the link is in memory.
+ * longer than a second. After that the link is in memory.
  *
  * @returns the visitor ids of the redirects, one for each address
  */
@@ -83,8 +83,8 @@ export async function firstVisits(urls: string[]): Promise<string[]> {
 }
 
 /**
- * Idle connections are closed: the servers close them after 10 s, and a request that meets that close has no
- * response (a browser would send it again).
+ * Idle connections are closed after this time. Servers close them after 10 s, and a request that meets such a close
+ * gets no response (a browser would send it again).
  */
 export const UNUSED_MS = 5_000;
 

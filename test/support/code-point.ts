@@ -3,8 +3,8 @@ import fc from 'fast-check';
 const SURROGATES = { first: 0xd800, count: 0x800 };
 
 /**
- * Any code point but half of a surrogate pair, as `fc.string({ unit: codePoint })` takes them. The same as fast-check's
- * unit `binary`, which first writes a table of all of them in each process: 0.8 s and 100 MB.
+ * Any code point except half of a surrogate pair, for `fc.string({ unit: codePoint })`. It equals fast-check's unit
+ * `binary`, which first creates a table of all of them in each process: 0.8 s and 100 MB.
  */
 export const codePoint = fc
   .integer({ min: 0, max: 0x10ffff - SURROGATES.count })

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, expect } from 'vitest';
 import { takeDifferences } from './compared-responses.ts';
 
-/** Fails the test that caused a response which the OpenAPI document does not have. */
+/** Fails the test that caused a response which does not match the OpenAPI document. */
 const compare = () =>
   expect(takeDifferences().join('\n'), 'responses that the document does not have').toBe('');
 
 afterEach(compare);
-// Responses of `beforeAll` in a file whose tests were all left out, and of `afterAll`.
+// Compares responses of `beforeAll` in a file whose tests were all left out, and of `afterAll`.
 afterAll(compare);

@@ -10,11 +10,11 @@ import { createDocumentCheck, type DocumentCheck } from './document-check.ts';
  * the schema of a JSON body.
  */
 
-/** Made of the routes of the first API of the process: all have the same. */
+/** Created from the routes of the first API of the process: all have the same. */
 let check: Promise<DocumentCheck> | null = null;
 const differences = new Set<string>();
 
-/** What a path is as well: its last segment may be the slug of a bio page. */
+/** Paths that also match another operation: the last segment may be the slug of a bio page. */
 const ALSO = new Map([['/api/v1/bio-pages/availability', '/api/v1/bio-pages/{id}']]);
 
 /** Returns how responses since the last call differ from the documents. */
@@ -29,14 +29,15 @@ subscribe('fastify.initialization', (message) => {
   const routes = collectRoutes(app);
   let differs: DocumentCheck | null = null;
   app.addHook('onReady', async () => {
-    // Tests have other servers too, and the documents are made in one.
+    // Skips tests' other servers, and the one that creates the documents.
     if (!app.hasRoute({ method: 'GET', url: '/api/v1/openapi.json' })) return;
     check ??= checkOf(routes);
     differs = await check;
   });
   app.addHook('onSend', async (request, reply, payload) => {
     const url = request.routeOptions.url;
-    // A 405 is of a path that lacks the method, also where the route of `/links/{id}` responds for `/links/bulk`.
+    // Skips a 405, which belongs to the path without the method, even if the route of `/links/{id}` responds for
+    // `/links/bulk`.
     if (!differs || url === undefined || reply.statusCode === 405) return;
     const path = url.replaceAll(/:(\w+)/g, '{$1}');
     const method = request.method === 'HEAD' ? 'get' : request.method.toLowerCase();
@@ -48,7 +49,10 @@ subscribe('fastify.initialization', (message) => {
   });
 });
 
-/** The documents of keys and of the console. A path without schemas is in none, and is not compared. */
+/**
+ * Creates the check from the documents of keys and of the console. A path without schemas is in neither, and is not
+ * compared.
+ */
 async function checkOf(routes: readonly RouteToDocument[]): Promise<DocumentCheck> {
   const { documentOf } = await import('../../api/openapi/document.ts');
   const { createReference } = await import('../../api/openapi/reference.ts');

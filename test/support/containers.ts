@@ -14,7 +14,7 @@ export async function startContainers(): Promise<Servers> {
       .withEnvironment({
         POSTGRES_USER: 'hoplog',
         POSTGRES_PASSWORD: PASSWORD,
-        // The same sort order as the embedded one.
+        // Uses the same sort order as the embedded one.
         POSTGRES_INITDB_ARGS: '--encoding=UTF8 --locale=C --locale-provider=builtin --builtin-locale=C.UTF-8',
       })
       .withCommand(['postgres', '-c', 'max_connections=200', '-c', 'fsync=off'])

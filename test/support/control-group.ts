@@ -5,7 +5,7 @@ import type { Command } from '../../cli/embedded/unprivileged.ts';
 const V1 = '/sys/fs/cgroup/memory';
 const V2 = '/sys/fs/cgroup';
 
-/** A control group with a memory limit, as a machine or container of that size. Without swap. */
+/** A control group with a memory limit and without swap, which simulates a machine or container of that size. */
 export type MemoryGroup = {
   /** Starts Node.js inside it. */
   as: Command;

@@ -14,7 +14,7 @@ export type Fulfilment = {
   deliveries: Record<string, number>;
 };
 
-/** A workspace whose program grants 5 credits for a signup, and what its fulfilment does. */
+/** A workspace whose program grants 5 credits for a signup, with its fulfilment. */
 export type CreditShop = Merchant & {
   shop: TestWorkspace;
   programId: string;

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 /**
- * Returns the process ids of a process's children, their children, and so on, from Linux's `/proc`. Without the pause of
- * a `ps`, in which the test process itself would stand still.
+ * Returns the process ids of a process's descendants, from Linux's `/proc`. A call of `ps` would pause the test process
+ * meanwhile.
  */
 export function descendantsOf(root: number): number[] {
   const found = childrenOf(root);
@@ -19,7 +19,7 @@ function childrenOf(pid: number): number[] {
   });
 }
 
-/** Returns null for what has ended meanwhile. */
+/** Returns null for a process that has ended meanwhile. */
 function read<T>(what: () => T): T | null {
   try {
     return what();

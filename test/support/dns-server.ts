@@ -6,7 +6,7 @@ export type TestDns = {
   address: string;
   /** The records of each name; a name that is not here does not exist. */
   txt: Map<string, string[]>;
-  /** Responds with SERVFAIL from now on, or ends that. */
+  /** Responds with SERVFAIL from now on, or stops doing so. */
   fail(isFailing: boolean): void;
   close(): Promise<void>;
 };

@@ -4,10 +4,10 @@ import { isUuid } from '../../core/ids.ts';
 import { parseInstant } from '../../core/time/timestamps.ts';
 import { isEmail } from '../../core/tracking/emails.ts';
 
-/** A response as the API sent it. `text` is null where the body is a stream, which is not read. */
+/** A response as the API sent it. `text` is null for a stream, which is not read. */
 export type Sent = { status: number; type: string; text: string | null };
 
-/** Returns how a response of an operation differs from the document, or null: it fits. */
+/** Returns how a response of an operation differs from the document; null if it matches. */
 export type DocumentCheck = (path: string, method: string, sent: Sent) => string | null;
 
 const FORMATS = {
@@ -23,7 +23,7 @@ const FORMATS = {
   int64: true,
 } as const;
 
-/** Returns whether a body is one that the document allows for an operation. */
+/** Returns a check of whether the document allows a body for an operation. */
 export function createBodyCheck(
   document: Document,
 ): (path: string, method: string, body: unknown) => boolean {
@@ -37,7 +37,7 @@ export function createBodyCheck(
 
 /** Compares responses with the OpenAPI document: status, error code, content type, and the schema of a JSON body. */
 export function createDocumentCheck(document: Document): DocumentCheck {
-  // A schema is compiled in each process of a test run: optimizing it takes longer than it saves.
+  // Each process of a test run compiles the schema, and optimizing it would take longer than it saves.
   const ajv = new Ajv.Ajv({ strict: false, logger: false, formats: FORMATS, code: { optimize: false } });
   ajv.addSchema(document, 'document');
   const compiled = new Map<string, Ajv.ValidateFunction>();

@@ -2,9 +2,9 @@ import { isJson, type Json } from '../../api/openapi/components.ts';
 import { exampleOf } from '../../api/openapi/examples.ts';
 import { EMAIL_LIMIT } from '../../core/tracking/emails.ts';
 
-/** A value with one field at the edge of what its schema documents. */
+/** A value with one field at the limit that its schema documents. */
 export type Edge = {
-  /** Of the field, such as `rules.0.name`; empty: the value itself. */
+  /** Path of the field, such as `rules.0.name`; empty: the value itself. */
   path: string;
   /** The limit, such as `maxLength 200`, and the characters that fill it. */
   limit: string;
@@ -12,8 +12,8 @@ export type Edge = {
 };
 
 /**
- * Characters that fill a text: a letter that becomes two in lower case, and one of two UTF-16 units and four bytes.
- * Columns, indexes and code count them differently.
+ * Characters that fill a text: a letter whose lower case has two characters, and one of two UTF-16 units and four
+ * bytes. Columns, indexes and code count them differently.
  */
 const FILLS = ['İ', '😀'];
 /** Values of a format or a pattern, of a given length. */
@@ -34,12 +34,12 @@ function emailOf(length: number): string {
 }
 
 /**
- * Returns a value with each field in turn at each edge that its schema documents: the longest text, the largest and the
- * smallest number, the longest list, the most properties.
+ * Returns a value with each field in turn at each limit that its schema documents: the longest text, the largest and
+ * the smallest number, the longest list, the most properties.
  *
- * @param schema as the document has it
+ * @param schema as in the document
  * @param types `components.schemas`
- * @param base a valid value, which the others are made of
+ * @param base a valid value, which the others are derived from
  */
 export function edgesOf(schema: unknown, types: Record<string, Json>, base: unknown, name = ''): Edge[] {
   if (!isJson(schema)) return [];
@@ -99,14 +99,14 @@ function textsOf({ format, pattern }: Json, length: number): string[] {
   if (format === 'email') return [emailOf(Math.min(length, EMAIL_LIMIT))];
   const texts = (makers: readonly ((length: number) => string)[]) =>
     makers.map((make) => make(length)).filter((text) => form.test(text));
-  // Fields take turns: each text costs a call.
+  // Fields alternate between the fills, because each text costs a call.
   const filled = texts(FILLS.map((fill) => (count) => fill.repeat(count)));
   if (filled.length === 0) return texts(OF_LENGTH).slice(0, 1);
   turn += 1;
   return filled.slice(turn % filled.length).slice(0, 1);
 }
 
-/** Lists of distinct things refuse repeated ones. */
+/** Makes items distinct, because some lists refuse repeated ones. */
 const another = (one: unknown, n: number): unknown => (typeof one === 'string' && n > 0 ? `${one}${n}` : one);
 
 function fieldsOf(schema: Json, types: Record<string, Json>, base: unknown, name: string): Edge[] {
@@ -131,7 +131,7 @@ function fieldsOf(schema: Json, types: Record<string, Json>, base: unknown, name
   }));
 }
 
-/** An example, or nothing where the document has none: its text is then of the given length alone. */
+/** Returns an example, or nothing if the document has none: a text then has only the given length. */
 function exampleIn(schema: unknown, types: Record<string, Json>, owner = ''): unknown {
   try {
     return exampleOf(schema, types, owner);

@@ -13,7 +13,7 @@ type Changes = Partial<Omit<EnrichedClick, 'place' | 'agent' | 'referer'>> & {
   referer?: Partial<StoredReferer>;
 };
 
-/** Returns the derived fields of a click of which nothing is known, with changes. */
+/** Returns the derived fields of a click with unknown properties, and the given changes. */
 export function enrichedClick(changes: Changes = {}): EnrichedClick {
   const { place, agent, referer, ...others } = changes;
   return {
@@ -30,7 +30,7 @@ export function enrichedClick(changes: Changes = {}): EnrichedClick {
   };
 }
 
-/** Returns what an attributed share keeps of a click of which nothing is known, with changes. */
+/** Returns the dimensions that an attributed share has from a click with unknown properties, and the given changes. */
 export function creditedClick(changes: Partial<CreditedClick> = {}): CreditedClick {
   const texts = Object.fromEntries(CREDITED_TEXTS.map((name) => [name, ''])) as Record<
     (typeof CREDITED_TEXTS)[number],

@@ -1,7 +1,7 @@
 /**
  * Returns the value of a metric that a process serves, summed over its label sets; 0 when there are none.
  *
- * @param port where its metrics are
+ * @param port of its metrics
  * @param labels matches the text between the braces
  * @throws TypeError while no process serves them
  */

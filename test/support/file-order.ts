@@ -2,8 +2,8 @@ import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * Long files, the longest first: they start first, so that none of them is left over at the end. Most wait, and others
- * use the cores meanwhile. The last one is short in lines, by which the other files are ordered, and not in time.
+ * Long files, the longest first. They start first, so that none of them runs alone at the end. Most of them wait, and
+ * others use the cores meanwhile. The last one has few lines, which determine the order of other files, but takes long.
  */
 const LONG = [
   'test/connections/stories.test.ts',
@@ -32,12 +32,12 @@ const LONG = [
   'clickhouse/rollups/roll-up.test.ts',
   'api/live-clicks/ends.test.ts',
 ];
-/** Files of one process share its Chromium: they run one after the other, and keep a core busy. */
+/** Files of one process share its Chromium: they run one after the other, and use a whole core. */
 const IN_CHROMIUM = ['test/browser/'];
-/** Their files wait most of their time: for outages, restarts, and what is due later. Beside browsers no core is idle. */
+/** Files that mostly wait: for outages, restarts, and due times. Beside browsers no core is idle. */
 const WAITING = ['workers/', 'ingest/', 'core/event-log/', 'cli/'];
 
-/** Each worker takes the next file of this order when one is done. */
+/** Orders the files of a run. Each worker takes the next file when one is done. */
 export default class FileOrder extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
@@ -51,7 +51,7 @@ export default class FileOrder extends BaseSequencer {
   }
 }
 
-/** Place of both kinds after the long files, evenly mixed. */
+/** Position of both kinds after the long files, evenly mixed. */
 const MIXED = LONG.length;
 
 function placeOf(path: string): number {

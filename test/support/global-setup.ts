@@ -27,7 +27,7 @@ declare module 'vitest' {
     /** Directory of its Unix socket; empty: it has none. */
     databaseSocket: string;
     clickhouseUrl: string;
-    /** Of the service that all test files share; see `offered-service.ts`. */
+    /** Address of the service that all test files share; see `offered-service.ts`. */
     sharedServiceUrl: string;
     /** The same, through PgBouncer in transaction mode; empty where it is not installed. */
     pooledDatabaseUrl: string;
@@ -38,14 +38,14 @@ declare module 'vitest' {
 
 /**
  * Prepares a run: a directory for temporary files, the programs as one file each, servers chosen by `selection.ts`, one
- * migrated PostgreSQL database to copy, and a service that starts when a file asks for it.
+ * migrated PostgreSQL database to copy, and a service that starts when a file requests it.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   if (!process.features.typescript) {
     throw new Error(`Node ${process.version} does not run .ts files: run the tests with npm test`);
   }
   const scratch = scratchInMemory(process.env);
-  // Test processes, and all that they start, inherit it through the environment.
+  // Test processes, and all processes that they start, inherit it through the environment.
   if (scratch !== null) process.env.TMPDIR = scratch.directory;
   process.env.TEST_PREPARED_DATA = join(tmpdir(), `hoplog-prepared-${process.pid}`);
   await buildPrograms();

@@ -11,7 +11,7 @@ export const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url));
 /** The result of a command. */
 export type Ended = { status: number | null; stdout: string; stderr: string };
 
-/** For `expect.poll` of a command: each takes a fifth of a core's second from what it waits for. */
+/** Options of `expect.poll` for a command, each of which takes a fifth of a second of a core. */
 export const EACH_SECOND = { interval: 1_000 };
 
 /** Runs `hoplog` in a process of its own, with only `PATH` and `HOME` of this one's environment. */
@@ -39,7 +39,7 @@ export async function run(
   return { status, stdout, stderr };
 }
 
-/** Commands on one test file's databases, whose tables the first one finds. */
+/** Runs commands on one test file's databases. The first one creates the tables in ClickHouse. */
 export function operator(stores: StoreAddresses & Partial<Pick<TestStores, 'createTables'>>, more = {}) {
   const {
     databaseUrl,

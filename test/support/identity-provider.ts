@@ -46,7 +46,7 @@ export async function startIdentityProvider(callback: () => string, path = ''): 
         groups: ['groups', 'realm_access', '_claim_names', 'hasgroups'],
         openid: ['sub'],
       },
-      // The ID token has claims of a person too, where the test gives some.
+      // The ID token also has the claims that a test gives a person.
       conformIdTokenClaims: false,
       scopes: ['openid', 'email', 'profile', 'groups'],
       pkce: { required: () => true },
@@ -63,7 +63,7 @@ export async function startIdentityProvider(callback: () => string, path = ''): 
   server.on('request', (request, response) => {
     const url = request.url ?? '/';
     if (mounted !== '' && url.startsWith(mounted)) {
-      // As a router does that mounts the provider below a path.
+      // Sets the URLs as a router does that mounts the provider below a path.
       Object.assign(request, { originalUrl: url, baseUrl: mounted, url: url.slice(mounted.length) || '/' });
     }
     if (request.url?.startsWith('/token')) tokenRequests += 1;

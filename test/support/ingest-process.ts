@@ -9,7 +9,7 @@ import { PROGRAM_ENV, programArguments } from './program.ts';
 export type IngestProcess = {
   url: string;
   pid: number;
-  /** What its metrics port tells of its readiness. */
+  /** Its readiness on the metrics port. */
   details(): Promise<IngestDetails>;
   /** Sends `kill -9`. */
   kill(): Promise<void>;

@@ -22,7 +22,7 @@ export type TestIngest = {
   url: string;
   dataDir: string;
   registry: Registry;
-  /** What the metrics port tells of its readiness. */
+  /** Its readiness on the metrics port. */
   details(): Promise<IngestDetails>;
   /** For `/tls/allowed` of the metrics port. */
   hasDomain(host: string): boolean;
@@ -36,8 +36,8 @@ export type TestIngest = {
 export const TEST_PIXEL = '/* the pixel */';
 
 /**
- * Starts it on a free port. A visitor waits for PostgreSQL as long as a test does: on a loaded machine a lookup may take
- * longer than the second after which a real visitor gets 503.
+ * Starts it on a free port. A visitor waits for PostgreSQL as long as a test does, because on a loaded machine a lookup
+ * may take longer than the second after which a real visitor gets 503.
  *
  * @param given.dataDir of an earlier start; default: a new one
  * @param given.env additional settings
@@ -79,7 +79,7 @@ export async function startTestIngest(given: {
   };
 }
 
-/** What the metrics port tells of its readiness. */
+/** The readiness of ingest on the metrics port. */
 export type IngestDetails = {
   ready: boolean;
   body: { status: string; postgres: string; link_table: { slugs: number; age_seconds: number | null } };
@@ -132,7 +132,7 @@ export type LinkColumns = Partial<{
   utm_campaign: string | null;
   extra_query: string;
   targeting: object;
-  /** JSON, because the driver sends an array as one of PostgreSQL's. */
+  /** JSON, because the driver would send an array as PostgreSQL's array type. */
   rules: string;
   split: string;
   split_winner: string;
@@ -175,7 +175,7 @@ export async function makeLink(
   );
   const given: Record<string, unknown> = { ...columns, slug };
   const names = Object.keys(given);
-  // Serialized like every creation of a link: two that run at once could get the same time.
+  // Serialized like every creation of a link: two concurrent ones could get the same time.
   await db.query(
     `WITH locked AS MATERIALIZED (SELECT FROM workspaces WHERE id = $2 FOR NO KEY UPDATE)
      INSERT INTO links (id, workspace_id, destination_id, created_at, updated_at${names.map((n) => `, ${n}`).join('')})

@@ -2,10 +2,9 @@ import { writeSync } from 'node:fs';
 import { openTestJournal, testClick } from './journal.ts';
 
 /**
- * Appends to the test stream, for tests that kill the process or fill its disk:
- * `node journal-appender.ts DATA_DIR NAME SYNC_MS BUDGET_BYTES COUNT`. It first writes `opened <pid>`, then a line
- * `<outcome> <sequence> <user agent>` for each append that settled, then closes and ends after COUNT. While every append
- * is lost it waits a little between turns.
+ * Appends to the test stream, for tests that kill the process or fill its disk: `node journal-appender.ts DATA_DIR NAME
+ * SYNC_MS BUDGET_BYTES COUNT`. It first writes `opened <pid>`, then a line `<outcome> <sequence> <user agent>` for each
+ * append that settled, then closes and ends after COUNT. While every append is lost it pauses between iterations.
  */
 const [dataDir = '', name = '', syncMs = '5', budgetBytes = '0', count = '0'] = process.argv.slice(2);
 const total = Number(count);
@@ -16,7 +15,9 @@ print(`opened ${process.pid}\n`);
 let appended = 0;
 let settled = 0;
 
-/** Synchronous: every settled append is printed before a kill. The reader of the pipe may be slow. */
+/**
+ * Writes synchronously, because every settled append must be printed before a kill. The reader of the pipe may be slow.
+ */
 function print(text: string): void {
   let rest = Buffer.from(text);
   while (rest.length > 0) {

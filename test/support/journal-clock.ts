@@ -9,12 +9,12 @@ import { createWallClock } from '../../core/time/wall-clock.ts';
 import { appendClicks, openTestJournal, TEST_STREAM_NAME, testSealer } from './journal.ts';
 
 /**
- * Two lives of the test stream on a disk of its own, for a test of a correction that is owed:
- * `node journal-clock.ts DATA_DIR killed JUMP_SECONDS`, then `node journal-clock.ts DATA_DIR restarted`.
+ * Two runs of the test stream on a disk of its own, for a test of a correction that is still due: `node
+ * journal-clock.ts DATA_DIR killed JUMP_SECONDS`, then `node journal-clock.ts DATA_DIR restarted`.
  *
- * The first life follows a jump of the wall clock, or begins with a clock that is ahead when JUMP_SECONDS is negative.
- * It fills the disk, sees the wall clock return, and kills itself. The second, two days later, has room again, waits for the correction,
- * and prints the log's events as JSON.
+ * The first run follows a jump of the wall clock, or starts with a clock that is ahead when JUMP_SECONDS is negative.
+ * It fills the disk, sees the wall clock return, and kills itself. The second run, two days later, has free space
+ * again, waits for the correction, and prints the log's events as JSON.
  */
 const [dataDir = '', life = '', jumpSeconds = '0'] = process.argv.slice(2);
 const SECOND = 1_000_000;
@@ -32,13 +32,13 @@ async function hears(words: string): Promise<void> {
   while (!said.some((message) => message.includes(words))) await delay(10);
 }
 
-/** Writes heartbeats, the smallest events, until the disk takes none. A correction does not fit then. */
+/** Writes heartbeats, the smallest events, until the disk is full. A correction does not fit then. */
 async function fillDisk(writer: JournalWriter): Promise<void> {
   for (let size = 1 << 16; size >= 1; size >>= 1) {
     try {
       for (;;) writeFileSync(FILLER, Buffer.alloc(size), { flag: 'a' });
     } catch {
-      // The next smaller piece may fit.
+      // A smaller piece may still fit.
     }
   }
   const beat = () =>

@@ -47,7 +47,10 @@ export async function startKafkaContainers(count: 1 | 3, security?: KafkaSecurit
   };
 }
 
-/** Returns where the engine publishes ports: not loopback if the engine is on another host, or this is a container. */
+/**
+ * Returns the host on which the engine publishes ports: not loopback if the engine is on another host, or this is a
+ * container.
+ */
 export async function engineHost(): Promise<string> {
   return (await getContainerRuntimeClient()).info.containerRuntime.host;
 }
@@ -91,7 +94,8 @@ async function startBroker(
     .withCopyContentToContainer([{ content: properties, target: PROPERTIES }])
     .withEnvironment({ KAFKA_HEAP_OPTS: '-Xmx384m -Xms128m' })
     .withEntrypoint(['/bin/bash', '-c'])
-    // The image's entry point builds its settings from the environment; these are the ones of brokers that are processes.
+    // Replaces the image's entry point, which derives its settings from the environment, so that they equal those of
+    // brokers that are processes.
     .withCommand([
       `/opt/kafka/bin/kafka-storage.sh format --ignore-formatted -t ${clusterId} -c ${PROPERTIES} ${users} && ` +
         `exec /opt/kafka/bin/kafka-server-start.sh ${PROPERTIES}`,
@@ -101,7 +105,7 @@ async function startBroker(
   if (security)
     image.withCopyFilesToContainer([{ source: security.keystore, target: KEYSTORE, mode: 0o644 }]);
   const container = await image.start();
-  // Not `container.stop()`: it asks first, has no effect the second time, and removes the data.
+  // Not `container.stop()`, which stops gracefully, has no effect the second time, and removes the data.
   const process = runtime.container.getById(container.getId());
   let running = true;
   const broker: TestBroker = {

@@ -52,7 +52,7 @@ export function serverProperties(
     'controller.quorum.election.timeout.ms': 1_000,
     'controller.quorum.fetch.timeout.ms': 4_000,
     'log.segment.delete.delay.ms': 1_000,
-    // Small: a broker of a test starts often, and has few connections and topics.
+    // Small, because a broker of a test starts often, and has few connections and topics.
     'num.network.threads': 1,
     'num.io.threads': 2,
     'background.threads': 1,

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 
-/** What a broker requires of its clients: TLS with a certificate of its own, and a user's name and password. */
+/** The security settings of a broker: TLS with a certificate of its own, and a user's name and password. */
 export type KafkaSecurity = {
   /** PKCS #12 file with the broker's key and the certificate chain up to the authority's. */
   keystore: string;
@@ -19,7 +19,7 @@ const EC_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-n
 /**
  * Creates a certificate authority.
  *
- * @param directory where `<name>.key` and `<name>.pem` go
+ * @param directory of the files `<name>.key` and `<name>.pem`
  * @returns the path of `<name>.pem`, for `KAFKA_TLS_CA`
  */
 export function makeAuthority(directory: string, name: string): string {
@@ -89,7 +89,7 @@ export function scramUser({ user, password }: KafkaSecurity): string[] {
   return ['--add-scram', `SCRAM-SHA-512=[name=${user},password=${password}]`];
 }
 
-/** Not Java's keytool: with brokers in containers, a machine needs no Java. */
+/** Not Java's keytool, because with brokers in containers a machine needs no Java. */
 function openssl(args: string[]): void {
   execFileSync('openssl', args, { stdio: 'pipe' });
 }

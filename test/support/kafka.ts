@@ -24,9 +24,9 @@ const JARS = fileURLToPath(new URL('../kafka/target/dependency/', import.meta.ur
 const READY_MS = 300_000;
 /** The output of `test/kafka/archive.sh`. */
 const ARCHIVE = fileURLToPath(new URL('../kafka/target/kafka.jsa', import.meta.url));
-/** A broker's directory as formatted by the tool, from the same script. */
+/** A broker's directory as the tool formats it, from the same script. */
 const FORMATTED = fileURLToPath(new URL('../kafka/target/formatted/', import.meta.url));
-/** Compiles once instead of twice: a broker that lives for a minute is ready in half the time. */
+/** Compiles once instead of twice: a broker that runs for a minute is ready in half the time. */
 const JAVA = [
   '-XX:TieredStopAtLevel=1',
   '-XX:+UseSerialGC',
@@ -36,10 +36,10 @@ const JAVA = [
   '-cp',
   `${JARS}*`,
 ];
-/** Limit of the brokers' output that is kept, characters: during an outage they write without end. */
+/** Stored characters of the brokers' output: during an outage they write without end. */
 const LOG_LENGTH = 200_000;
 
-/** The reason why brokers can't be started as processes here, or false where they can. */
+/** The reason why brokers can't run as processes here, or false. */
 export const NO_KAFKA_PROCESSES = !existsSync(JARS)
   ? 'no broker is installed: mvn -f test/kafka dependency:copy-dependencies'
   : !hasJava() && 'no Java is installed';
@@ -47,7 +47,7 @@ export const NO_KAFKA_PROCESSES = !existsSync(JARS)
 /** Set by `global-setup.ts`, as chosen by `selection.ts`. */
 const WITH_CONTAINERS = process.env.TEST_KAFKA === 'containers';
 
-/** The reason why tests on a broker are skipped, or false where they can run. */
+/** The reason why tests on a broker are skipped, or false. */
 export const NO_KAFKA = WITH_CONTAINERS ? false : NO_KAFKA_PROCESSES;
 
 function hasJava(): boolean {
@@ -91,7 +91,7 @@ export async function kafkaHost(): Promise<string> {
  *
  * @param count 1, or 3 for a cluster that survives the loss of one broker
  * @param security credentials that clients need; default: none
- * @param address of this machine for clients; only where brokers are processes
+ * @param address of this machine for clients; only for brokers that are processes
  */
 export async function startKafka(
   count: 1 | 3,
@@ -170,13 +170,13 @@ function copyFormatted(
   const meta = readFileSync(join(formatted, 'meta.properties'), 'utf8')
     .replace(/^node\.id=.*$/m, `node.id=${id}`)
     .replace(/^cluster\.id=.*$/m, `cluster.id=${clusterId}`)
-    // The broker creates one of its own.
+    // The broker creates an id of its own.
     .replace(/^directory\.id=.*\n/m, '');
   writeFileSync(join(directory, 'meta.properties'), meta);
 }
 
 /**
- * Changes the password of the user at the brokers, which keep connections that have signed in. Only where brokers are
+ * Changes the password of the user at the brokers, which keep authenticated connections. Only for brokers that are
  * processes.
  *
  * @param given.command options of `kafka-configs.sh` that change it
@@ -200,7 +200,7 @@ export async function changeScramPassword(
   await java(['kafka.admin.ConfigCommand', ...to, ...command]);
 }
 
-/** Not synchronous: it takes seconds, in which the connections of a test would time out. */
+/** Not synchronous, because it takes seconds, in which the connections of a test would time out. */
 async function java(args: string[]): Promise<void> {
   await promisify(execFile)('java', ['-Xmx256m', ...JAVA, ...args]);
 }

@@ -40,7 +40,7 @@ export async function keepConnection(url: string, host = 'x', from?: string): Pr
     wake();
   });
 
-  /** Reads this many bytes, or up to and with `END_OF_HEADERS`. @throws Error when the connection ends before */
+  /** Reads this many bytes, or up to and including `END_OF_HEADERS`. @throws Error when the connection ends before */
   async function take(length: number | null): Promise<string> {
     for (;;) {
       const end = received.indexOf(END_OF_HEADERS);

@@ -17,7 +17,7 @@ const ORIGINS = {
 
 export type Rows = ImportOptions['rows'];
 
-/** Creates a workspace to import into, with the domain `shop.example` by default; null: none. */
+/** A workspace to import into, with the domain `shop.example` by default; null: none. */
 export type ImportTarget = {
   workspace: Workspace;
   importRows(rows: Rows, more?: Partial<ImportOptions>): Promise<ImportResult>;
@@ -50,7 +50,7 @@ export async function anotherTarget(
         workspaceId: workspace.id,
         config: ORIGINS,
         primaryDomain: workspace.primary_domain,
-        // Files of other services name domains of theirs.
+        // Files of other services name domains of these services.
         domains: { own: 'hop.example', proven: [], unproven: 'move' },
         channel: 'other',
         rows,

@@ -31,7 +31,7 @@ const PLAIN: Omit<LinkTableRow, 'id' | 'slug'> = {
   is_blocked: false,
 };
 
-/** Returns a link as the redirect reads it from PostgreSQL. */
+/** Returns a link in the form in which the redirect reads it from PostgreSQL. */
 export function linkRow(slug: string, fields: Partial<LinkTableRow> = {}): LinkTableRow {
   return { ...PLAIN, id: uuidv7(), slug, ...fields };
 }

@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { descendantsOf } from './descendants.ts';
 
-/** A socket that accepts connections. `address` is `127.0.0.1:8080`, in Linux's own hex where it is IPv6, or a path. */
+/**
+ * A socket that accepts connections. `address` is `127.0.0.1:8080`, Linux's own hexadecimal form for IPv6, or a path.
+ */
 export type ListeningSocket = { pid: number; address: string };
 
 /** Returns every socket on which the process or one of its descendants listens, from Linux's `/proc`. */
@@ -27,7 +29,7 @@ function inodes(pid: number): string[] {
   });
 }
 
-/** Returns none when the process has ended meanwhile, as those of PostgreSQL's connections do. */
+/** Returns none when the process has ended meanwhile, as processes of PostgreSQL's connections do. */
 function openFiles(directory: string): string[] {
   try {
     return readdirSync(directory);

@@ -1,6 +1,7 @@
 /**
  * Watches how long the event loop of this thread is held. An iteration counts by the clock or by the CPU time of this
- * thread, whichever is less: other processes and threads of a busy machine do not count, garbage collection does.
+ * thread, whichever is less. So other processes and threads of a busy machine do not count, and garbage collection
+ * does.
  *
  * @returns a function that ends the watch, and returns the longest iteration in milliseconds
  */

@@ -3,7 +3,7 @@ import type { TestApi, TestWorkspace } from './api.ts';
 import type { Attempts } from './attempt.ts';
 import { PASSWORD, signedInAs } from './members.ts';
 
-/** Endpoints without a key: they are for signing in. */
+/** Endpoints for signing in, which need no key. */
 export const OPEN = [
   'POST /api/v1/session',
   'GET /api/v1/session/provider',

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A run of its own, with the tags and the report of this one. */
+/** The configuration of a nested run, with the tags and the reporter of this one. */
 const CONFIG = `
 import { TAGS } from ${JSON.stringify(`${ROOT}test/support/nightly.ts`)};
 export default { test: { tags: TAGS, reporters: [${JSON.stringify(`${ROOT}test/support/skip-reporter.ts`)}] } };`;

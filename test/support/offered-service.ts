@@ -9,20 +9,21 @@ import { type Ready, startService } from './service.ts';
 
 const SETTINGS = {
   WEBHOOK_ALLOW_PRIVATE: 'true',
-  /** Tests put a proxy in front of it, or say what one would. */
+  /** Tests put a proxy in front of it, or simulate one. */
   TRUST_PROXY: '127.0.0.1',
   /** No test may call Stripe itself. */
   STRIPE_API_BASE: 'http://127.0.0.1:1',
 };
 
-/** What the offer responds with. */
+/** The response of the offer. */
 export type OfferedService = Ready & { pid: number; dataDir: string };
 
 /**
- * Offers one service to all test files of a run. It starts at the first request, on an address of this process, and ends
- * with the run, also when that is killed.
+ * Offers one service to all test files of a run. It starts at the first request, on an address of this process, and
+ * ends with the run, even a killed one.
  *
- * @returns its address, which responds with an {@link OfferedService} once the service is ready, and 500 if it failed to
+ * @returns its address, which responds with an {@link OfferedService} once the service is ready, and 500 if it failed
+ * to start
  */
 export async function offerService(): Promise<{ url: string; close(): Promise<void> }> {
   let started: ReturnType<typeof start> | null = null;

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 
-/** A span as OTLP's JSON has it. */
+/** A span in OTLP's JSON. */
 export type ReceivedSpan = {
   service: string;
   name: string;

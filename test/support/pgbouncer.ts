@@ -24,7 +24,7 @@ export type PgBouncer = {
 };
 
 /**
- * Starts PgBouncer with Debian's defaults, except for what is given.
+ * Starts PgBouncer with Debian's defaults, except for the given settings.
  *
  * @param given.urls addresses of roles, with passwords, on one server
  * @param given.settings of the section `[pgbouncer]`
@@ -37,7 +37,7 @@ export async function startPgBouncer(given: {
   const [server] = urls;
   if (!server) throw new Error('PgBouncer needs the address of a server');
   const directory = mkdtempSync(join(tmpdir(), 'hoplog-pgbouncer-'));
-  // It does not run as root.
+  // Makes the directory readable, because PgBouncer does not run as root.
   chmodSync(directory, 0o755);
   const port = await freePort();
   const users = urls.map(({ username, password }) => `"${username}" "${decodeURIComponent(password)}"\n`);
@@ -50,7 +50,7 @@ export async function startPgBouncer(given: {
     auth_file: join(directory, 'users'),
     pool_mode: 'transaction',
     max_client_conn: 5_000,
-    // By default a login that failed, as to a database that a test dropped, holds up the next one for 15 s.
+    // By default a failed login, as to a dropped database, delays the next one for 15 s.
     server_login_retry: 1,
     ...given.settings,
   };
@@ -64,7 +64,7 @@ export async function startPgBouncer(given: {
   const start = async () => {
     const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
     child = spawn('pgbouncer', ['-q', ...user, file], { stdio: 'ignore' });
-    // The kernel would forget to end it with this process, because it changes its user.
+    // PgBouncer changes its user, after which the kernel would no longer end it with this process.
     if (child.pid !== undefined) release = bindRunning(child.pid);
     for (const deadline = Date.now() + LIMIT_MS; !(await accepts(port)); await delay(20)) {
       if (child.exitCode !== null || Date.now() > deadline) throw new Error('PgBouncer did not start');

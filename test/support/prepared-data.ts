@@ -4,12 +4,12 @@ import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { until } from './until.ts';
 
-/** Limit for a start on a loaded machine, which another process waits for. Milliseconds. */
+/** Limit for a start on a loaded machine, for which another process waits. Milliseconds. */
 const PREPARED_MS = 150_000;
 
 /**
- * Fills a DATA_DIR that does not exist with databases that are migrated and empty. Each is a copy of the one that the
- * first caller of a test run makes: to create both databases takes a third of the work of a first start.
+ * Fills a DATA_DIR that does not exist with migrated, empty databases. Each is a copy of the one that the first caller
+ * of a test run creates: creating both databases takes a third of a first start's work.
  *
  * @param make starts the service on a directory, and interrupts the start after the migrations
  */
@@ -36,11 +36,11 @@ export async function prepareDataDir(
     }
   }
   mkdirSync(dirname(dataDir), { recursive: true });
-  // With the owners: root gives DATA_DIR to an ordinary user.
+  // Preserves the owners, because root gives DATA_DIR to an ordinary user.
   await promisify(execFile)('cp', ['-a', prepared, dataDir]);
 }
 
-/** Takes the lock: true when this process has it now. */
+/** Takes the lock. Returns whether this process has it now. */
 function taken(lock: string): boolean {
   try {
     mkdirSync(lock);

@@ -4,7 +4,10 @@ import { bundleOf, nodeFlags, type ProgramName } from '../../cli/programs/progra
 /** Node's compile cache: later processes start with less work. */
 export const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/hoplog-compiled', import.meta.url));
 
-/** Returns how tests start a program of this repository: as one file, like `npm start`, built by the global setup. */
+/**
+ * Returns the arguments that start a program of this repository in tests: as one file, like `npm start`, built by the
+ * global setup.
+ */
 export function programArguments(name: ProgramName): string[] {
   return [...nodeFlags(name), bundleOf(name)];
 }

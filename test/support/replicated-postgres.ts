@@ -14,9 +14,9 @@ export type ReplicatedPostgres = {
   urlOf(ownUrl: (url: string) => string): string;
   /** Kills all processes of the primary at once, as a lost host does. */
   killPrimary(): void;
-  /** Makes the standby the primary, as Patroni or CloudNativePG do once they miss the primary. */
+  /** Makes the standby the primary, as Patroni or CloudNativePG do when the primary is lost. */
   promote(): Promise<void>;
-  /** Runs a statement as superuser at the standby, or the primary that it has become. */
+  /** Runs a statement as superuser at the standby, even after its promotion. */
   onStandby<Row extends pg.QueryResultRow>(statement: string): Promise<Row[]>;
   stop(): Promise<void>;
 };
@@ -24,7 +24,7 @@ export type ReplicatedPostgres = {
 const STANDBY = 'second';
 
 /**
- * Starts two servers: a primary, and a standby that must have applied each commit of the database before it is confirmed
+ * Starts two servers, a primary and a standby. A commit is confirmed only after the standby has applied it
  * (`remote_apply`).
  */
 export async function startReplicatedPostgres(directory: string): Promise<ReplicatedPostgres> {
@@ -73,7 +73,7 @@ export async function startReplicatedPostgres(directory: string): Promise<Replic
 }
 
 async function copyAsStandby(first: string, second: string, primaryUrl: string): Promise<void> {
-  // With owners and modes: PostgreSQL refuses others.
+  // Preserves owners and modes, because PostgreSQL refuses others.
   execFileSync('cp', ['-a', join(first, 'postgres'), join(first, 'postgres.password'), second]);
   const data = join(second, 'postgres');
   const { uid, gid } = statSync(data);

@@ -29,7 +29,7 @@ async function countObjects(): Promise<number> {
   return Number(count);
 }
 
-/** Reads that all wait without result, in parallel: a single one would wait for the file polling. */
+/** Many reads wait in parallel, because each one waits for the file polling. */
 async function waitForJournal(reader: JournalReader, partition: string, reads: number): Promise<void> {
   const offset = await reader.end(partition);
   const AT_ONCE = 500;

@@ -4,7 +4,7 @@ import { PNG } from 'pngjs';
 /** Returns the text of the QR code in a PNG, or null when a decoder finds none. */
 export function scannedText(png: Uint8Array): string | null {
   const { data, width, height } = PNG.sync.read(Buffer.from(png));
-  // The package is CommonJS: its types name the module where Node names its default.
+  // The package is CommonJS: its types describe the module, but Node imports its default export.
   const decode = jsQR as unknown as typeof jsQR.default;
   return decode(new Uint8ClampedArray(data), width, height)?.data ?? null;
 }

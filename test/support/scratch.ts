@@ -11,7 +11,7 @@ export type Scratch = { directory: string; remove(): void };
 
 /**
  * Creates a directory in memory for all temporary files of a test run: a disk's file system takes a quarter of a run's
- * time, most of it to allocate the thousands of small files that the databases create and remove. Removes leftovers of
+ * time, mostly to allocate the thousands of small files that the databases create and remove. Removes leftovers of
  * killed runs.
  *
  * @param env of the run: a `TMPDIR` of its own is kept

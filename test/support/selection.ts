@@ -6,19 +6,19 @@ export type Selection = {
   kafka: 'processes' | 'containers' | 'missing';
 };
 
-/** What this machine has. */
+/** The capabilities of this machine. */
 export type Machine = {
   embeddedStores: boolean;
   kafkaJars: boolean;
-  /** Returns whether a container engine responds; called only where the result matters. */
+  /** Returns whether a container engine responds. Called only if the result matters. */
   containerEngine: () => Promise<boolean>;
 };
 
 /**
- * Chooses the servers. `TEST_STORES=containers` runs everything on containers, `embedded` nothing; by default containers
- * replace what this machine lacks.
+ * Chooses the servers. `TEST_STORES=containers` runs everything in containers, `embedded` nothing. By default
+ * containers replace the servers that this machine lacks.
  *
- * @throws Error saying what to set or install, when no databases are available
+ * @throws Error that names the setting or package to add, when no databases are available
  */
 export async function selectServers(
   env: { TEST_STORES?: string; TEST_DATABASE_URL?: string; TEST_CLICKHOUSE_URL?: string },

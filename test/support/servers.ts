@@ -16,12 +16,12 @@ export type Servers = {
   stop(): Promise<void>;
 };
 
-/** Linux takes 107 bytes, with the socket's own name. */
+/** Linux limits the path to 107 bytes, with the socket's own name. */
 const LONGEST_SOCKET_DIRECTORY = 85;
 
 /**
- * Starts both embedded servers in a temporary directory. PostgreSQL runs without fsync here: a test's data
- * need not outlive the machine.
+ * Starts both embedded servers in a temporary directory. PostgreSQL runs without fsync here, because a test's data need
+ * not survive a crash of the machine.
  */
 export async function startServers(): Promise<Servers> {
   const dataDir = mkdtempSync(join(tmpdir(), 'hoplog-test-'));

@@ -66,10 +66,10 @@ export function beginService(options: ServiceOptions): BegunService {
 }
 
 /**
- * Starts it and waits for its ready line. A DATA_DIR that does not exist begins with databases as a first start leaves
- * them that was interrupted after the migrations; see `prepared-data.ts`.
+ * Starts it and waits for its ready line. A new DATA_DIR starts with migrated, empty databases, as after an interrupted
+ * first start; see `prepared-data.ts`.
  *
- * @param options.empty true: it begins with an empty DATA_DIR
+ * @param options.empty true: it starts with an empty DATA_DIR
  * @throws Error with its output when it ends before it is ready
  */
 export async function startService(options: ServiceOptions & { empty?: boolean }): Promise<Service> {
@@ -92,7 +92,7 @@ export async function startService(options: ServiceOptions & { empty?: boolean }
 }
 
 /**
- * Starts it where the start must fail. A start that becomes ready is stopped.
+ * Runs a start that must fail. A start that becomes ready is stopped.
  *
  * @returns its exit status and standard error
  * @throws Error when it became ready
@@ -160,7 +160,7 @@ function firstLine(child: ChildProcess): Promise<string> {
   });
 }
 
-/** Returns the exit status once everything that the process has written is read: `exit` may come before that. */
+/** Returns the exit status once all output of the process is read: `exit` may come before that. */
 async function wholeOutputOf(child: ChildProcess): Promise<number | null> {
   const [status] = (await once(child, 'close')) as [number | null];
   return status;

@@ -3,7 +3,7 @@ import { createClickHouse } from '../../clickhouse/client.ts';
 import { createPool, type Pool } from '../../sql/database/pool.ts';
 import { LIMIT_MS } from './until.ts';
 
-/** Of this process, for all its files: each of them would open two connections more. */
+/** Shared by all files of this process: otherwise each file would open two more connections. */
 let shared: Pool | undefined;
 
 /** Runs statements in order on the PostgreSQL server that the whole test run shares, outside of the tests' databases. */

@@ -10,13 +10,13 @@ import type { Ready } from './service.ts';
 
 /** A test file's own workspace in a running service. */
 export type ServedWorkspace = {
-  /** Like the ready line of a service of the file's own: with the keys of the workspace, and the link for its first owner. */
+  /** Like the ready line of a separate service: with the keys of the workspace, and the link for its first owner. */
   service: Ready & { demo: NonNullable<Ready['demo']>; console_url: string };
-  /** Of the workspace; unique to this file. */
+  /** Slug of the workspace; unique to this file. */
   slug: string;
   /** Process id of the service's supervisor. */
   pid: number;
-  /** Of the service, for commands beside it. */
+  /** The service's directory, for commands beside it. */
   dataDir: string;
   /** The service's PostgreSQL. */
   pool: Pool;
@@ -25,9 +25,9 @@ export type ServedWorkspace = {
 };
 
 /**
- * Returns a workspace `demo` in the service that all test files of the run share, also those that run at the same time.
- * The first call starts it. For tests that neither stop nor kill parts of it, nor need settings of their own,
- * except that webhooks may go to this machine, and a proxy on it is trusted.
+ * Returns a workspace `demo` in the service that all test files of the run share, even concurrently. The first call
+ * starts it. For tests that neither stop nor kill parts of it, nor need settings of their own. Its webhooks may go to
+ * this machine, and it trusts a proxy on it.
  */
 export async function servedWorkspace(): Promise<ServedWorkspace> {
   const response = await fetch(inject('sharedServiceUrl'));

@@ -13,8 +13,9 @@ export type ShiftedClock = {
 };
 
 /**
- * Creates a wall clock that a test sets, for real processes. Compiled with gcc and preloaded: a preload of Node would leave out the
- * databases, and libfaketime shifts the monotonic clock too and reads its offset from a file at each call.
+ * Creates a wall clock that a test sets, for real processes. It is a library, compiled with gcc and preloaded: a
+ * preload of Node would not affect the databases, and libfaketime shifts the monotonic clock too and reads its offset
+ * from a file at each call.
  *
  * @param directory for its files
  */

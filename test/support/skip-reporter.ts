@@ -2,8 +2,8 @@ import type { Reporter, TestCase, TestModule } from 'vitest/node';
 import { NIGHTLY } from './nightly.ts';
 
 /**
- * Reports what was skipped and why (the note given to `skip(note)`), and fails the run for it where
- * skips are forbidden: with `CI=true`. What is left to the nightly run is counted apart, and fails none.
+ * Reports skipped tests with their reasons (the note of `skip(note)`). It fails the run for them if skips are
+ * forbidden: with `CI=true`. Tests of the nightly run are counted separately, and fail no run.
  */
 export default class SkipReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** What a gate does to the bytes that clients send to the server. The server's responses are never slowed. */
+/** How a gate slows the bytes that clients send to the server. It never slows the server's responses. */
 export type Slowness = {
   /** Delay of each chunk that a client sends. */
   delayMs?: number;
@@ -16,8 +16,8 @@ export type SlowGate = {
   /** Sets the slowness; null sends everything at once, including waiting bytes. */
   slow(how: Slowness | null): void;
   /**
-   * Blocks responses from now on; clients that end meanwhile never see theirs. `inserts`: only ClickHouse's responses
-   * to inserts, because a worker first queries what its predecessor has stored.
+   * Blocks responses from now on; a client that ends meanwhile never gets its response. `inserts`: blocks only
+   * ClickHouse's responses to inserts, because a worker first queries what its predecessor has stored.
    */
   holdAnswers(which: 'all' | 'inserts' | 'none'): void;
   /** Bytes on their way to the server that it has not received yet. */
@@ -31,7 +31,7 @@ const PIECE_BYTES = 4 * 1024;
 /** Matches the start of an insert by ClickHouse's client: its statement is in the address. */
 const INSERT = /^POST \S*[?&]query=INSERT/;
 const ANY_REQUEST = /^(POST|GET) /;
-/** Enough of a request to see its statement. */
+/** Length of a request's beginning that contains its statement. */
 const BEGINNING_BYTES = 8 * 1024;
 
 /** Creates a proxy to a real server that a test can slow down. */
@@ -43,7 +43,7 @@ export async function createSlowGate(serverUrl: string): Promise<SlowGate> {
   let changed = new AbortController();
   let holding: 'all' | 'inserts' | 'none' = 'none';
   let waiting = 0;
-  /** When the bytes sent so far have used up their bandwidth. */
+  /** The time until which the bytes sent so far use up the bandwidth. */
   let busyUntil = 0;
 
   async function pass(bytes: number, first: boolean): Promise<void> {

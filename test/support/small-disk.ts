@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 
-/** Written instead of reserved: blocks that describe a reservation are not free either. */
+/** Written instead of reserved, because the blocks that describe a reservation are not free either. */
 const SPARED_BYTES = 4 * 2 ** 20;
 
 /** A file system of its own in a file, so that a test can fill or break it. */
@@ -46,7 +46,7 @@ export function canMount(): boolean {
 }
 
 /**
- * Creates an ext4 file system in the directory and mounts it there. It is unmounted when this process ends, however it ends.
+ * Creates an ext4 file system in the directory and mounts it there. It is unmounted whenever this process ends.
  *
  * @param directory an existing, empty one
  * @param mostFiles number of files that it can hold; default: one for each 4 KiB, or 16 KiB of a larger one
@@ -115,7 +115,7 @@ export function mountSmallDisk(directory: string, bytes: number, mostFiles?: num
   };
 }
 
-/** Takes nearly all free space without writing it: the system keeps some of it for itself. */
+/** Takes nearly all free space without writing it: the system reserves some of it. */
 function reserve(file: string, path: string): void {
   const { bavail, bsize } = statfsSync(path);
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;

@@ -10,8 +10,8 @@ import { requestErasure } from '../../sql/erasure/erasures.ts';
 import type { TestStores } from './stores.ts';
 
 /**
- * Inserts events straight into ClickHouse, for tests of its readers. Times are nanoseconds since the epoch
- * and default to now, one microsecond apart, so that each is unique.
+ * Inserts events directly into ClickHouse, for tests of its readers. Times are nanoseconds since the epoch and default
+ * to now, one microsecond apart, so that each is unique.
  */
 
 export type GivenClick = {
@@ -37,7 +37,7 @@ const unknownValue = (name: ClickFieldName): string | number | boolean => {
   return type === 'number' ? 0 : type === 'boolean' ? false : '';
 };
 
-/** A click's fields in the API of which nothing is known. */
+/** The API's fields of a click with unknown properties. */
 export const NOTHING_REMEMBERED = Object.fromEntries(
   CLICK_NAMES.map((name) => [name, unknownValue(name)]),
 ) as Omit<ClickRecord, 'id' | 'ts'>;
@@ -102,7 +102,7 @@ export function nextNanos(): bigint {
   return lastMicros * 1_000n;
 }
 
-/** `2026-11-20 10:00:00.123456007`, as ClickHouse reads it with nine digits. */
+/** Returns `2026-11-20 10:00:00.123456007`, the form with nine digits that ClickHouse reads. */
 function stored(tsNanos: bigint): string {
   const seconds = new Date(Number(tsNanos / 1_000_000_000n) * 1_000).toISOString().slice(0, 19);
   return `${seconds.replace('T', ' ')}.${(tsNanos % 1_000_000_000n).toString().padStart(9, '0')}`;
@@ -237,7 +237,7 @@ function creditRows(order: GivenShares, replaced: boolean): Record<string, unkno
   }));
 }
 
-/** The request of a bio button's deletion, and the first step of a worker for it. */
+/** Requests a bio button's deletion, and runs a worker's first step for it. */
 export async function deleteWithHistory(
   { pool, clickhouse }: Pick<TestStores, 'pool' | 'clickhouse'>,
   workspaceId: string,

@@ -19,13 +19,16 @@ export type StoreAddresses = {
 
 /** One test file's own databases, migrated and empty. */
 export type TestStores = StoreAddresses & {
-  /** Of the tiers' role, so that a missing right fails every test that needs it. */
+  /** The pool of the tiers' role, so that a missing right fails every test that needs it. */
   pool: Pool;
-  /** Of the superuser, for what only a test does. */
+  /** The pool of the superuser, for actions of tests alone. */
   admin: Pool;
-  /** Creates the tables before its first request: a third of the files never send one. */
+  /** Creates the tables before its first request, because a third of the files never send one. */
   clickhouse: ClickHouseClient;
-  /** For files whose other processes or clients use ClickHouse. Its database does not exist before. */
+  /**
+   * Creates the tables now, for files whose other processes or clients use ClickHouse. Until then its database does not
+   * exist.
+   */
   createTables(): Promise<void>;
   /** Closes pool and client and drops both databases. */
   close(): Promise<void>;
@@ -36,13 +39,13 @@ export type TestStores = StoreAddresses & {
  *
  * @param options.isPooled the tiers' role connects through PgBouncer where it is installed, as all of them do with
  *   `TEST_PGBOUNCER=true`
- * @param options.bySocket `pool` uses PostgreSQL's Unix socket where it has one, for tests of a hundred thousand queries
+ * @param options.bySocket `pool` uses PostgreSQL's Unix socket if it has one, for tests of a hundred thousand queries
  */
 export async function testStores({ isPooled = false, bySocket = false } = {}): Promise<TestStores> {
   const name = `hoplog_test_${randomBytes(8).toString('hex')}`;
   const serverUrl = inject('databaseUrl');
   const clickhouseUrl = inject('clickhouseUrl');
-  // Copies files, where the default strategy writes each page of the template to the log.
+  // Copies files, because the default strategy writes each page of the template to the log.
   await onPostgres(
     `CREATE DATABASE ${name} TEMPLATE ${inject('templateDatabase')} OWNER ${TEST_OWNER} STRATEGY FILE_COPY`,
   );
@@ -54,7 +57,7 @@ export async function testStores({ isPooled = false, bySocket = false } = {}): P
     databaseUrl: throughPooler ? databaseUrlsOf(pooledUrl, name).databaseUrl : direct.databaseUrl,
     databaseDirectUrl: direct.databaseUrl,
   };
-  // On a busy machine a burst of calls waits longer for one of the pool's connections than callers would.
+  // On a busy machine a burst of calls may wait longer for one of the pool's connections than callers would.
   const pool = createPool(bySocket ? onSocket(urls.databaseUrl) : urls.databaseUrl, {
     connectTimeoutMs: LIMIT_MS,
   });
@@ -83,7 +86,7 @@ export async function testStores({ isPooled = false, bySocket = false } = {}): P
   };
 }
 
-/** Returns the address with the Unix socket instead of the host, where the server has one. */
+/** Returns the address with the Unix socket instead of the host, if the server has one. */
 function onSocket(databaseUrl: string): string {
   const directory = inject('databaseSocket');
   const url = new URL(databaseUrl);
@@ -91,7 +94,7 @@ function onSocket(databaseUrl: string): string {
   return url.href;
 }
 
-/** Lets every request of a client wait for `first`. */
+/** Makes every request of a client wait for `first`. */
 function afterFirst(first: () => Promise<void>, client: ClickHouseClient): ClickHouseClient {
   const after =
     <Given, Result>(request: (given: Given) => Promise<Result>) =>

@@ -11,7 +11,8 @@ export type Outcome = { status: number; body: string };
 const basic = (credentials: string) => `Basic ${Buffer.from(credentials).toString('base64')}`;
 
 /**
- * Every way to name a user of ClickHouse over HTTP without the password. Each `query` is `&`-separated parameters.
+ * Returns every way to name a user of ClickHouse over HTTP without the password. Each `query` is `&`-separated
+ * parameters.
  *
  * @param user the one user that has a password
  */
@@ -38,7 +39,7 @@ export function strangerWays(user: string): { query: string; headers: Record<str
 }
 
 /**
- * Queries that read a file, reach the network, start a program, write, or disturb the server.
+ * Returns queries that read a file, reach the network, start a program, write, or disturb the server.
  *
  * @param secret path of a file that only the server's own user may read
  * @param written path that the server's own user may write to
@@ -76,7 +77,9 @@ export function strangerQueries(secret: string, written: string): string[] {
   ];
 }
 
-/** Each query in each way, in the body and in the URL, and the pages that ClickHouse serves without a password. */
+/**
+ * Returns each query in each way, in the body and in the URL, and the pages that ClickHouse serves without a password.
+ */
 export function strangerAttempts(user: string, queries: string[]): Attempt[] {
   const asked = strangerWays(user).flatMap(({ query, headers }) =>
     queries.flatMap((sql): Attempt[] => [

@@ -6,9 +6,9 @@ import { stripeObject } from '../../core/connections/stripe/fixtures/events.ts';
 type Json = Record<string, unknown>;
 type Behavior =
   | 'work'
-  /** Makes it, and closes the connection instead of responding. */
+  /** Creates the object, and closes the connection instead of responding. */
   | 'lose-response'
-  /** Fails before anything is made, and saves that response under the key, as Stripe does. */
+  /** Fails before an object is created, and saves that response under the key, as Stripe does. */
   | { status: number; message: string };
 
 /**
@@ -19,14 +19,14 @@ type Behavior =
  */
 export type StripePromotions = {
   origin: string;
-  /** Of calls that make something: path, key, and what is sent. */
+  /** Calls that create objects: path, key, and body. */
   made: { path: string; idempotencyKey: string | null; sent: Record<string, string> }[];
   coupons: Json[];
   codes: Json[];
   authorizations: Set<string>;
-  /** @param of part of the path that behaves so; others work */
+  /** @param of part of the paths with this behavior; others work */
   behave(behavior: Behavior, of?: string): void;
-  /** As Stripe does after 24 hours. */
+  /** Forgets the keys, as Stripe does after 24 hours. */
   forgetKeys(): void;
   close(): Promise<void>;
 };

@@ -26,15 +26,15 @@ export type StripeCall = {
   authorization: string;
 };
 
-/** How the stand-in treats a call that makes a transaction. */
+/** How the stand-in handles a call that creates a transaction. */
 export type Behavior =
-  /** Makes it and responds. */
+  /** Creates it and responds. */
   | 'work'
-  /** Makes it once and closes each connection instead of responding. */
+  /** Creates it once and closes each connection instead of responding. */
   | 'lose-response'
-  /** Makes it and never responds. */
+  /** Creates it and never responds. */
   | 'hang'
-  /** Fails before anything is made, and saves that response under the key, as Stripe does. */
+  /** Fails before it is created, and saves that response under the key, as Stripe does. */
   | { status: number; code: string; retryAfter?: string };
 
 /**
@@ -49,7 +49,7 @@ export type StripeStandIn = {
   /** Customers with the metadata that names their user. */
   customers: { id: string; metadata: Record<string, string> }[];
   behave(behavior: Behavior): void;
-  /** As Stripe does after 24 hours. */
+  /** Forgets the keys, as Stripe does after 24 hours. */
   forgetKeys(): void;
   close(): Promise<void>;
 };
@@ -105,7 +105,7 @@ export async function startStripeStandIn(): Promise<StripeStandIn> {
         error: { type: 'idempotency_error', code: 'idempotency_key_in_use' },
       });
     }
-    // The package repeats a call at once whose connection was reset.
+    // The package immediately repeats a call whose connection was reset.
     if (known && behavior === 'lose-response') return void response.destroy();
     if (known) return void send(response, known.status ?? 500, known.body, { 'idempotent-replayed': 'true' });
     const saved: Saved = { parameters, status: null, body: null };
@@ -127,7 +127,7 @@ export async function startStripeStandIn(): Promise<StripeStandIn> {
       saved.status = 200;
       saved.body = make(customer, new URLSearchParams(body));
     }
-    // A rate limit comes before the work, and is not saved.
+    // A rate limit applies before the call runs, and its response is not saved.
     if (saved.status === 429 && key !== null) keys.delete(key);
     if (behavior === 'hang') return;
     if (behavior === 'lose-response') return void response.destroy();

@@ -2,8 +2,8 @@ import type { IngestDetails } from './ingest.ts';
 import { until } from './until.ts';
 
 /**
- * Waits until the link table, and its file, have every change that PostgreSQL committed before the call. A visitor may see
- * a new link or page earlier: what memory lacks is looked up in PostgreSQL.
+ * Waits until the link table, and its file, have every change that PostgreSQL committed before the call. A visitor may
+ * see a new link or page earlier, because PostgreSQL is queried for links that memory lacks.
  */
 export async function untilSynced(ingest: { details(): Promise<IngestDetails> }): Promise<void> {
   const since = Date.now();

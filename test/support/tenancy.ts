@@ -5,7 +5,7 @@ import { MEMBER_ATTEMPTS } from './member-attempts.ts';
 import { REFERRAL_ATTEMPTS } from './referral-attempts.ts';
 import { REPORT_ATTEMPTS } from './report-attempts.ts';
 
-/** Attempts at every endpoint. Larger subjects have files of their own. */
+/** Attempts at every endpoint. Larger subjects have their own files. */
 export const ATTEMPTS: Attempts = {
   ...LINK_ATTEMPTS,
   ...REPORT_ATTEMPTS,
@@ -92,7 +92,7 @@ export const ATTEMPTS: Attempts = {
   'POST /api/v1/keys': () => [{ path: '/keys', body: { kind: 'publishable' }, status: 201 }],
   'DELETE /api/v1/keys/{id}': (victim) => [{ path: `/keys/${victim.key}`, status: 404 }],
   ...MEMBER_ATTEMPTS,
-  // For partner keys only; access between partners is tested in api/partner/partner.test.ts.
+  // Accepts only partner keys; access between partners is tested in api/partner/partner.test.ts.
   'POST /api/v1/partner/workspaces': (victim) => [
     {
       path: '/partner/workspaces',

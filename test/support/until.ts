@@ -1,7 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { inspect } from 'node:util';
 
-/** Far below the `testTimeout` of vitest.config.ts: this error names the value, a timed-out test does not. */
+/**
+ * Far below the `testTimeout` of vitest.config.ts, because this error has the last value, and a timeout of the test
+ * does not.
+ */
 export const LIMIT_MS = 60_000;
 
 /** Pauses between two reads: the first, and the longest after a long wait. Milliseconds. */
@@ -9,15 +12,15 @@ const PAUSE_MS = { first: 50, longest: 500 };
 
 export type UntilOptions = {
   timeoutMs?: number;
-  /** Default: a twentieth of the time waited so far, because each read takes a core from what is awaited. */
+  /** Default: a twentieth of the time waited so far, because each read takes CPU from the awaited work. */
   intervalMs?: number;
 };
 
 /**
- * Reads repeatedly until the value satisfies the condition, and returns it. Where no value is needed, `expect.poll`
- * does the same.
+ * Reads repeatedly until the value satisfies the condition, and returns it. If the value is not needed, use
+ * `expect.poll`.
  * @param what the awaited condition, for the error: "a delivery of each click".
- * @throws with the value last seen, after `timeoutMs`
+ * @throws with the last value, after `timeoutMs`
  */
 export async function until<T, S extends T>(
   what: string,

@@ -41,22 +41,22 @@ export type Victim = {
   key: string;
   member: string;
   memberEmail: string;
-  /** Of that member. */
+  /** The member's session. */
   session: string;
   passkeyId: string;
   savedView: string;
   pixelTest: string;
   dashboard: string;
-  /** Of the dashboard, which has a password. */
+  /** Token of the dashboard, which has a password. */
   dashboardToken: string;
   /** The credential's id. */
   passkey: string;
 };
 
-/** In the names, tags, cities and addresses of all planted data. */
+/** Part of the names, tags, cities and addresses of all planted data. */
 export const SECRET_NAME = 'victims-secret-name';
 
-/** Creates one of everything for the owner. */
+/** Creates one record of each kind for the owner. */
 export async function plantVictim(api: TestApi, owner: TestWorkspace): Promise<Victim> {
   const folder = await owner.post<{ id: string }>('/folders', { name: SECRET_NAME });
   const created = await owner.post<{ destination_id: string; links: { id: string }[] }>('/links', {
@@ -198,7 +198,7 @@ async function plantWebhook(owner: TestWorkspace) {
   return { webhook: webhook.body.id, delivery: delivery.body.id };
 }
 
-/** A Stripe account with an event that was received. */
+/** Creates a Stripe account with a received event. */
 async function plantConnection(api: TestApi, owner: TestWorkspace): Promise<string> {
   const { id } = (
     await owner.post<{ id: string }>('/connections', {

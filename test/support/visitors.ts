@@ -38,7 +38,7 @@ export async function visit(url: string, init: RequestInit = {}): Promise<Answer
 }
 
 /**
- * Visits a link that was just made: on a busy machine ingest may respond 503 first, which records no click.
+ * Visits a new link. On a busy machine ingest may respond 503 first, which records no click.
  *
  * @returns the redirect
  */
@@ -51,7 +51,7 @@ export function visitNew(url: string, init?: RequestInit): Promise<Answer> {
 }
 
 /**
- * Visits an address of `host` on the server of `url`, which `fetch` can't: it sets `Host` itself.
+ * Visits an address of `host` on the server of `url`, which is impossible with `fetch`: it sets `Host` itself.
  *
  * @param form fields of a form that is submitted there
  * @param more headers

@@ -37,7 +37,7 @@ export type LoggedDelivery = {
   delivered_at: string | null;
 };
 
-/** The API, workers and a journal whose events the test writes, for tests of webhooks. */
+/** The API, workers and a journal with the test's own events, for tests of webhooks. */
 export type WebhookBench = {
   api: TestApi;
   dataDir: string;
@@ -49,15 +49,15 @@ export type WebhookBench = {
   /** The time of the workers, milliseconds since the epoch. */
   now(): number;
   /**
-   * Stops the clock of the workers until {@link rest}: it moves with `ahead` only, so no retry becomes due while a test
-   * waits. It stops ahead of the API's, whose new deliveries are due at once for {@link STOPPED_AHEAD_MS}.
+   * Stops the clock of the workers until {@link rest}. It then moves only with `ahead`, so no retry becomes due while a
+   * test waits. It stops ahead of the API's clock, whose new deliveries are due at once for {@link STOPPED_AHEAD_MS}.
    */
   stopClock(): void;
   /** Origin of the stand-in for Stripe. */
   stripeApiBase: string;
   work(options?: Partial<WebhookOptions>): Workers;
   hook(workspace: TestWorkspace, url: string, events: string[], more?: object): Promise<Hook>;
-  /** Writes one click of a person now, or several. Returns the ids of its visitors. */
+  /** Writes one or several clicks of people with the present time. Returns the ids of their visitors. */
   clicks(workspace: TestWorkspace, count?: number): string[];
   /** Adds an event to the outbox, as a transaction does. */
   credit(workspace: TestWorkspace, data?: Record<string, unknown>): Promise<void>;
@@ -69,16 +69,16 @@ export type WebhookBench = {
     isSo: (delivery: LoggedDelivery) => boolean,
   ): Promise<LoggedDelivery>;
   /**
-   * Waits until nothing is left to deliver: the workers are at the end of the log, the outbox is empty, and no delivery
-   * is due or under way. What has not arrived by then does not arrive.
+   * Waits until no delivery is left: the workers are at the end of the log, the outbox is empty, and no delivery is due
+   * or under way. A delivery that has not arrived by then does not arrive.
    */
   settled(): Promise<void>;
   /**
-   * Delivers a click and another event of a new workspace. The workers have then read the log and the outbox up to now,
-   * and have claimed each delivery that was due.
+   * Delivers a click and another event of a new workspace. Afterwards the workers have read the log and the outbox up
+   * to now, and have claimed each delivery that was due.
    */
   passBy(): Promise<void>;
-  /** Stops the workers, and corrects and starts their clock, for the next test on the same bench. */
+  /** Stops the workers, and resets and starts their clock, for the next test on the same bench. */
   rest(): Promise<void>;
   close(): Promise<void>;
 };
@@ -177,7 +177,7 @@ export async function createWebhookBench({ tracing }: { tracing?: Tracing } = {}
              + (SELECT count(*) FROM webhook_deliveries
                 WHERE status = 'pending' AND next_attempt_at <= to_timestamp($1::float8 / 1000))::int
              + (SELECT count(*) FROM log_lanes WHERE consumer = 'webhooks' AND next_offset < $2)::int AS left`,
-          // The next attempt of a claimed delivery is at the end of its lease.
+          // The next attempt of a claimed delivery is due at the end of its lease.
           [bench.now() + QUEUED.leaseMs, String(stream.end())],
         );
         return rows[0]?.left;

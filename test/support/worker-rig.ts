@@ -26,17 +26,17 @@ export type Rig = {
   reader: EventLogReader;
   /** An existing workspace. */
   workspace: string;
-  /** Registers a stream and begins its journal, whose directory has the given name. */
+  /** Registers a stream and creates its journal in a directory with the given name. */
   stream(name: string): Promise<LogWriter & RegisteredStream>;
   /** Starts workers; `close` stops those that still run. */
   work(changes?: Partial<WorkersDependencies>): Workers & { registry: Registry };
   /** Waits until every event of the writer is processed. */
   settled(writer: LogWriter & RegisteredStream): Promise<void>;
-  /** Waits until ClickHouse has every order as PostgreSQL has it. */
+  /** Waits until ClickHouse has every order in the state of PostgreSQL. */
   published(): Promise<void>;
   /** Returns one row of ClickHouse. */
   ask<Row>(query: string): Promise<Row>;
-  /** Returns rows and distinct sequences of a table: equal when there are no duplicates. */
+  /** Returns the numbers of rows and of distinct sequences of a table: they are equal without duplicates. */
   stored(table?: 'clicks' | 'identifies'): Promise<{ rows: number; distinct: number }>;
   close(): Promise<void>;
 };
