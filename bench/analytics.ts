@@ -14,18 +14,19 @@ import { readOptions } from './harness/options.ts';
 import { median, number, report, spread } from './harness/report.ts';
 
 /**
- * Measures the queries behind `POST /analytics/query` on generated clicks, each in turns with SQL that was written by hand for the
- * same answer: rows, totals and the number of rows. The CPU of ClickHouse depends less on what else the machine does.
+ * Measures the queries behind `POST /analytics/query` on generated clicks, each alternately with hand-written SQL for
+ * the same result: rows, totals and the number of rows. The CPU time of ClickHouse depends less on the machine's other
+ * load.
  *
  *   node bench/analytics.ts [--clicks 100000000] [--days 365] [--rounds 7] [--url http://…] [--keep]
  *
- * Uses an embedded server, or the given one with the database `hoplog_bench_analytics`, which it drops at the end. `--keep` keeps
- * the database and reuses an existing one.
+ * Uses an embedded server, or the given one with the database `hoplog_bench_analytics`, which it drops at the end.
+ * `--keep` keeps the database and reuses an existing one.
  */
 
 const DATABASE = 'hoplog_bench_analytics';
 const UNTIL = '2026-11-21';
-/** Midday: windows begin and end within a day. */
+/** Midday, so that windows begin and end within a day. */
 const NOW = parseInstant('2026-11-20T13:37:00Z') ?? 0n;
 
 const options = readOptions({ clicks: 100_000_000, days: 365, url: '', keep: false, rounds: 7 });
@@ -37,7 +38,7 @@ type Case = {
   name: string;
   counted: Omit<Counted, 'window'>;
   days: number;
-  /** The key and the condition in the SQL by hand. */
+  /** The key and the condition in the hand-written SQL. */
   key: string;
   condition: string;
 };
@@ -101,7 +102,7 @@ const CASES: Case[] = [
   },
 ];
 
-/** The same answer by hand, without roll-ups: clicks and shares by two queries at once. */
+/** Returns the same result by hand-written SQL without roll-ups: clicks and shares by two concurrent queries. */
 async function byHand(
   client: ClickHouseClient,
   workspace: string,
@@ -176,7 +177,7 @@ async function fill(client: ClickHouseClient): Promise<void> {
 
 type Cost = { took: number; cpu: number };
 
-/** Milliseconds of some work, and of ClickHouse's CPU. */
+/** Returns the milliseconds of some work, and of ClickHouse's CPU. */
 async function costOf(client: ClickHouseClient, work: () => Promise<unknown>): Promise<Cost> {
   const before = await cpuOf(client);
   const start = performance.now();

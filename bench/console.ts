@@ -80,7 +80,7 @@ await benchmark(async (bench) => {
   });
 });
 
-/** Gives the workspace that has half of all generated clicks as many as wanted. */
+/** Raises the clicks of the workspace that has half of all generated ones to the wanted number. */
 async function fill(service: BenchService): Promise<void> {
   const client = createClickHouse({ url: service.clickhouseUrl, database: 'hoplog', timeoutMs: 600_000 });
   try {

@@ -9,8 +9,8 @@ import { alternate, type Contestant, ofContestant } from './harness/rounds.ts';
 import { startBenchService } from './service/start.ts';
 
 /**
- * Measures the time until a page of the documentation shows what it is about, with a cold cache, in Chromium as on a slow
- * laptop (a sixth of this core) and network (1.6 Mbit/s, 150 ms of latency).
+ * Measures the time until a page of the documentation shows its main content, with a cold cache, in Chromium throttled
+ * to a slow laptop (a sixth of this core) and network (1.6 Mbit/s, 150 ms of latency).
  *
  *   node bench/documentation.ts [--rounds 5]
  *
@@ -20,7 +20,7 @@ import { startBenchService } from './service/start.ts';
 const options = readOptions({});
 const CPU_SLOWDOWN = 6;
 const NETWORK = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 93_750 };
-/** Pages with the selector of what one comes for. */
+/** Pages with the selector of their main content. */
 const PAGES: [name: string, path: string, awaited: string][] = [
   ['first page', '/docs', '.cards a'],
   ['an operation', '/docs/api/links.create', '.request code'],

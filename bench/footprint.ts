@@ -13,8 +13,8 @@ import { readOptions } from './harness/options.ts';
 import { number, report } from './harness/report.ts';
 
 /**
- * Measures `npm start` while nothing happens: memory and how it grows, CPU, wake-ups, what it writes to its disk, and
- * what grows there.
+ * Measures an idle `npm start`: memory and its growth, CPU, wake-ups, writes to its disk, and growth of the files
+ * there.
  *
  *   node bench/footprint.ts [--seconds 600] [--settle 120]
  *
@@ -39,7 +39,8 @@ await benchmark(async (bench) => {
   bench.defer(() => service.stop());
   progress(`settling for ${options.settle} s`);
   await delay(options.settle * 1_000);
-  // What the first vacuum and the first checkpoint write is of the start. They would come minutes later.
+  // Runs the first vacuum and the first checkpoint now, because their writes belong to the start. They would follow
+  // minutes later.
   if (disk) await writeOut(dataDir, ['VACUUM (ANALYZE)']);
   progress(`watching for ${options.seconds} s`);
   const foldersBefore = bytesByFolder(dataDir);
@@ -130,7 +131,7 @@ await benchmark(async (bench) => {
   if (exceeded(rest).length > 0) process.exitCode = 1;
 });
 
-/** Writes what PostgreSQL and the file system hold. @param before statements that come first */
+/** Flushes the writes of PostgreSQL and the file system. @param before statements that run first */
 async function writeOut(dataDir: string, before: readonly string[] = []): Promise<void> {
   const pool = createPool(storesOf(dataDir).databaseOwnerUrl, { max: 1 });
   try {

@@ -21,8 +21,8 @@ import type { Answered } from './hostile/send.ts';
 
 /**
  * Measures how long one request with a hostile body holds the API's event loop. Another process sends the bodies. The
- * longest iteration of the loop counts, by the clock or by the CPU time of its thread, whichever is less: a busy
- * machine does not count, garbage collection does.
+ * longest iteration of the loop counts, by the clock or by the CPU time of its thread, whichever is less, so that a
+ * busy machine does not count, and garbage collection does.
  *
  *   node bench/hostile-bodies.ts [--rounds 5] [--wanted 50]
  *

@@ -113,7 +113,7 @@ function texts({ enriched }: ClickRow): string[] {
   return [channel, place.country, place.city, agent.device, agent.browser, agent.os, referer.text];
 }
 
-/** The texts between the columns `trigger` and `asn`. */
+/** Returns the texts of the columns between `trigger` and `asn`. */
 function laterTexts({ enriched }: ClickRow): string[] {
   const { utmSource, utmMedium, utmCampaign, utmTerm, utmContent, ruleId, variantId } = enriched.labels;
   const { place, referer, language } = enriched;

@@ -10,13 +10,13 @@ import { median, number, report, spread } from './harness/report.ts';
 import { alternate, type Contestant, ofContestant } from './harness/rounds.ts';
 
 /**
- * Measures what the pixel costs a page in Chromium: the CPU time of the page's thread in each of its tasks, when the script
- * loads with an id in the address and when it reports an order, and the layouts that it forces. Beside pages whose script
- * does one thing alone that a pixel can't do without. CPU time, because other programs of the machine lengthen a task; and
- * not with Chromium's own slowing down, whose interruptions of the thread are CPU time too. A slow phone takes about six
- * times as long.
+ * Measures the cost of the pixel for a page in Chromium: the CPU time of each of its tasks in the page's thread, and
+ * the layouts that it forces, when the script loads with an id in the address and when it reports an order. It is
+ * compared with pages whose script does a single step that every pixel needs. CPU time, because other programs of the
+ * machine lengthen a task. Chromium's own throttling is off, because its interruptions of the thread count as CPU time.
+ * A slow phone takes about six times as long.
  *
- *   node bench/pixel.ts [--rounds 5]
+ *    node bench/pixel.ts [--rounds 5]
  */
 
 const options = readOptions({});

@@ -25,7 +25,7 @@ import { generateClicks, WORKSPACES } from './generate-clicks.ts';
 
 const DATABASE = 'hoplog_bench_queries';
 const UNTIL = '2026-11-21';
-/** Midday: reports read the partial days of a window from clicks. */
+/** Midday, so that reports read the partial days of a window from clicks. */
 const NOW = '2026-11-20T13:37:00Z';
 
 const { values } = parseArgs({

@@ -20,12 +20,12 @@ import { number, report } from './harness/report.ts';
  *
  *   node bench/record-bytes.ts [--links 1000] [--clicks 8000]
  *
- * Visitors and links are those of `bench/cost.ts`, which asks for one link after the other: a link does not repeat
- * within a record of fewer clicks than links. Skewed links have a popularity as people's links have it.
+ * Visitors and links are those of `bench/cost.ts`, which requests one link after the other: a link does not repeat
+ * within a record of fewer clicks than links. Skewed links have a realistic distribution of popularity.
  */
 
 const options = readOptions({ links: 1_000, clicks: 8_000 });
-/** Clicks of a record: the shipper sends 25 records a second at most. */
+/** Clicks of a record. The shipper sends 25 records a second at most. */
 const SIZES = [20, 50, 100, 200, 500, 2_000];
 /** Bytes of a record batch before its compressed part. */
 const HEADER_BYTES = 61;
@@ -93,7 +93,7 @@ const buffer = Buffer.alloc(4 * 2 ** 20);
 let sequence = 1n << 40n;
 let now = Date.UTC(2026, 10, 26) * 1_000;
 
-/** Without the effort that small records get. */
+/** The options without the higher level of small records. */
 const LEVEL_3 = {
   [constants.ZSTD_c_checksumFlag]: 1,
   [constants.ZSTD_c_compressionLevel]: 3,
@@ -104,7 +104,7 @@ const LEVEL_3 = {
 /** `raw`: as in the journal, without frames. */
 type Bytes = { compressed: number; atLevel3: number; raw: number };
 
-/** Bytes of a record of these clicks, with what surrounds it. */
+/** Returns the bytes of a record of these clicks, including its headers. */
 function recordBytes(clicks: ClickEvent[]): Bytes {
   const pads = sealer.pads(STREAM, sequence, clicks.length);
   const minTs = now;

@@ -148,7 +148,7 @@ async function fill(ask: Ask, pool: Pool, clickhouse: ClickHouseClient, workspac
   );
   const linkOf = (user: string) => rows.find((row) => row.user === user)?.link_id ?? '';
   const all = clicks + others;
-  // The clicks of the star are spread among the others.
+  // The clicks of the measured referrer are spread among the others.
   await clickhouse.command({
     query: `INSERT INTO clicks (workspace_id, ts, link_id, visitor_id, channel, country, is_bot, sequence)
       SELECT {workspace:UUID}, now64(9) - toIntervalMicrosecond(intDiv({days:UInt64} * 86400000000, {all:UInt64}) * number),
@@ -165,7 +165,7 @@ async function fill(ask: Ask, pool: Pool, clickhouse: ClickHouseClient, workspac
     },
     clickhouse_settings: { max_partitions_per_insert_block: '1000' },
   });
-  // As the workers do: today has no roll-up.
+  // Like the workers, leaves today without a roll-up.
   await rollUp(clickhouse, new Date().toISOString().slice(0, 10));
 }
 

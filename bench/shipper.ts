@@ -12,8 +12,8 @@ import { BROKER_VERSION, startBroker } from './servers/broker.ts';
 import type { Shipped, WAYS } from './shipper/contestant.ts';
 
 /**
- * Measures the clicks per second and CPU of the shipper from the journal to a broker, compression included, beside other
- * ways to send the same clicks.
+ * Measures the clicks per second and CPU of the shipper from the journal to a broker, compression included, compared
+ * with other ways to send the same clicks.
  *
  *   node bench/shipper.ts [--clicks 2000000] [--rounds 5]
  *

@@ -13,8 +13,9 @@ import { fillYear } from './small-machine/history.ts';
 import { ask, exportYear, REPORTS } from './small-machine/reports.ts';
 
 /**
- * Shows what `npm start` carries on a machine with little memory: a control group with that limit and without swap.
- * README's first click, redirects, a CSV export of a year, and every report, one after another and all at once.
+ * Measures the load that `npm start` can handle on a machine with little memory: a control group with that limit and
+ * without swap. The load is README's first click, redirects, a CSV export of a year, and every report, one after
+ * another and all at once.
  *
  *   node bench/small-machine.ts [--mib 1024,2048] [--clicks 1000000] [--rate 5000] [--history 5000000]
  *
@@ -28,7 +29,7 @@ const LINKS = 1_000;
 const CONNECTIONS = 32;
 const GROWING = ['journal', 'postgres', 'clickhouse'];
 const SAMPLE_MS = 500;
-/** Longest part of the load, whose worst p99 is reported. */
+/** Length of a part of the load, of which the worst p99 is reported. */
 const STRETCH_SECONDS = 20;
 
 type Carried = {
@@ -178,7 +179,7 @@ async function carry(bench: Bench, mib: number): Promise<Carried> {
   };
 }
 
-/** Follows links as often as wanted; a machine that is too slow for the rate takes longer. */
+/** Follows links the given number of times. A machine that is too slow for the rate takes longer. */
 async function redirect(
   bench: Bench,
   service: BenchService,
@@ -204,7 +205,7 @@ async function redirect(
   return sum;
 }
 
-/** README's first five minutes: a link, a click, and what reads it. */
+/** README's first five minutes: a link, a click, and the reads of it. */
 async function firstClick({ apiUrl, ingestPort, key }: BenchService): Promise<void> {
   const ready = { api_url: apiUrl, short_url: `http://127.0.0.1:${ingestPort}` };
   const link = await makeLink(ready, key, 'autumn');

@@ -10,7 +10,7 @@ const CHUNK_ROWS = 10_000_000;
 /** Human clicks per order. */
 const CLICKS_AN_ORDER = 100;
 const DAY_MS = 86_400_000;
-/** Tolerated deviation of kept data; more means data of another run. */
+/** Tolerated deviation of the kept data; a larger one means that another run created them. */
 const OTHER_SIZE = 0.3;
 const FILL_SECONDS = 3_600;
 /** Longest wait for merges after a fill. */
@@ -74,7 +74,7 @@ async function addOrders(client: ClickHouseClient, first: number): Promise<void>
     AND cityHash64(sequence, 11) % ${CLICKS_AN_ORDER} = 0`;
   const order = 'toString(sequence)';
   const email = "concat('visitor-', lower(hex(cityHash64(visitor_id))), '@mail.example')";
-  // Within a minute of the click, as a worker writes them.
+  // Within a minute of the click, like a worker's rows.
   const written = 'toDateTime(ts) + INTERVAL 1 MINUTE';
   const amount = '500 + cityHash64(sequence, 12) % 10000';
   const credits = `INSERT INTO attributed_shares (workspace_id, ts, order_id, version, part, link_id, channel, share,

@@ -1,7 +1,7 @@
 import type { Row } from './queries.ts';
 
 /**
- * Hand-written SQL for the results of the API, over the same tables. It bounds the age of a page as the API does, and
+ * Hand-written SQL for the results of the API, over the same tables. It limits the age of a page like the API, and
  * reads roll-ups where the API does.
  */
 

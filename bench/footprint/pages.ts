@@ -6,10 +6,11 @@ const PRESENT = 1n << 63n;
 const FRAME_MASK = (1n << 55n) - 1n;
 
 /**
- * Returns the proportional memory of processes as if no others ran on the machine: each page frame is divided among those
- * of them that map it. `Pss` of proc(5) also divides by processes of others that run the same programs. Bytes, by process.
+ * Returns the proportional memory of processes as if no others ran on the machine: each page frame is divided among
+ * those of them that map it. `Pss` of proc(5) also counts other processes that run the same programs. Bytes, by
+ * process.
  *
- * @throws Error when this process may not read frame numbers, which takes root
+ * @throws Error when this process may not read frame numbers, which only root may
  */
 export function memoryAlone(pids: readonly number[]): Map<number, number> {
   const owners = new Map<bigint, number>();

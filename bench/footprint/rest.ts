@@ -3,19 +3,19 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { cpuSeconds, processesByPart, proportionalBytes, wakeUps } from '../harness/processes.ts';
 import { memoryAlone } from './pages.ts';
 
-/** What a part of the service takes while nothing happens. */
+/** The resources of an idle part of the service. */
 export type PartAtRest = {
   processes: number;
   /** Proportional memory at the end: shared pages are divided among their processes. */
   pssBytes: number;
-  /** How fast that memory grew while it was watched: the slope of a line through a sample each minute. */
+  /** Growth of that memory: the slope of a line through a sample each minute. */
   pssBytesPerHour: number;
   /** CPU seconds a second. */
   cpu: number;
   wakeUpsPerSecond: number;
 };
 
-/** What the service writes to its disk while nothing happens. */
+/** Disk writes of an idle service. */
 export type DiskAtRest = { bytesPerDay: number; flushesPerSecond: number };
 
 export type AtRest = { parts: Map<string, PartAtRest>; disk: DiskAtRest | null };
@@ -36,8 +36,9 @@ type Counts = { cpu: number; wakeUps: number };
 /**
  * Watches an idle service.
  *
- * @param device block device of its data directory alone, such as `loop0`; null: its disk is not measured
- * @param writeOut writes what is in memory to the disk, before its last count: what a checkpoint writes is of the rest
+ * @param device block device that has only its data directory, such as `loop0`; null: its disk is not measured
+ * @param writeOut flushes memory to the disk before its last count, because a checkpoint's writes belong to the
+ * measured time
  */
 export async function watchAtRest(given: {
   supervisor: number;
@@ -75,7 +76,7 @@ export async function watchAtRest(given: {
 
 type Sample = { atMs: number; parts: ReturnType<typeof memoryByPart> };
 
-/** Samples the memory of all parts each minute, also at the beginning and at the end. */
+/** Samples the memory of all parts each minute, and at the beginning and the end. */
 async function sampleMemory(supervisor: number, forMs: number): Promise<Sample[]> {
   const began = performance.now();
   const samples: Sample[] = [];
@@ -96,7 +97,7 @@ export function slopePerHour(points: readonly (readonly [atMs: number, value: nu
   return (mean(points.map(([at, value]) => (at - atMean) * (value - valueMean))) / spread) * HOUR_MS;
 }
 
-/** Returns the proportional memory of each part of a service, as if it were alone where this process may know. */
+/** Returns the proportional memory of each part of a service, as if it were alone, if this process may read that. */
 export function memoryByPart(supervisor: number): Map<string, { processes: number; pssBytes: number }> {
   const running = processesByPart(supervisor);
   const memory = memoryOf([...running.values()].flat());
@@ -111,7 +112,7 @@ export function memoryByPart(supervisor: number): Map<string, { processes: numbe
   );
 }
 
-/** As if the service were alone on the machine, where this process may know. */
+/** Returns memory as if the service were alone on the machine, if this process may read that. */
 function memoryOf(pids: readonly number[]): ReadonlyMap<number, number> {
   if (process.getuid?.() === 0) return memoryAlone(pids);
   return new Map(pids.map((pid) => [pid, proportionalBytes(pid)]));
@@ -129,7 +130,9 @@ function countsByPart(supervisor: number): Map<string, Counts> {
   );
 }
 
-/** Counted at the device: `/proc/<pid>/io` lacks the file system's own writes, and counts pages that are written once. */
+/**
+ * Counted at the device, because `/proc/<pid>/io` lacks the file system's own writes, and counts rewritten pages once.
+ */
 function diskCounts(device: string): { bytes: number; flushes: number } {
   const fields = readFileSync(`/sys/block/${device}/stat`, 'utf8').trim().split(/\s+/).map(Number);
   return { bytes: (fields[WRITTEN_SECTORS] ?? 0) * SECTOR_BYTES, flushes: fields[FLUSHES] ?? 0 };

@@ -41,7 +41,7 @@ export async function startBenchService(
   bench.defer(stop);
   if (!service.demo) throw new Error(`${dataDir} has data: must be a new directory`);
   const { databaseOwnerUrl, clickhouseUrl } = storesOf(dataDir);
-  // The owner's: filling ends with ANALYZE.
+  // The pool of the owner, because filling ends with ANALYZE.
   const pool = createPool(databaseOwnerUrl, { statementTimeoutMs: 600_000 });
   bench.defer(() => pool.end());
   await fillLinks(pool, service.demo.workspace_id, links, true);

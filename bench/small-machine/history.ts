@@ -9,8 +9,8 @@ export const DAYS = 364;
 const DAY_MS = 86_400_000;
 
 /**
- * Inserts a year of clicks in parts, so that generating them takes little of the limited memory. Half of them
- * are of one workspace.
+ * Inserts a year of clicks in parts, so that generating them takes little of the limited memory. One workspace has half
+ * of them.
  *
  * @param daysOfPart divides the 364 days
  * @returns the key of that workspace and the number of its clicks

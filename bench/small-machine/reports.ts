@@ -24,7 +24,7 @@ export const REPORTS: readonly Report[] = [
 ];
 
 /**
- * Requests a report, again while the API asks for patience.
+ * Requests a report, and repeats the request while the API responds 503.
  *
  * @returns milliseconds, with the pauses
  * @throws Error when its status is not 200

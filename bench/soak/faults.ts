@@ -137,7 +137,7 @@ function hostFaults(hosts: Hosts, deployment: LocalDeployment, random: Random): 
   ): Fault => ({
     name,
     touches: ['ingest', 'workers', 'api'],
-    // More often than the parts, since a run is short.
+    // More frequent than faults of parts, because a run is short.
     weight: 16,
     away,
     async strike() {

@@ -3,8 +3,8 @@ import { connect, createServer, type Server } from 'node:net';
 import type { Placement } from '../../test/deploy/local-deployment.ts';
 
 /**
- * Hosts on this machine: network namespaces, each with two cables. The front cable carries visitors, the back one Kafka,
- * PostgreSQL, and ClickHouse, which run on the machine itself. Needs Linux and root.
+ * Hosts on this machine: network namespaces, each with two virtual cables. The front cable carries visitors; the back
+ * one carries traffic to Kafka, PostgreSQL, and ClickHouse, which run on the machine itself. Needs Linux and root.
  */
 export type Hosts = {
   names: string[];
@@ -37,10 +37,10 @@ const bridgeOf = (cable: Cable) => `hoplog-${cable}`;
 const plugOf = (index: number, cable: Cable) => `hoplog-${index}-${cable}`;
 
 /**
- * Makes the hosts and connects them.
+ * Creates the hosts and connects them.
  *
  * @param services of each host, whose processes have addresses of their own there
- * @throws Error when this user may not make networks, or a former run left some behind
+ * @throws Error when this user may not create networks, or a former run left some behind
  */
 export function makeHosts(services: readonly (readonly string[])[]): Hosts {
   const names = services.map((_, index) => `hoplog-host-${index}`);
@@ -101,7 +101,7 @@ function attempt(step: () => void): void {
   try {
     step();
   } catch {
-    // It was not made.
+    // The host was not created.
   }
 }
 

@@ -13,9 +13,10 @@ type Reply = {
 type Call = (method: string, params?: object) => Promise<unknown>;
 
 /**
- * Returns the environment of a process that {@link createHeapProbe} measures. Any port, so that several can listen.
+ * Returns the environment of a process that {@link createHeapProbe} measures. It uses any free port, so that several
+ * processes can listen.
  *
- * @param address where this process reaches it
+ * @param address at which this process reaches it
  */
 export function probedAt(address: string): { NODE_OPTIONS: string } {
   return { NODE_OPTIONS: `--inspect-port=${address}:0` };
@@ -40,7 +41,7 @@ export function createHeapProbe(log: () => string, patienceMs = PATIENCE_MS) {
       if (tried.has(url)) continue;
       tried.add(url);
       const measured = await measureAt(url, patienceMs).catch((error) => {
-        // A hung process, or one on a host without network. Others have exited.
+        // A hung process, or one on a host without network, is tried again. Other failures mean that it has exited.
         if (error instanceof NoResponse) tried.delete(url);
         return null;
       });

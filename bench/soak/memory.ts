@@ -47,7 +47,7 @@ export function startMemoryWatch(given: {
     try {
       return { ...(await given.measure(pid)), ...resident(pid) };
     } catch (error) {
-      // Faults end processes; a hung one is measured the next time.
+      // Faults end processes. A hung one is measured the next time.
       say(`the memory of ${name} was not measured: ${error instanceof Error ? error.message : error}`);
       return null;
     }

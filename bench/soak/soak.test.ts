@@ -140,7 +140,7 @@ test('the heap of a running process is measured with its threads, without what i
   await once(child.stdout, 'data');
   const measure = createHeapProbe(() => log, 60_000);
   const { heap } = await measure(child.pid ?? 0);
-  // The thread holds a million objects of 32 bytes and their list, 38 MiB; the garbage would be as much again.
+  // The thread holds a million objects of 32 bytes and their list, 38 MiB. Uncollected garbage would add as much again.
   expect(heap).toBeGreaterThan(38 * 2 ** 20);
   expect(heap).toBeLessThan(65 * 2 ** 20);
   expect((await measure(child.pid ?? 0)).heap).toBeLessThan(65 * 2 ** 20);
