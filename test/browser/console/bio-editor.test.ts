@@ -91,15 +91,21 @@ test('a page is filled and published; visitors see what the preview showed, and 
   await shown.getByText('Notes on the Analytical Engine').waitFor();
   await shown.getByRole('link', { name: 'GitHub' }).waitFor();
   await page.getByRole('tab', { name: 'Look' }).click();
-  await page.getByText('Gradient', { exact: true }).click();
+  // A ready look, and then one's own.
+  const forest = page.getByRole('button', { name: 'Forest' });
+  await forest.click();
+  await page.getByRole('button', { name: 'Forest', pressed: true }).waitFor();
+  expect(await page.getByRole('radio', { name: 'forest' }).isChecked()).toBe(true);
+  expect(await page.getByRole('button', { pressed: true }).count()).toBe(1);
   await page.getByRole('radio', { name: 'ocean' }).click();
   await page.getByText('Glass', { exact: true }).click();
   await page.getByLabel('Font').selectOption('Serif');
   await expectGood(page, 'bio-page-look');
   await page.getByRole('tab', { name: 'Publish' }).click();
-  await page.getByLabel('Published').check();
   await expectGood(page, 'bio-page-publish');
-  await save(page);
+  await page.getByRole('main').getByRole('button', { name: 'Publish', exact: true }).click();
+  await page.getByRole('region', { name: 'Changes' }).getByText('Saved.').waitFor();
+  expect(await page.getByLabel('Published').isChecked()).toBe(true);
 
   const visitor = await site.browser.newPage();
   // Ingest hears of the change a moment later.

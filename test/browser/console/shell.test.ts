@@ -271,6 +271,40 @@ test('Ctrl K finds pages, links, people, and actions, and an address there begin
   await page.close();
 });
 
+test('the key c creates a link on any page, with its tags, and leaves the page', async () => {
+  const page = await site.open('/webhooks');
+  await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor();
+  await page.getByRole('button', { name: 'Create a link' }).waitFor();
+  await page.keyboard.press('c');
+  const dialog = page.getByRole('dialog', { name: 'New link' });
+  const destination = dialog.getByRole('textbox', { name: 'Destination URL' });
+  await destination.fill('not an address');
+  await page.keyboard.press('Enter');
+  await destination.and(page.locator('[aria-invalid=true]')).waitFor();
+  await expectGood(page, 'create-link');
+  await destination.fill('shop.example/quick');
+  await dialog.getByRole('textbox', { name: 'Slug' }).fill('quick-c');
+  // A c in a field is a letter.
+  await dialog.getByRole('textbox', { name: 'Slug' }).press('c');
+  await dialog.getByRole('combobox', { name: 'Tags' }).fill('quick');
+  await dialog.getByRole('combobox', { name: 'Tags' }).press('Enter');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  const ready = page.getByRole('dialog', { name: 'The link is ready' });
+  await ready.getByRole('button', { name: 'Copy the short URL of quick-cc' }).waitFor();
+  await expectGood(page, 'create-link-made');
+  await ready.getByRole('button', { name: 'Done' }).press('Enter');
+  await ready.waitFor({ state: 'detached' });
+  expect(new URL(page.url()).pathname).toBe('/console/webhooks');
+  const { links } = await site.api<{ links: object[] }>('/links?view=records&slug=quick-cc');
+  expect(links).toMatchObject([{ destination: 'https://shop.example/quick', tags: ['quick'] }]);
+  const analyst = await site.open('/webhooks', { role: 'analyst' });
+  await analyst.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor();
+  await analyst.keyboard.press('c');
+  expect(await analyst.getByRole('button', { name: 'Create a link' }).count()).toBe(0);
+  expect(await analyst.getByRole('dialog').count()).toBe(0);
+  await Promise.all([page.close(), analyst.close()]);
+});
+
 test('the navigation opens on a phone, and closes when a page is chosen', async () => {
   const page = await site.open('/no-such-page', { width: 360 });
   await page.getByRole('button', { name: 'Open the navigation' }).click();

@@ -7,6 +7,7 @@ import { pathPattern } from '../page-paths.ts';
 import { GROUPS, PAGES } from '../pages.tsx';
 import { Brand } from '../parts/brand.tsx';
 import { GuideContext } from '../parts/guide.ts';
+import { CreateLink } from './create-link.tsx';
 import type { LazyPage } from './lazy-page.tsx';
 import { MemberFoot } from './member-foot.tsx';
 import { usePageStart } from './page-start.ts';
@@ -60,6 +61,7 @@ export function Shell({ children }: { children: ReactNode }) {
         </Group>
         <Group gap="xs" wrap="nowrap">
           <ProblemBadge />
+          <CreateLink />
           <Palette />
         </Group>
       </Group>

@@ -56,7 +56,13 @@ export function Editor({ page }: { page: BioPage }) {
   const saveBar = canChange && <SaveBar {...saving} />;
   return (
     <>
-      <PageHeader title={saved.title || saved.slug} />
+      <PageHeader title={saved.title || saved.slug}>
+        {canChange && !saved.is_published && (
+          <Button loading={saving.isSaving} onClick={saving.publish}>
+            Publish
+          </Button>
+        )}
+      </PageHeader>
       <Address page={saved} />
       {!isWide && (
         <SegmentedControl

@@ -6,7 +6,7 @@ import { sentenceOf } from '../../api/sentence.ts';
 import { NewerNotice } from './newer-notice.tsx';
 import type { Saving } from './use-saving.ts';
 
-type Props = Omit<Saving, 'saved' | 'draft' | 'change'>;
+type Props = Omit<Saving, 'saved' | 'draft' | 'change' | 'publish'>;
 
 /** Keeps a focused field from being scrolled behind the bar. */
 const ROOM = '96px';

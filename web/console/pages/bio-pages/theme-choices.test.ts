@@ -7,7 +7,9 @@ import {
   BUTTON_STYLES,
   CANVAS_MODES,
   CARD_MODES,
+  DEFAULT_THEME,
   FONTS,
+  mergeTheme,
 } from '../../../../core/bio/theme.ts';
 import * as offered from './theme-choices.ts';
 
@@ -25,6 +27,13 @@ test.each([
 test('the editor paints every gradient like the public page', () => {
   const painted = offered.GRADIENTS.map(({ name, angle, stops }) => [name, { angle, stops }]);
   expect(Object.fromEntries(painted)).toEqual(GRADIENTS);
+});
+
+test('every ready look is a theme that the API takes as it is', () => {
+  expect(offered.LOOKS).toHaveLength(6);
+  for (const { name, theme } of offered.LOOKS) {
+    expect([name, mergeTheme(DEFAULT_THEME, theme)]).toEqual([name, { ...theme, footerImage: null }]);
+  }
 });
 
 test('the editor names every platform like the public page', () => {

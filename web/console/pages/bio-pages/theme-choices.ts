@@ -53,6 +53,93 @@ export const FONTS: Choice<Theme['font']>[] = [
   { value: 'condensed', label: 'Condensed' },
 ];
 
+/** Ready looks: all of a theme but its image. */
+export const LOOKS: { name: string; theme: Omit<Theme, 'footerImage'> }[] = [
+  { name: 'Paper', theme: lookOf({ canvasValue: '#ffffff', textColor: '#111111', buttonColor: '#111111' }) },
+  {
+    name: 'Print',
+    theme: lookOf({
+      canvasValue: '#fdf6e3',
+      textColor: '#1f1b16',
+      buttonColor: '#fffdf7',
+      buttonTextColor: '#1f1b16',
+      buttonRadius: 'none',
+      buttonShadow: 'hard',
+      buttonShadowColor: '#1f1b16',
+      font: 'mono',
+    }),
+  },
+  {
+    name: 'Dawn',
+    theme: lookOf({
+      canvasMode: 'gradient',
+      canvasValue: 'dawn',
+      textColor: '#4a1d2f',
+      buttonColor: '#a3123f',
+      buttonRadius: 'full',
+      font: 'rounded',
+    }),
+  },
+  {
+    name: 'Ocean',
+    theme: lookOf({
+      canvasMode: 'gradient',
+      canvasValue: 'ocean',
+      cardMode: 'glass',
+      cardBg: '#0b3c5d',
+      textColor: '#ffffff',
+      buttonColor: '#ffffff',
+      buttonTextColor: '#0b3c5d',
+      buttonRadius: 'lg',
+      font: 'geometric',
+    }),
+  },
+  {
+    name: 'Forest',
+    theme: lookOf({
+      canvasMode: 'gradient',
+      canvasValue: 'forest',
+      textColor: '#f4f1e4',
+      buttonStyle: 'outline',
+      buttonColor: '#f4f1e4',
+      buttonRadius: 'sm',
+      font: 'serif',
+    }),
+  },
+  {
+    name: 'Midnight',
+    theme: lookOf({
+      canvasMode: 'gradient',
+      canvasValue: 'midnight',
+      textColor: '#f8fafc',
+      buttonColor: '#facc15',
+      buttonTextColor: '#111111',
+      buttonRadius: 'md',
+      buttonShadow: 'soft',
+      font: 'humanist',
+    }),
+  },
+];
+
+function lookOf(theme: Partial<Theme> & Pick<Theme, 'canvasValue' | 'textColor' | 'buttonColor'>) {
+  return {
+    canvasMode: 'color' as const,
+    cardMode: 'none' as const,
+    cardBg: '#ffffff',
+    buttonStyle: 'fill' as const,
+    buttonTextColor: '#ffffff',
+    buttonRadius: 'md' as const,
+    buttonShadow: 'none' as const,
+    buttonShadowColor: '#000000',
+    font: 'system' as const,
+    ...theme,
+  };
+}
+
+/** How a gradient is painted. */
+export const gradientOf = ({ angle, stops }: Pick<(typeof GRADIENTS)[number], 'angle' | 'stops'>): string =>
+  `linear-gradient(${angle}deg, ${stops.join(', ')})`;
+
 /** Angles in degrees, and colors. */
 export const GRADIENTS: { name: string; angle: number; stops: string[] }[] = [
   { name: 'dawn', angle: 160, stops: ['#ffe3ec', '#ffd6c2', '#fff3d6'] },

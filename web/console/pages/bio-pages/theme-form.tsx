@@ -1,6 +1,7 @@
 import { Input, NativeSelect, SegmentedControl, SimpleGrid, Stack, Title } from '@mantine/core';
 import { type ReactNode, useId, useState } from 'react';
 import { AddressField } from '../../parts/address-field.tsx';
+import { isAlike } from '../../parts/changed-fields.ts';
 import { ColorField } from '../../parts/color-field.tsx';
 import type { PartProps } from './editor.tsx';
 import { GradientChoice } from './gradient-choice.tsx';
@@ -15,6 +16,9 @@ import {
   type Choice,
   chosenOf,
   FONTS,
+  GRADIENTS,
+  gradientOf,
+  LOOKS,
 } from './theme-choices.ts';
 
 /** The page's theme. The server replaces unreadable text colors; the preview shows it. */
@@ -23,6 +27,9 @@ export function ThemeForm({ draft, change, wrong }: PartProps) {
   const set = (part: Partial<Theme>) => change({ theme: { ...theme, ...part } });
   return (
     <Stack gap="xl">
+      <Part title="Looks">
+        <Looks theme={theme} choose={set} />
+      </Part>
       <Part title="Background">
         <CanvasFields theme={theme} set={set} wrong={wrong} />
       </Part>
@@ -68,6 +75,43 @@ export function ThemeForm({ draft, change, wrong }: PartProps) {
       </Part>
     </Stack>
   );
+}
+
+/** Ready looks to begin with. Each sets all but the footer. */
+function Looks({ theme, choose }: { theme: Theme; choose: (part: Partial<Theme>) => void }) {
+  return (
+    <div className="looks">
+      {LOOKS.map(({ name, theme: look }) => (
+        <button
+          key={name}
+          type="button"
+          className="look"
+          aria-pressed={isAlike({ ...theme, ...look }, theme)}
+          onClick={() => choose(look)}
+        >
+          <span className="look-page" aria-hidden style={{ background: canvasOf(look) }}>
+            <span style={{ background: look.textColor }} />
+            {[0, 1].map((nth) => (
+              <span
+                key={nth}
+                data-radius={look.buttonRadius}
+                style={{
+                  background: look.buttonStyle === 'outline' ? 'none' : look.buttonColor,
+                  boxShadow: `inset 0 0 0 1px ${look.buttonColor}`,
+                }}
+              />
+            ))}
+          </span>
+          {name}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function canvasOf({ canvasMode, canvasValue }: (typeof LOOKS)[number]['theme']): string {
+  const gradient = GRADIENTS.find(({ name }) => canvasMode === 'gradient' && name === canvasValue);
+  return gradient ? gradientOf(gradient) : canvasValue;
 }
 
 type ThemeProps = { theme: Theme; set: (part: Partial<Theme>) => void };

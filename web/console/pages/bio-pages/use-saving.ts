@@ -34,6 +34,8 @@ export type Saving = {
   /** Conflicting changes that stopped the last save, or null. */
   newer: Newer | null;
   save: () => void;
+  /** Saves the page as a published one. */
+  publish: () => void;
   discard: () => void;
 };
 
@@ -86,13 +88,12 @@ export function useSaving(page: BioPage, onProblems: (problems: Problem[]) => vo
       await refreshReads(queries, ['/bio-pages']);
     });
   /** @param seen the page as the person has seen it */
-  const saveOver = (seen: BioPage) => {
-    const sent = draft;
+  const saveOver = (seen: BioPage, sent: Draft = draft) => {
     forget();
     const found = problemsOf(sent);
     tell(found);
     if (found.length > 0) return;
-    const body = changesOf(edited);
+    const body = changesOf({ saved, draft: sent });
     look.mutate(undefined, {
       onSuccess: (now) => {
         const fields = undoneBy(body, seen, now);
@@ -129,6 +130,11 @@ export function useSaving(page: BioPage, onProblems: (problems: Problem[]) => vo
       overwrite: () => saveOver(inTheWay.now),
     },
     save: () => saveOver(saved),
+    publish() {
+      const published = { ...draft, is_published: true };
+      setEdited({ saved, draft: published });
+      saveOver(saved, published);
+    },
     discard() {
       forget();
       setEdited({ saved, draft: draftOf(saved) });

@@ -1,17 +1,17 @@
 import { useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
-import type { CreatedLinks, LinkRecord } from '../../api/links.ts';
-import { useSend } from '../../api/queries.ts';
+import type { LinkRecord } from '../../api/links.ts';
 import { useSession } from '../../api/session.ts';
 import { isAlike } from '../../parts/changed-fields.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { LeaveGuard } from '../../shell/leave-guard.tsx';
-import { createBody, DraftProblem, draftLike, EMPTY_DRAFT, type LinkDraft } from './form/link-draft.ts';
+import { draftLike, EMPTY_DRAFT, type LinkDraft } from './form/link-draft.ts';
 import { FormSkeleton, LinkForm } from './form/link-form.tsx';
 import { MadeLinks } from './made-links.tsx';
 import { MADE } from './made-notice.tsx';
+import { useCreateLinks } from './use-create-links.ts';
 import { useLink } from './use-link.ts';
 
 /** Creates a link, or one per channel. `?like=ID` begins with the settings of that link, `?url=` with a destination. */
@@ -77,30 +77,11 @@ function NewLink({ before: given, done }: NewLinkProps) {
   const [, navigate] = useLocation();
   const [before] = useState(given);
   const [draft, setDraft] = useState<LinkDraft>(before);
-  const [problem, setProblem] = useState<DraftProblem | null>(null);
-  const create = useSend<Record<string, unknown>, CreatedLinks>(
-    (body) => ({ path: '/links', body, once: true }),
-    { refresh: ['/links', '/analytics'], tellFailure: false },
-  );
-
-  const submit = () => {
-    setProblem(null);
-    let body: Record<string, unknown>;
-    try {
-      body = createBody(draft);
-    } catch (error) {
-      if (!(error instanceof DraftProblem)) throw error;
-      setProblem(error);
-      return;
-    }
-    create.mutate(body, {
-      onSuccess: ({ links }) => {
-        const [only] = links;
-        if (only && links.length === 1) navigate(`/links/${only.id}`, { state: MADE });
-        else done(links, draft);
-      },
-    });
-  };
+  const { create, error, isPending } = useCreateLinks((links) => {
+    const [only] = links;
+    if (only && links.length === 1) navigate(`/links/${only.id}`, { state: MADE });
+    else done(links, draft);
+  });
   return (
     <>
       <LeaveGuard active={!isAlike(draft, before)}>Your input will be lost.</LeaveGuard>
@@ -108,9 +89,9 @@ function NewLink({ before: given, done }: NewLinkProps) {
         draft={draft}
         onChange={setDraft}
         existing={null}
-        error={problem ?? create.error}
-        pending={create.isPending}
-        submit={submit}
+        error={error}
+        pending={isPending}
+        submit={() => create(draft)}
         label="Create"
         back="/links"
       />

@@ -15,6 +15,7 @@ import { IconPlus } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
 import { ApiFailure } from '../../api/failures.ts';
 import { AddressField } from '../../parts/address-field.tsx';
+import { Brand } from '../../parts/brand.tsx';
 import { ChoiceChips } from '../../parts/choice-chips.tsx';
 import { CodeBlock } from '../../parts/code-block.tsx';
 import { ColorField } from '../../parts/color-field.tsx';
@@ -60,6 +61,11 @@ export default function PartsPage() {
         <Button variant="subtle">Subtle</Button>
       </PageHeader>
       <Stack gap="lg">
+        <Part name="brand">
+          <div className="brand">
+            <Brand />
+          </div>
+        </Part>
         <Part name="buttons">
           <Group gap="sm">
             <Button size="xs" variant="default" disabled>

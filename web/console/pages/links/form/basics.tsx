@@ -5,11 +5,12 @@ import { hostOf, isOnSite, proposedName } from '../../../parts/clean-address.ts'
 import { ChannelChips } from './channels.tsx';
 import type { FormFields } from './fields.ts';
 import { SlugField } from './slug-field.tsx';
+import { TagsField } from './tags-field.tsx';
 
 /** Label of the checkbox, which the error of the destination names. */
 export const ELSEWHERE = 'The destination is an external site';
 
-/** Destination, slug with its domain, name, and channels. */
+/** Destination, slug with its domain, name, tags, and channels. */
 export function BasicFields(fields: FormFields) {
   const { draft, set, wrong, existing } = fields;
   return (
@@ -38,6 +39,7 @@ export function BasicFields(fields: FormFields) {
         error={wrong('name')}
         onChange={(event) => set('name', event.currentTarget.value)}
       />
+      <TagsField {...fields} />
       {!existing && <ChannelChips {...fields} />}
     </Stack>
   );

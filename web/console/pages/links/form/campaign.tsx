@@ -1,7 +1,5 @@
-import { SimpleGrid, Stack, TagsInput, TextInput } from '@mantine/core';
-import type { Tags } from '../../../api/links.ts';
-import { useApi } from '../../../api/queries.ts';
-import { channelName, plural } from '../../../formats.ts';
+import { SimpleGrid, Stack, TextInput } from '@mantine/core';
+import { channelName } from '../../../formats.ts';
 import { type FormFields, joined, type LinkFormSection } from './fields.ts';
 import { FolderField } from './folder-field.tsx';
 import { UTM_FIELDS } from './link-draft.ts';
@@ -25,21 +23,8 @@ function placeholderOf(field: (typeof UTM_FIELDS)[number], channels: readonly st
 }
 
 function CampaignFields({ draft, set, wrong }: FormFields) {
-  const tags = useApi<Tags>('/links/tags');
   return (
     <Stack gap="md">
-      <TagsInput
-        label="Tags"
-        description="Press Enter after each tag."
-        data={(tags.data?.tags ?? []).map(({ tag }) => tag)}
-        maxTags={50}
-        maxLength={50}
-        value={draft.tags}
-        error={wrong('tags')}
-        onChange={(value) => set('tags', value)}
-        clearable
-        clearButtonProps={{ 'aria-label': 'Remove all tags' }}
-      />
       <FolderField
         value={draft.folder_id}
         error={wrong('folder_id')}
@@ -63,11 +48,11 @@ function CampaignFields({ draft, set, wrong }: FormFields) {
   );
 }
 
-/** Tags, folder and UTM parameters. */
+/** Folder and UTM parameters. */
 export const CAMPAIGN: LinkFormSection = {
   title: 'Campaign and UTM',
-  hint: 'Tags, folder, UTM parameters',
-  paths: /^(tags|folder_id|utm_\w+)(\.|$)/,
+  hint: 'Folder, UTM parameters',
+  paths: /^(folder_id|utm_\w+)(\.|$)/,
   words: (draft) => {
     const [channel = ''] = draft.channels;
     const utm = UTM_FIELDS.filter((field) => {
@@ -76,7 +61,6 @@ export const CAMPAIGN: LinkFormSection = {
       return text !== '' && text !== channel && !(field === 'utm_medium' && /^(social|local)$/.test(text));
     });
     return joined(
-      draft.tags.length > 2 ? plural(draft.tags.length, 'tag', 'tags') : draft.tags.join(', '),
       draft.folder_id !== null && 'in a folder',
       ...utm.map((field) => `${channelName(field.slice(4))} ${draft[field].trim()}`),
     );

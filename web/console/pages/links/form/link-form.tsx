@@ -28,7 +28,7 @@ type Props = {
 };
 
 /** Fields above the sections. */
-const BASICS = /^(destination_url|name|slug)$/;
+const BASICS = /^(destination_url|name|slug|tags(\.\d+)?)$/;
 
 /** Whether the form shows the field at `path`; errors of other fields show above the form. */
 function isOnPage(path: string, { channels }: LinkDraft, existing: FormFields['existing']): boolean {
@@ -122,7 +122,8 @@ function pathsOf(error: unknown): string[] {
   return error instanceof ApiFailure ? error.details.map(({ path }) => path) : [];
 }
 
-function wrongWith(error: unknown, path: string, existing: FormFields['existing']): string | null {
+/** What a failure says of the field at `path`, or null. */
+export function wrongWith(error: unknown, path: string, existing: FormFields['existing']): string | null {
   if (error instanceof DraftProblem) return error.path === path ? error.message : null;
   const own = fieldDetail(error, path);
   // Only a new link can become external.
