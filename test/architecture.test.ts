@@ -15,6 +15,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   workers: ['core', 'sql', 'clickhouse', 'workers'],
   api: ['core', 'sql', 'clickhouse', 'api'],
   web: ['core', 'web'],
+  sdk: ['sdk'],
 };
 
 /** First line of a file of `core` that browsers run too. It imports nothing of Node.js. */
@@ -23,6 +24,7 @@ const BROWSER_MARK = '// Browsers run this file too.';
 /** Files outside of the settings and of `cli`, which starts processes, that touch the environment, and why. */
 const ENVIRONMENT: Record<string, string> = {
   'ingest/http/uws.ts': 'uWebSockets.js reads a limit from it when it is loaded',
+  'sdk/typescript/src/hoplog.ts': 'HOPLOG_URL is the address of the API where a program gives none',
 };
 
 const ROOT = join(import.meta.dirname, '..');

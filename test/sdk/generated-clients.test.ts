@@ -80,7 +80,7 @@ test('a TypeScript client of @hey-api/openapi-ts compiles and reads every row', 
   const generated = join(folder, 'generated');
   await run(tool('node'), [
     '--disable-warning=ExperimentalWarning',
-    `--import=${here('typescript-5.ts')}`,
+    `--import=${here('../../sdk/generate/typescript-5.ts')}`,
     here('generate-typescript.ts'),
     `${url}/api/v1/openapi.json`,
     generated,
