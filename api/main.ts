@@ -9,7 +9,8 @@ import { type OpenTier, startTier, type TierProcess } from '../core/tier/start.t
 import { createPool } from '../sql/database/pool.ts';
 import { waitForSecrets } from '../sql/database/secrets.ts';
 import { isClockResetRequested } from '../sql/event-log/clock-corrections.ts';
-import { highWater, registerStream, streamRecord } from '../sql/event-log/streams.ts';
+import { markUnsendable, streamNeeds } from '../sql/event-log/missing.ts';
+import { registerStream, streamRecord } from '../sql/event-log/streams.ts';
 import { createApi } from './app.ts';
 import { apiReadiness } from './health/routes.ts';
 
@@ -52,7 +53,8 @@ async function openApi(tier: TierProcess): Promise<OpenTier> {
     streamName,
     register: (id, former) => registerStream(pool, streamName, id, former),
     recorded: (streamId) => streamRecord(pool, streamId, streamName),
-    stored: (streamId) => highWater(pool, streamId),
+    needs: (streamId) => streamNeeds(pool, streamId),
+    giveUp: (streamId, sequence) => markUnsendable(pool, streamId, sequence),
     isClockResetRequested: (streamId) => isClockResetRequested(pool, streamId),
     sealer: createAddressSealer(secrets.address),
     log,

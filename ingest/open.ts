@@ -7,7 +7,8 @@ import { openCredentials } from '../core/settings/credentials.ts';
 import type { Logger } from '../core/tier/log.ts';
 import { createPool } from '../sql/database/pool.ts';
 import { isClockResetRequested } from '../sql/event-log/clock-corrections.ts';
-import { highWater, registerStream, streamRecord } from '../sql/event-log/streams.ts';
+import { markUnsendable, streamNeeds } from '../sql/event-log/missing.ts';
+import { registerStream, streamRecord } from '../sql/event-log/streams.ts';
 import { loadSecrets, STREAM_NAME, secretsFile, tableDirectory } from './cached-secrets.ts';
 import { createIngest, type Ingest, type IngestDeps } from './create-ingest.ts';
 import { readOutstanding } from './max-clicks/outstanding.ts';
@@ -45,7 +46,8 @@ export async function openIngest(given: {
     streamName,
     register: (id, former) => registerStream(pool, streamName, id, former),
     recorded: (id) => streamRecord(pool, id, streamName),
-    stored: (id) => highWater(pool, id),
+    needs: (id) => streamNeeds(pool, id),
+    giveUp: (id, sequence) => markUnsendable(pool, id, sequence),
     isClockResetRequested: (id) => isClockResetRequested(pool, id),
     sealer,
     log,

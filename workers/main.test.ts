@@ -9,6 +9,7 @@ import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../cli/embedded/free-port.ts';
 import { openEventLogWriter } from '../core/event-log/open.ts';
+import { storedUpTo } from '../core/event-log/port.ts';
 import { createAddressSealer } from '../core/events/address-seal.ts';
 import type { Unstamped } from '../core/events/types.ts';
 import { uuidv7 } from '../core/ids.ts';
@@ -141,7 +142,8 @@ describe('the process of the workers', () => {
       {
         streamName: 'ingest-0',
         register: () => registerStream(pool, 'ingest-0'),
-        stored: async () => -1n,
+        needs: async () => storedUpTo(-1n),
+        giveUp: async () => {},
         sealer: createAddressSealer(address),
         log: silentLogger(),
         registry: new Registry(),

@@ -4,6 +4,7 @@ import { setImmediate as turnEnd } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import { openEventLogWriter, ownBatches } from '../../core/event-log/open.ts';
 import type { NewStream } from '../../core/event-log/port.ts';
+import { storedUpTo } from '../../core/event-log/port.ts';
 import type { AddressSealer } from '../../core/events/address-seal.ts';
 import { uuidToBytes, uuidv7 } from '../../core/ids.ts';
 import { readConfig } from '../../core/settings/config.ts';
@@ -43,7 +44,15 @@ export async function fillJournal(given: {
       kafkaBrokers: [],
       kafka: readConfig({}).kafka,
     },
-    { streamName, register, stored: async () => -1n, sealer, log: silentLogger(), registry: new Registry() },
+    {
+      streamName,
+      register,
+      needs: async () => storedUpTo(-1n),
+      giveUp: async () => {},
+      sealer,
+      log: silentLogger(),
+      registry: new Registry(),
+    },
   );
   const visitors = clicksFrom(7, Math.min(DIFFERENT, clicks));
   let lost = 0;

@@ -5,6 +5,7 @@ import { createKafka } from '../../core/event-log/kafka/client.ts';
 import { mergeBatches, toMessage } from '../../core/event-log/kafka/record.ts';
 import { openEventLogWriter, ownBatches } from '../../core/event-log/open.ts';
 import type { LogBatch } from '../../core/event-log/port.ts';
+import { storedUpTo } from '../../core/event-log/port.ts';
 import { createAddressSealer } from '../../core/events/address-seal.ts';
 import { asBuffer } from '../../core/events/as-buffer.ts';
 import { readConfig } from '../../core/settings/config.ts';
@@ -42,7 +43,8 @@ export async function asHoplog(shipment: Shipment): Promise<void> {
   const writer = await openEventLogWriter(config, {
     streamName,
     register: () => Promise.reject(new Error('the journal already has a stream')),
-    stored: async () => -1n,
+    needs: async () => storedUpTo(-1n),
+    giveUp: async () => {},
     sealer: createAddressSealer(Buffer.alloc(32, 7)),
     log: silentLogger(),
     registry,

@@ -20,7 +20,7 @@ import {
   readStreamIdentity,
   type WriterDependencies,
 } from './open.ts';
-import { type LogBatch, NOTHING_RECORDED, type StreamRecord } from './port.ts';
+import { type LogBatch, NOTHING_RECORDED, type StreamRecord, storedUpTo } from './port.ts';
 
 let dataDir: string;
 let remove: () => void;
@@ -39,7 +39,8 @@ const config = () => ({
 const dependencies = (register: WriterDependencies['register'] = async () => TEST_STREAM) => ({
   streamName: TEST_STREAM_NAME,
   register,
-  stored: async () => -1n,
+  needs: async () => storedUpTo(-1n),
+  giveUp: async () => {},
   sealer: testSealer,
   log: silentLogger(),
   registry: new Registry(),

@@ -8,7 +8,7 @@ import { JournalReader } from './journal/reader.ts';
 import type { DeadTopic } from './kafka/dead-topic.ts';
 import { shipToKafka } from './kafka/ship.ts';
 import { readShipperState } from './kafka/shipper-state.ts';
-import type { EventLogReader, EventLogWriter, NewStream, StreamRecord } from './port.ts';
+import type { EventLogReader, EventLogWriter, NewStream, StreamNeeds, StreamRecord } from './port.ts';
 
 export { ownBatches } from './journal/own-batches.ts';
 export { readStreamIdentity } from './journal/stream-identity.ts';
@@ -36,8 +36,10 @@ export type WriterDependencies = {
   register: (streamId: string, former: number | null) => Promise<NewStream>;
   /** Returns what PostgreSQL knows of the stream, at each start. Left out: nothing. */
   recorded?: (streamId: string) => Promise<StreamRecord>;
-  /** Returns the stream's high-water mark in PostgreSQL, the newest sequence that workers have stored; -1: none. */
-  stored: (streamId: string) => Promise<bigint>;
+  /** Returns what workers have stored of the stream, as PostgreSQL knows it. */
+  needs: (streamId: string) => Promise<StreamNeeds>;
+  /** Records that this process no longer has what the log has lost of the stream up to a sequence. */
+  giveUp: (streamId: string, sequence: bigint) => Promise<void>;
   /** Returns whether an operator wants the time set back. Called while the stream's time is ahead. Left out: no. */
   isClockResetRequested?: (streamId: string) => Promise<boolean>;
   sealer: AddressSealer;
@@ -56,7 +58,7 @@ export async function openEventLogWriter(
   dependencies: WriterDependencies,
 ): Promise<EventLogWriter> {
   const { dataDir, kafkaBrokers: brokers, kafka } = config;
-  const { stored, log, registry, streamName } = dependencies;
+  const { needs, giveUp, log, registry, streamName } = dependencies;
   if (brokers.length > 0) {
     const { clientConfig } = await import('./kafka/client.ts');
     clientConfig({ brokers, kafka }, streamName, log);
@@ -70,7 +72,8 @@ export async function openEventLogWriter(
   if (brokers.length === 0) return journal;
   const shipping = shipToKafka({
     journal,
-    stored: () => stored(journal.stream.streamId),
+    needs: () => needs(journal.stream.streamId),
+    giveUp: (sequence) => giveUp(journal.stream.streamId, sequence),
     brokers,
     kafka,
     dataDir,

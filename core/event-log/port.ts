@@ -92,12 +92,35 @@ export type LogBatch = {
   maxTs: number;
   /** The encoded events, back to back; see `core/events/codec.ts`. */
   payload: Uint8Array;
+  /**
+   * The newest sequence of the stream that its process had sent before this batch; -1: none. Left out where the process can't send
+   * again what the log loses.
+   */
+  previous?: bigint;
   /** Fingerprints of the schemas of the events by name (`click.v1`), where the log has them. */
   schemas?: SchemaFingerprints;
 };
 
 /** A piece of the log that is not a readable batch: reported and skipped. */
 export type LogDamage = { offset: bigint; nextOffset: bigint; reason: string; bytes: Uint8Array };
+
+/** Sequences of a stream that the log has lost, both inclusive. */
+export type MissingRange = { from: bigint; to: bigint };
+
+/** What workers have stored of a stream, and what its process is to send again. */
+export type StreamNeeds = {
+  /** The newest sequence that workers have stored; -1: none. */
+  stored: bigint;
+  /** Below `stored`, what the log has lost, in order. */
+  missing: readonly MissingRange[];
+  /** Offsets that the workers' lanes have reached, by partition; empty while nothing is missing. */
+  reached: ReadonlyMap<string, bigint>;
+};
+
+/** The needs of a stream of which workers have stored all up to a sequence; -1: nothing yet. */
+export function storedUpTo(stored: bigint): StreamNeeds {
+  return { stored, missing: [], reached: new Map() };
+}
 
 export interface EventLogReader {
   /** Returns the partitions that exist now. A new stream adds one. */

@@ -4,7 +4,7 @@ import { decodeEvents } from '../../core/events/codec.ts';
 import { CLICK_FLAGS } from '../../core/events/types.ts';
 import { bytesToUuid } from '../../core/ids.ts';
 import type { Pool } from '../../sql/database/pool.ts';
-import { leasesOfStream } from '../../sql/links/leases.ts';
+import { leasesOfStream, type StreamLeases } from '../../sql/links/leases.ts';
 
 /** Spent permits per lease of a stream: `used`, and the counted clicks that workers have not stored yet. */
 export type Outstanding = { linkId: string; spent: number }[];
@@ -35,10 +35,10 @@ export async function readOutstanding(given: {
   const { pool, streamId } = given;
   const before = await leasesOfStream(pool, streamId);
   if (before.leases.length === 0) return [];
-  requireStored(before.highWater, given.truncatedAhead());
+  requireStored(before, given.truncatedAhead());
   const counted = await countedIn(given.batchesAfter(before.highWater), streamId, given.sealer);
   const now = await leasesOfStream(pool, streamId);
-  requireStored(now.highWater, given.truncatedAhead());
+  requireStored(now, given.truncatedAhead());
   return now.leases.map(({ link_id, used }) => {
     const sequences = counted.get(link_id) ?? [];
     const unseen = sequences.filter((sequence) => sequence > now.highWater).length;
@@ -46,8 +46,9 @@ export async function readOutstanding(given: {
   });
 }
 
-/** @throws when the journal lacks clicks after the high-water mark */
-function requireStored(highWater: bigint, truncatedAhead: bigint): void {
+/** @throws when the journal lacks clicks after the high-water mark, or workers lack some before it */
+function requireStored({ highWater, isMissing }: StreamLeases, truncatedAhead: bigint): void {
+  if (isMissing) throw new Error('the log has lost events that are sent to it again; will retry');
   if (highWater >= truncatedAhead) return;
   throw new Error(
     `the journal was truncated to ${truncatedAhead}, but workers have stored only up to ${highWater}; will retry`,

@@ -111,6 +111,7 @@ export function leasesOfStream({ network, table }: LeasePool, streamId: string):
   return network.ask(() =>
     table.transaction(async () => ({
       highWater: table.streams.get(streamId)?.highWater ?? -1n,
+      isMissing: false,
       leases: [...table.leases.values()]
         .filter((lease) => lease.streamId === streamId && lease.granted !== lease.used)
         .map(({ linkId, used }) => ({ link_id: linkId, used })),

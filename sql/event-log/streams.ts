@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { NewStream, StreamRecord } from '../../core/event-log/port.ts';
+import type { MissingRange, NewStream, StreamRecord } from '../../core/event-log/port.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { assertInvariant } from '../../core/invariants.ts';
 import { ADVISORY_LOCKS } from '../database/advisory-locks.ts';
 import type { Queryable } from '../database/pool.ts';
 import { inTransaction, type Pool, type PoolClient } from '../database/pool.ts';
 import type { Lane } from './lanes.ts';
+import { type MissingRecord, rangesAbove, toMissingRecord } from './missing.ts';
 
 /** Progress of a stream. */
 export type StreamProgress = {
@@ -17,6 +18,12 @@ export type StreamProgress = {
   visibleBefore: number;
   /** The stream's clock was set back since its last advance, so `visibleBefore` may decrease. */
   isSetBack?: boolean;
+  /** Ranges below `highWater` that the log has lost and the stream's process is asked for, in order. Left out: none. */
+  missing?: readonly MissingRange[];
+  /** What is missing up to this sequence, the process no longer has. */
+  unsendable?: bigint;
+  /** Nothing that it lacks is waited for. */
+  isRetired?: boolean;
 };
 
 export type RegisteredStream = Required<NewStream>;
@@ -131,22 +138,22 @@ export async function readStreams(db: Queryable): Promise<StreamProgress[]> {
     ordinal: number;
     high_water: string;
     visible_before: number;
-  }>('SELECT stream_id, ordinal, high_water, visible_before FROM ingest_streams');
+    missing: MissingRecord;
+    unsendable: string;
+    is_retired: boolean;
+  }>(
+    `SELECT stream_id, ordinal, high_water, visible_before, missing, unsendable, state = 'retired' AS is_retired
+     FROM ingest_streams`,
+  );
   return rows.map((row) => ({
     streamId: row.stream_id,
     ordinal: row.ordinal,
     highWater: BigInt(row.high_water),
     visibleBefore: row.visible_before,
+    missing: row.is_retired ? [] : rangesAbove(row.missing, BigInt(row.unsendable)),
+    unsendable: BigInt(row.unsendable),
+    isRetired: row.is_retired,
   }));
-}
-
-/** Returns the newest stored sequence of a stream; -1 when there is none or the stream is not registered. */
-export async function highWater(db: Queryable, streamId: string): Promise<bigint> {
-  const { rows } = await db.query<{ high_water: string }>(
-    'SELECT high_water FROM ingest_streams WHERE stream_id = $1',
-    [streamId],
-  );
-  return BigInt(rows[0]?.high_water ?? -1);
 }
 
 /**
@@ -164,9 +171,10 @@ export async function advanceStreams(
 const ADVANCE_STREAMS = `UPDATE ingest_streams AS stream
   SET high_water = greatest(stream.high_water, moved.high_water),
       visible_before = CASE WHEN moved.is_set_back THEN moved.visible_before
-        ELSE greatest(stream.visible_before, moved.visible_before) END
-  FROM unnest($1::uuid[], $2::numeric[], $3::bigint[], $4::boolean[])
-    AS moved (stream_id, high_water, visible_before, is_set_back)
+        ELSE greatest(stream.visible_before, moved.visible_before) END,
+      missing = moved.missing
+  FROM unnest($1::uuid[], $2::numeric[], $3::bigint[], $4::boolean[], $5::jsonb[])
+    AS moved (stream_id, high_water, visible_before, is_set_back, missing)
   WHERE stream.stream_id = moved.stream_id`;
 
 const columnsOf = (streams: readonly StreamProgress[]) => [
@@ -174,6 +182,7 @@ const columnsOf = (streams: readonly StreamProgress[]) => [
   streams.map((stream) => String(stream.highWater)),
   streams.map((stream) => stream.visibleBefore),
   streams.map((stream) => stream.isSetBack ?? false),
+  streams.map(({ missing = [] }) => JSON.stringify(toMissingRecord(missing))),
 ];
 
 /**
@@ -196,8 +205,8 @@ export async function advanceLaneAndStreams(
   const { rows } = await db.query<{ advanced: boolean }>({
     name: 'advance_lane_and_streams',
     text: `WITH lane AS (
-       UPDATE log_lanes SET next_offset = $9, intent = NULL, updated_at = now()
-       WHERE consumer = $5 AND partition = $6 AND epoch = $7 AND held_by = $10 AND next_offset = $8 RETURNING 1),
+       UPDATE log_lanes SET next_offset = $10, intent = NULL, updated_at = now()
+       WHERE consumer = $6 AND partition = $7 AND epoch = $8 AND held_by = $11 AND next_offset = $9 RETURNING 1),
      streams AS (${ADVANCE_STREAMS} AND EXISTS (SELECT FROM lane))
      SELECT EXISTS (SELECT FROM lane) AS advanced`,
     values: [

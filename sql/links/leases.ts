@@ -116,6 +116,8 @@ export async function returnPermits(
 export type StreamLeases = {
   /** Sequence of the last event whose use is in `used`; -1n: none. */
   highWater: bigint;
+  /** The log has lost some events before that. */
+  isMissing: boolean;
   leases: { link_id: string; used: number }[];
 };
 
@@ -127,16 +129,18 @@ export async function leasesOfStream(db: Queryable, streamId: string): Promise<S
   // One statement, one snapshot: the high-water mark and the use up to it belong together.
   const { rows } = await db.query<{
     high_water: string;
+    is_missing: boolean;
     link_id: string | null;
     used: number;
   }>(
-    `SELECT s.high_water, l.link_id, l.used
+    `SELECT s.high_water, s.missing <> '[]' AS is_missing, l.link_id, l.used
      FROM ingest_streams s LEFT JOIN link_leases l ON l.stream_id = s.stream_id AND l.granted <> l.used
      WHERE s.stream_id = $1`,
     [streamId],
   );
   const leases = rows.flatMap(({ link_id, used }) => (link_id === null ? [] : [{ link_id, used }]));
-  return { highWater: BigInt(rows[0]?.high_water ?? -1), leases };
+  const [first] = rows;
+  return { highWater: BigInt(first?.high_water ?? -1), isMissing: first?.is_missing ?? false, leases };
 }
 
 /** Counted clicks of one stream on one link with `max_clicks`. */

@@ -6,6 +6,9 @@ CREATE TABLE ingest_streams (
   name           text NOT NULL,
   high_water     numeric(20) NOT NULL DEFAULT -1, -- last sequence inserted into ClickHouse; -1: none
   visible_before bigint NOT NULL DEFAULT 0,       -- microseconds: every event older than this is visible
+  -- Ranges of sequences below high_water that the log has lost, [["from", "to"], ...] in order: the process sends them again.
+  missing        jsonb NOT NULL DEFAULT '[]',
+  unsendable     numeric(20) NOT NULL DEFAULT -1, -- what is missing up to this sequence, the process no longer has
   state          text NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'retired')),
   -- When an operator requested to set the stream's time back (`hoplog stream reset-clock`); null: no open request.
   clock_reset_requested_at timestamptz,

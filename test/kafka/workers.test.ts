@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { freePort } from '../../cli/embedded/free-port.ts';
+import { createKafka } from '../../core/event-log/kafka/client.ts';
 import { readShipperState } from '../../core/event-log/kafka/shipper-state.ts';
+import { readConfig } from '../../core/settings/config.ts';
+import { silentLogger } from '../../core/tier/log.ts';
 import { accountFor } from '../faults/accounting.ts';
 import { exposedFigure } from '../support/exposed-figure.ts';
 import { makeLink } from '../support/first-click.ts';
@@ -202,6 +205,44 @@ test('lanes that move between workers that join, leave and die during inserts lo
   expect(clicked.refused).toEqual(new Map());
   expect(clicked.unanswered).toEqual([]);
   await accountFor(service, key, clicked.answered);
+});
+
+test('what Kafka deletes before workers have stored it is sent again from the journals: each click is there once', {
+  timeout: 300_000,
+}, async () => {
+  const urls = await links('deleted');
+  const first = await underLoad(urls, () => delay(500), LIGHT);
+  await accountFor(service, key, first.answered);
+  const topic = readConfig(env).kafka.topic;
+  const admin = createKafka(
+    { brokers: kafka.brokers.split(','), kafka: readConfig(env).kafka },
+    'deletes',
+    silentLogger(),
+  ).admin();
+  await admin.connect();
+  const records = async () =>
+    (await admin.fetchTopicOffsets(topic)).reduce((sum, { high }) => sum + Number(high), 0);
+
+  process.kill(tierProcess(dataDir, 'workers'), 'SIGSTOP');
+  const before = await records();
+  const lost = await underLoad(urls, () => delay(1_500), LIGHT);
+  // A start of the process between what is lost and what is not begins another epoch of its stream.
+  process.kill(tierProcess(dataDir, 'ingest'), 'SIGKILL');
+  const isThere = await underLoad(urls.slice(1), () => delay(500), LIGHT);
+  await expect.poll(records, PATIENT).toBeGreaterThan(before + 60);
+  const partitions = (await admin.fetchTopicOffsets(topic)).map(({ partition, high }) => ({
+    partition,
+    offset: high,
+  }));
+  await admin.deleteTopicRecords({ topic, partitions });
+  await admin.disconnect();
+  const later = await underLoad(urls, () => delay(500), LIGHT);
+  killWorkers();
+
+  const answered = [...lost.answered, ...isThere.answered, ...later.answered];
+  await accountFor(service, key, answered);
+  expect(await exposedFigure(metricsPort + 1, 'hoplog_shipper_sent_again_events_total')).toBeGreaterThan(0);
+  expect(await exposedFigure(metricsPort + 2, 'hoplog_worker_sequence_gaps_total')).toBeGreaterThan(0);
 });
 
 test('behind a ClickHouse that is too slow only the lag grows: redirects, memory and journal stay within bounds', {

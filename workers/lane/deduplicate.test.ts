@@ -52,6 +52,63 @@ describe('deduplicateBatch', () => {
     expect(stream.visibleBefore).toBe(778);
   });
 
+  describe('of a process that can send again what the log has lost', () => {
+    const sentAfter = (previous: bigint, given: LogBatch) => ({ ...given, previous });
+
+    /** Passes batches on, one after the other. Returns the fresh sequences of each. */
+    function pass(stream: StreamProgress, ...batches: LogBatch[]): string[] {
+      return batches.map((given) => {
+        const found = deduplicateBatch(given, new Map([['s', stream]]));
+        if (found.outcome !== 'known') throw new Error('the stream is known');
+        const { firstFresh, lastFresh, isSentAgain } = found;
+        return `${firstFresh}-${lastFresh}${isSentAgain ? ' again' : ''}`;
+      });
+    }
+
+    it('takes what is missing once, in any pieces, and makes nothing visible meanwhile', () => {
+      const stream = streamAt(9n);
+      expect(pass(stream, sentAfter(9n, batch(10n, 5, 50)), sentAfter(29n, batch(30n, 5, 300)))).toEqual([
+        '10-14',
+        '30-34',
+      ]);
+      expect(stream).toMatchObject({ missing: [{ from: 15n, to: 29n }], visibleBefore: 51, highWater: 34n });
+      expect(pass(stream, batch(12n, 8, 150), batch(12n, 8, 150), batch(20n, 12, 310))).toEqual([
+        '15-19 again',
+        '35-19',
+        '20-29 again',
+      ]);
+      expect(stream).toMatchObject({ missing: [], visibleBefore: 311, highWater: 34n });
+    });
+
+    it('finds what is missing at the end of an epoch, whose last sequence is not known', () => {
+      const stream = streamAt(9n);
+      pass(stream, sentAfter(24n, batch(EPOCH, 5)));
+      expect(stream.missing).toEqual([{ from: 10n, to: EPOCH - 1n }]);
+      expect(pass(stream, batch(10n, 15), sentAfter(EPOCH + 4n, batch(EPOCH + 5n, 1)))).toEqual([
+        '10-24 again',
+        `${EPOCH + 5n}-${EPOCH + 5n}`,
+      ]);
+      expect(stream.missing).toEqual([{ from: 25n, to: EPOCH - 1n }]);
+    });
+
+    it('waits for nothing before a piece that was sent again, and reports it', () => {
+      const stream = streamAt(9n);
+      pass(stream, sentAfter(29n, batch(30n, 5)));
+      const found = deduplicateBatch(batch(20n, 5), new Map([['s', stream]]));
+      expect(found).toMatchObject({ gap: { expected: 10n, found: 20n, isAskedFor: false }, duplicates: 0 });
+      expect(stream.missing).toEqual([{ from: 25n, to: 29n }]);
+    });
+
+    it('asks for nothing that the process never sent, nor of a retired stream', () => {
+      const restarted = streamAt(9n);
+      pass(restarted, sentAfter(9n, batch(EPOCH, 5)));
+      expect(restarted.missing ?? []).toEqual([]);
+      const retired = { ...streamAt(9n), isRetired: true };
+      pass(retired, sentAfter(29n, batch(30n, 5)));
+      expect(retired.missing ?? []).toEqual([]);
+    });
+  });
+
   it('recognizes an unregistered stream', () => {
     expect(deduplicateBatch(batch(0n, 1), new Map())).toEqual({ outcome: 'unknown_stream' });
   });

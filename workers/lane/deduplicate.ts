@@ -1,14 +1,23 @@
 import type { LogBatch } from '../../core/event-log/port.ts';
 import type { StreamProgress } from '../../sql/event-log/streams.ts';
 
-/** Sequences missing between a stream's high-water mark and a batch of the same epoch. */
-export type Gap = { streamId: string; expected: bigint; found: bigint };
+/** Sequences missing between a stream's high-water mark and a batch. */
+export type Gap = { streamId: string; expected: bigint; found: bigint; isAskedFor: boolean };
 
 /**
- * The new part of a batch. `firstFresh` is its least sequence; past the batch's last one when all of it is duplicate.
+ * The new part of a batch: its sequences from `firstFresh` to `lastFresh`. `firstFresh` is past the batch's last one when all of it
+ * is duplicate. `isSentAgain`: it fills what the log had lost.
  */
 export type Deduplicated =
-  | { outcome: 'known'; stream: StreamProgress; firstFresh: bigint; duplicates: number; gap: Gap | null }
+  | {
+      outcome: 'known';
+      stream: StreamProgress;
+      firstFresh: bigint;
+      lastFresh: bigint;
+      duplicates: number;
+      gap: Gap | null;
+      isSentAgain: boolean;
+    }
   | { outcome: 'unknown_stream' };
 
 const COUNTER_BITS = 40n;
@@ -17,6 +26,10 @@ const COUNTER = (1n << COUNTER_BITS) - 1n;
 /**
  * Compares a batch with its stream's high-water mark and advances the mark. A restarted producer may send a batch twice, so
  * events at or below the mark are duplicates. Sequences are contiguous from 0 in each epoch, so a gap is a loss.
+ *
+ * A process that ships its journal says what it had sent before each batch. What lies between the mark and that is lost in
+ * the log only: it becomes a range of `missing`, and the process is asked for it. While a range is missing, `visibleBefore`
+ * stays: its events are older. They come in order, so what a range still lacks before a batch does not come.
  *
  * @param streams progress by stream id; the batch's entry is changed
  */
@@ -27,18 +40,76 @@ export function deduplicateBatch(
   const stream = streams.get(batch.streamId);
   if (!stream) return { outcome: 'unknown_stream' };
   const last = batch.firstSequence + BigInt(batch.count) - 1n;
-  const next = stream.highWater + 1n;
-  const firstFresh = batch.firstSequence > stream.highWater ? batch.firstSequence : next;
-  const duplicates = firstFresh > last + 1n ? batch.count : Number(firstFresh - batch.firstSequence);
-  const expected = expectedAfter(stream.highWater, batch.firstSequence);
-  const gap =
-    batch.firstSequence > stream.highWater && batch.firstSequence > expected
-      ? { streamId: batch.streamId, expected, found: batch.firstSequence }
-      : null;
-  if (last > stream.highWater) stream.highWater = last;
-  // Times of a stream strictly increase.
-  stream.visibleBefore = Math.max(stream.visibleBefore, batch.maxTs + 1);
-  return { outcome: 'known', stream, firstFresh, duplicates, gap };
+  return last <= stream.highWater ? belowMark(batch, last, stream) : beyondMark(batch, last, stream);
+}
+
+function beyondMark(batch: LogBatch, last: bigint, stream: StreamProgress): Deduplicated {
+  const { firstSequence: first, streamId, previous } = batch;
+  const { highWater } = stream;
+  const firstFresh = first > highWater ? first : highWater + 1n;
+  const expected = expectedAfter(highWater, first);
+  const isCounterMissing = first > highWater && first > expected;
+  const wasSentBetween = previous !== undefined && previous > highWater && previous < first;
+  const isAskedFor = (isCounterMissing || wasSentBetween) && previous !== undefined && !stream.isRetired;
+  if (isAskedFor) stream.missing = [...(stream.missing ?? []), { from: highWater + 1n, to: first - 1n }];
+  // Before the first event of a stream, what was sent may be of an earlier stream of the same journal.
+  const isGap = isCounterMissing || (wasSentBetween && highWater >= 0n);
+  stream.highWater = last;
+  advanceVisible(stream, batch);
+  return {
+    outcome: 'known',
+    stream,
+    firstFresh,
+    lastFresh: last,
+    duplicates: Number(firstFresh - first),
+    gap: isGap
+      ? { streamId, expected: isCounterMissing ? expected : highWater + 1n, found: first, isAskedFor }
+      : null,
+    isSentAgain: false,
+  };
+}
+
+function belowMark(batch: LogBatch, last: bigint, stream: StreamProgress): Deduplicated {
+  const { firstSequence: first, streamId } = batch;
+  const { missing = [] } = stream;
+  const filled = missing.find(({ from, to }) => first <= to && last >= from);
+  if (!filled) {
+    advanceVisible(stream, batch);
+    return {
+      outcome: 'known',
+      stream,
+      firstFresh: stream.highWater + 1n,
+      lastFresh: last,
+      duplicates: batch.count,
+      gap: null,
+      isSentAgain: false,
+    };
+  }
+  const startsBefore = first < filled.from;
+  const endsAfter = last > filled.to;
+  const firstFresh = startsBefore ? filled.from : first;
+  const lastFresh = endsAfter ? filled.to : last;
+  stream.missing = missing.flatMap((range) => {
+    if (range !== filled) return [range];
+    return last < filled.to ? [{ from: last + 1n, to: filled.to }] : [];
+  });
+  advanceVisible(stream, batch);
+  const expected = expectedAfter(filled.from - 1n, firstFresh);
+  return {
+    outcome: 'known',
+    stream,
+    firstFresh,
+    lastFresh,
+    duplicates: batch.count - Number(lastFresh - firstFresh + 1n),
+    gap: firstFresh > expected ? { streamId, expected, found: firstFresh, isAskedFor: false } : null,
+    isSentAgain: true,
+  };
+}
+
+/** Times of a stream strictly increase. What is missing is older than what came after it. */
+function advanceVisible(stream: StreamProgress, { maxTs }: LogBatch): void {
+  if ((stream.missing ?? []).length > 0) return;
+  stream.visibleBefore = Math.max(stream.visibleBefore, maxTs + 1);
 }
 
 /** The greatest first sequence without a gap. */

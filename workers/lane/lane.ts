@@ -136,11 +136,17 @@ export async function runLane(
     const ids = new Set(range.batches.map((batch) => batch.streamId));
     const unseen = [...ids].filter((id) => (seenAt.get(id) ?? Number.NEGATIVE_INFINITY) < now - UNSEEN_MS);
     for (const id of ids) seenAt.set(id, now);
-    if (unseen.length === 0) return;
+    const isMissing = [...ids].some((id) => (streams.get(id)?.missing ?? []).length > 0);
+    if (unseen.length === 0 && !(isMissing && lookedForMissingAt < now - MISSING_MS)) return;
+    lookedForMissingAt = now;
     for (const stream of await retry('read_streams', () => readStreams(pool))) {
       const known = streams.get(stream.streamId);
       if (!known || (unseen.includes(stream.streamId) && stream.highWater > known.highWater)) {
         streams.set(stream.streamId, stream);
+      } else if (known.missing) {
+        // The row is behind this lane, so only what its process gave up is taken from it.
+        const { unsendable = -1n, isRetired } = stream;
+        known.missing = isRetired ? [] : known.missing.filter(({ to }) => to > unsendable);
       }
     }
   }
@@ -172,7 +178,7 @@ export async function runLane(
       }
       await onState?.('intended', lane);
       for (const block of blocks) {
-        const mayBeStored = replayedToken !== null || isInDoubt(block.block);
+        const mayBeStored = replayedToken !== null || prepared.isSentAgain || isInDoubt(block.block);
         const stored = await insert(block, token, mayBeStored);
         refused.push(...stored.refused);
         if (replayedToken === null) foundAgain += stored.found;
@@ -242,6 +248,7 @@ export async function runLane(
   const waitMs = () => (quiet?.isQuiet() ? LANE_DEFAULTS.quietWaitMs : LANE_DEFAULTS.waitMs);
 
   const seenAt = new Map<string, number>();
+  let lookedForMissingAt = Number.NEGATIVE_INFINITY;
   let storing = settledPromise();
   let stored = lane.nextOffset;
   let hasResumed = false;
@@ -312,6 +319,8 @@ export async function runLane(
 
 /** A stream that moves to another partition stays there for longer. Milliseconds. */
 const UNSEEN_MS = 5_000;
+/** Interval at which a lane looks whether a process has given up what is missing. Milliseconds. */
+const MISSING_MS = 1_000;
 
 type Ready = { prepared: Prepared; blocks: EncodedBlock[] };
 

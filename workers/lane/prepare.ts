@@ -46,6 +46,8 @@ export type Prepared = {
   streams: StreamProgress[];
   leaseUses: PermitUse[];
   corrections: CorrectionReport[];
+  /** Some rows fill what the log had lost: ClickHouse may have them from an insert whose range was lost. */
+  isSentAgain: boolean;
 };
 
 export type PrepareDependencies = {
@@ -91,16 +93,23 @@ export function createPrepareStep(dependencies: PrepareDependencies): PrepareSte
       into.deadLetters.push(...deadBatch(into.range.partition, batch, 'unknown_stream'));
       return;
     }
-    const { stream, firstFresh, duplicates, gap } = found;
+    const { stream, firstFresh, lastFresh, duplicates, gap } = found;
+    const isFresh = (sequence: bigint) => sequence >= firstFresh && sequence <= lastFresh;
+    if (found.isSentAgain) into.isSentAgain = true;
     if (duplicates > 0) metrics.duplicates.inc({ found: 'sequence' }, duplicates);
     if (gap) {
       metrics.gaps.inc();
-      log.error({ partition: into.range.partition, ...printable(gap) }, 'events are missing from the log');
+      log.error(
+        { partition: into.range.partition, ...printable(gap) },
+        gap.isAskedFor
+          ? 'events are missing from the log; their process is asked to send them again'
+          : 'events are missing from the log',
+      );
     }
     if (duplicates === batch.count) return;
     const { events, undecodable } = decode(batch);
     for (const bad of undecodable) {
-      if (bad.sequence < firstFresh) continue;
+      if (!isFresh(bad.sequence)) continue;
       into.deadLetters.push({
         partition: into.range.partition,
         logOffset: batch.offset,
@@ -114,7 +123,7 @@ export function createPrepareStep(dependencies: PrepareDependencies): PrepareSte
     let heartbeats = 0;
     for (const decoded of events) {
       const { event, sequence } = decoded;
-      if (sequence < firstFresh) continue;
+      if (!isFresh(sequence)) continue;
       if (event.kind === 'click') {
         addClick(into, batch, stream, decoded);
         if (event.flags & CLICK_FLAGS.counted) countUse(uses, event.linkId, batch.streamId);
@@ -163,6 +172,7 @@ export function createPrepareStep(dependencies: PrepareDependencies): PrepareSte
       streams: [],
       leaseUses: [],
       corrections: [],
+      isSentAgain: false,
     };
     const uses = new Map<string, PermitUse>();
     for (const batch of range.batches) addBatch(prepared, batch, streams, uses);

@@ -7,7 +7,7 @@ import type { LogBatch, LogDamage } from '../port.ts';
  * Headers of a record. A record is consecutive journal batches of one stream, merged so that many events share its
  * cost. Its value is the events as in the journal; its headers are what a consumer needs before it decodes them.
  */
-const HEADERS = ['stream', 'first', 'count', 'min-ts', 'max-ts', 'format', 'schemas'] as const;
+const HEADERS = ['stream', 'first', 'count', 'min-ts', 'max-ts', 'format', 'schemas', 'previous'] as const;
 
 /** Version of the framing in `core/events/codec.ts`; each event names its own schema version. */
 const FORMAT = 'hoplog-events/1';
@@ -63,8 +63,12 @@ function joined(group: LogBatch[], into: Buffer): LogBatch {
   };
 }
 
-/** Returns the record of a batch, for this partition. */
-export function toMessage(batch: LogBatch, partition: number): Message {
+/**
+ * Returns the record of a batch, for this partition.
+ *
+ * @param previous see {@link LogBatch}
+ */
+export function toMessage(batch: LogBatch, partition: number, previous?: bigint): Message {
   const schemas = describeSchemas(batch.payload);
   return {
     key: batch.streamId,
@@ -78,6 +82,7 @@ export function toMessage(batch: LogBatch, partition: number): Message {
       'max-ts': String(batch.maxTs),
       format: FORMAT,
       ...(schemas === '' ? {} : { schemas }),
+      ...(previous === undefined ? {} : { previous: String(previous) }),
     },
   };
 }
@@ -103,8 +108,16 @@ export function fromMessage({ offset, value, headers = {} }: ReceivedMessage): L
   const position = BigInt(offset);
   const at = { offset: position, nextOffset: position + 1n };
   const bytes = value ?? new Uint8Array();
-  const [stream = '', first = '', count = '', minTs = '', maxTs = '', format = '', schemas = ''] =
-    HEADERS.map((name) => String(headers[name] ?? ''));
+  const [
+    stream = '',
+    first = '',
+    count = '',
+    minTs = '',
+    maxTs = '',
+    format = '',
+    schemas = '',
+    previous = '',
+  ] = HEADERS.map((name) => String(headers[name] ?? ''));
   if (format === DAMAGE_FORMAT) return { ...at, reason: String(headers.reason ?? 'damaged'), bytes };
   if (format !== FORMAT) return { ...at, reason: 'unknown_format', bytes };
   const numbers = [first, count, minTs, maxTs].every((text) => /^\d{1,20}$/.test(text));
@@ -120,5 +133,6 @@ export function fromMessage({ offset, value, headers = {} }: ReceivedMessage): L
     maxTs: Number(maxTs),
     payload: bytes,
     ...(schemas === '' ? {} : { schemas: parseSchemas(schemas) }),
+    ...(/^(-1|\d{1,20})$/.test(previous) ? { previous: BigInt(previous) } : {}),
   };
 }

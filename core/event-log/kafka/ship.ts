@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { KafkaSettings } from '../../settings/config.ts';
 import type { Logger } from '../../tier/log.ts';
 import { startRestartingThread } from '../../tier/restarting-thread.ts';
-import type { EventLogWriter, StreamIdentity } from '../port.ts';
+import type { EventLogWriter, StreamIdentity, StreamNeeds } from '../port.ts';
 
 export type ShipperData = {
   brokers: string[];
@@ -13,9 +13,15 @@ export type ShipperData = {
   logLevel: string;
 };
 
-export type ToShipper = { stored: string | null; fill: number } | { stopWithinMs: number };
-/** `started`: the thread has loaded, native modules included. */
-export type FromShipper = { started: true } | { shipped: number } | { outage: boolean };
+/** `needs`: null while PostgreSQL does not respond. */
+export type ToShipper = { needs: StreamNeeds | null; fill: number } | { stopWithinMs: number };
+/** `started`: the thread has loaded, native modules included. `unsendable`: see `ShipperOptions`. */
+export type FromShipper =
+  | { started: true }
+  | { shipped: number }
+  | { sentAgain: number }
+  | { unsendable: bigint }
+  | { outage: boolean };
 
 export type Shipping = {
   /** Whether a thread has started since this process began. Without one, events never leave the journal. */
@@ -26,8 +32,10 @@ export type Shipping = {
 
 export type ShippingOptions = Omit<ShipperData, 'stream' | 'logLevel'> & {
   journal: EventLogWriter;
-  /** Returns the stream's high-water mark, the newest sequence that workers have stored. */
-  stored: () => Promise<bigint>;
+  /** Returns what workers have stored of the stream. */
+  needs: () => Promise<StreamNeeds>;
+  /** Records that the journal no longer holds what the log has lost up to a sequence. */
+  giveUp: (sequence: bigint) => Promise<void>;
   log: Logger;
   registry: Registry;
 };
@@ -41,11 +49,16 @@ const THREAD = new URL('./shipper-thread.ts', import.meta.url);
  * logged each time; `hasStarted` stays false meanwhile.
  */
 export function shipToKafka(options: ShippingOptions): Shipping {
-  const { journal, stored, log, registry, brokers, kafka, dataDir, streamName } = options;
+  const { journal, needs, giveUp, log, registry, brokers, kafka, dataDir, streamName } = options;
   const registers = [registry];
   const shipped = new Counter({
     name: 'hoplog_shipper_events_total',
     help: 'Events acknowledged by Kafka.',
+    registers,
+  });
+  const sentAgain = new Counter({
+    name: 'hoplog_shipper_sent_again_events_total',
+    help: 'Events sent again because Kafka had lost them before workers stored them.',
     registers,
   });
   const outage = new Gauge({
@@ -62,6 +75,7 @@ export function shipToKafka(options: ShippingOptions): Shipping {
     logLevel: log.level,
   };
   let started = false;
+  let unsendable = -1n;
   const thread = startRestartingThread<ToShipper, FromShipper>({
     url: THREAD,
     workerData: data,
@@ -70,19 +84,28 @@ export function shipToKafka(options: ShippingOptions): Shipping {
     onMessage(message) {
       if ('started' in message) started = true;
       else if ('shipped' in message) shipped.inc(message.shipped);
+      else if ('sentAgain' in message) sentAgain.inc(message.sentAgain);
+      else if ('unsendable' in message) unsendable = message.unsendable;
       else outage.set(message.outage ? 1 : 0);
     },
     onDeath: () => outage.set(1),
   });
 
+  async function ask(): Promise<StreamNeeds> {
+    const given = unsendable;
+    if (given >= 0n) await giveUp(given);
+    if (unsendable === given) unsendable = -1n;
+    return needs();
+  }
+
   let asking = false;
   const freeing = setInterval(() => {
     if (asking) return;
     asking = true;
-    void stored()
+    void ask()
       .then(
-        (sequence) => thread.post({ stored: String(sequence), fill: journal.fill() }),
-        () => thread.post({ stored: null, fill: journal.fill() }),
+        (told) => thread.post({ needs: told, fill: journal.fill() }),
+        () => thread.post({ needs: null, fill: journal.fill() }),
       )
       .finally(() => {
         asking = false;

@@ -31,6 +31,8 @@ const shipper = startShipper({
     pending += events;
     postTimer ??= setTimeout(postShipped, POST_EVERY_MS);
   },
+  onSentAgain: (events) => post({ sentAgain: events }),
+  onUnsendable: (sequence) => post({ unsendable: sequence }),
   onOutage: (outage) => post({ outage }),
 });
 
@@ -55,8 +57,7 @@ port.on('message', (message: ToShipper) => {
     );
     return;
   }
-  const stored = message.stored === null ? null : BigInt(message.stored);
-  shipper.truncate(stored, message.fill).catch((error: unknown) => {
+  shipper.truncate(message.needs, message.fill).catch((error: unknown) => {
     log.debug({ err: error }, 'failed to truncate the journal');
   });
 });

@@ -18,6 +18,7 @@ import { decodeEvents } from '../../events/codec.ts';
 import { type KafkaSettings, readConfig } from '../../settings/config.ts';
 import { silentLogger } from '../../tier/log.ts';
 import type { JournalWriter } from '../journal/writer.ts';
+import { storedUpTo } from '../port.ts';
 import { createKafka } from './client.ts';
 import { LOOK_FOR_PARTITIONS_MS } from './partitions.ts';
 import { KafkaReader } from './reader.ts';
@@ -196,11 +197,11 @@ test('the journal keeps what Kafka has until workers have stored it', async () =
   const last = await append(0, 400);
   await shippedUpTo(last);
   const whole = (await readJournal(dataDir)).clicks.length;
-  await truncate(-1n, 0.1);
+  await truncate(storedUpTo(-1n), 0.1);
   await truncate(null, 0.1);
   expect((await readJournal(dataDir)).clicks).toHaveLength(whole);
   const half = (await readJournal(dataDir)).clicks[200]?.sequence ?? 0n;
-  await truncate(half, 0.1);
+  await truncate(storedUpTo(half), 0.1);
   const left = (await readJournal(dataDir)).clicks.map(({ sequence }) => sequence);
   expect(left.length).toBeLessThan(whole);
   expect(left[0]).toBeLessThanOrEqual(half);
@@ -229,15 +230,15 @@ test('a disk without a block for the shipper’s offset stops nothing: what is s
   expect(await inKafka(last)).toHaveLength(400);
   expect(readShipperState(directory())).toBeNull();
   // Under pressure the offset must be saved: until that is possible, what workers lack stays.
-  await vi.waitFor(() => expect(truncate(-1n, 0.6)).rejects.toThrow(), 40_000);
+  await vi.waitFor(() => expect(truncate(storedUpTo(-1n), 0.6)).rejects.toThrow(), 40_000);
   expect((await readJournal(dataDir)).clicks).toHaveLength(400);
   await vi.waitFor(async () => {
-    await truncate(last, 0.1);
+    await truncate(storedUpTo(last), 0.1);
     expect((await readJournal(dataDir)).clicks.length).toBeLessThan(100);
   }, 40_000);
   rmdirSync(refusal);
   await vi.waitFor(async () => {
-    await truncate(-1n, 0.6);
+    await truncate(storedUpTo(-1n), 0.6);
     expect(readShipperState(directory())?.truncatedAhead).toBeGreaterThanOrEqual(last);
   }, 40_000);
 });
@@ -250,7 +251,7 @@ test('nothing is truncated that Kafka has not acknowledged, however full the jou
     const { truncate } = ship();
     await append(0, 400);
     await truncate(null, 1);
-    await truncate(1n << 50n, 1);
+    await truncate(storedUpTo(1n << 50n), 1);
     expect((await readJournal(dataDir)).clicks).toHaveLength(400);
   } finally {
     await shipper?.stop(0);
@@ -263,7 +264,8 @@ test('a thread that dies is replaced, and stopping works even while there is non
   const registry = new Registry();
   const shipping = shipToKafka({
     journal,
-    stored: async () => -1n,
+    needs: async () => storedUpTo(-1n),
+    giveUp: async () => {},
     log: silentLogger(),
     registry,
     // As a thread with a broken disk: it can't read its offset.
@@ -289,13 +291,13 @@ test('a stream moves to its partition among more of them, once workers have stor
   await shippedUpTo(before);
   expect(readShipperState(directory())?.partition).toBe(0);
   expect(await addPartitions(admin, settings.topic, 2)).toBe(1);
-  await shipping.truncate(before - 1n, 0);
+  await shipping.truncate(storedUpTo(before - 1n), 0);
   // Nothing tells that it has looked, but what it sends: it looks after ten seconds.
   await delay(LOOK_FOR_PARTITIONS_MS + 2_000);
   // As workers do, also for the heartbeats behind them.
   await vi.waitFor(
     async () => {
-      await shipping.truncate(1n << 63n, 0);
+      await shipping.truncate(storedUpTo(1n << 63n), 0);
       expect(readShipperState(directory())?.partition).toBe(1);
     },
     { timeout: 40_000, interval: 200 },

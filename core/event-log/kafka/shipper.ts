@@ -6,11 +6,12 @@ import { MAX_PAYLOAD_BYTES } from '../journal/frame.ts';
 import { offsetHolding } from '../journal/own-batches.ts';
 import { JournalReader } from '../journal/reader.ts';
 import { streamDirectory } from '../journal/segments.ts';
-import type { LogBatch, LogDamage, StreamIdentity } from '../port.ts';
+import { type LogBatch, type LogDamage, type StreamIdentity, type StreamNeeds, storedUpTo } from '../port.ts';
 import { COMPRESSION, RecordTooLarge } from './compression.ts';
 import { countPartitions, LOOK_FOR_PARTITIONS_MS, partitionOf } from './partitions.ts';
 import { mergeBatches, toDamageMessage, toMessage } from './record.ts';
 import { explainError, RefusedByBrokers } from './refusals.ts';
+import { createSendAgain } from './send-again.ts';
 import { readShipperState, type ShipperState, writeShipperState } from './shipper-state.ts';
 import { ensureTopic } from './topic.ts';
 
@@ -50,6 +51,10 @@ export type ShipperOptions = {
   stream: StreamIdentity;
   log: Logger;
   onShipped: (events: number) => void;
+  /** Called when events were sent that the log had lost. */
+  onSentAgain?: (events: number) => void;
+  /** Called when the journal no longer holds what the log has lost up to a sequence. */
+  onUnsendable?: (sequence: bigint) => void;
   /** Called when sending fails (`true`) and when it works again (`false`). */
   onOutage: (out: boolean) => void;
 };
@@ -59,13 +64,14 @@ export type Shipper = {
   ended: Promise<Error | null>;
   /**
    * Truncates the journal up to what Kafka has acknowledged. Normally workers must have stored it too, since a
-   * restart of the stream counts the rest (`max_clicks`). Under pressure it goes further and saves how far.
+   * restart of the stream counts the rest (`max_clicks`). Under pressure it goes further and saves how far. What the log has
+   * lost is sent again.
    *
-   * @param stored the stream's high-water mark; null: not known
+   * @param needs what workers have stored of the stream; null: not known
    * @param fill share of the journal's budget in use
    * @throws the error of the disk when that can't be saved; then it truncates only what workers have stored
    */
-  truncate(stored: bigint | null, fill: number): Promise<void>;
+  truncate(needs: StreamNeeds | null, fill: number): Promise<void>;
   /** Ships what the journal holds now, at most for `withinMs`, and ends. */
   stop(withinMs: number): Promise<void>;
 };
@@ -86,8 +92,13 @@ export function startShipper(options: ShipperOptions): Shipper {
   let state: ShipperState | null = readShipperState(directory);
   let savedAt = 0;
   let isRefused = false;
-  /** The newest sequence of the stream that workers have stored, as last told. */
-  let storedUpTo = -1n;
+  /** What workers have stored of the stream, as last told. */
+  let needs = storedUpTo(-1n);
+  const sendAgain = createSendAgain({
+    ...options,
+    isStopping: () => stopping.signal.aborted,
+    maxBytes: READ_BYTES,
+  });
 
   /**
    * Saves the offset, or continues without: a full disk has no block for it, and shipping is what frees the disk.
@@ -160,11 +171,13 @@ export function startShipper(options: ShipperOptions): Shipper {
 
   async function isStored(sequence: bigint): Promise<boolean> {
     const deadline = performance.now() + MOVE_WAIT_MS;
-    while (storedUpTo < sequence && performance.now() < deadline && !stopping.signal.aborted) {
+    while (!isWhole(sequence) && performance.now() < deadline && !stopping.signal.aborted) {
       await delay(MOVE_POLL_MS);
     }
-    return storedUpTo >= sequence;
+    return isWhole(sequence);
   }
+
+  const isWhole = (sequence: bigint) => needs.stored >= sequence && needs.missing.length === 0;
 
   /** The client asks for the partitions of a topic when it connects, and then each five minutes. */
   async function reconnected(producer: Producer): Promise<Producer> {
@@ -200,8 +213,9 @@ export function startShipper(options: ShipperOptions): Shipper {
     }
   }
 
-  async function send(producer: Producer, message: Message): Promise<void> {
-    await untilDone('send', async () => {
+  /** @returns the offset of the record */
+  function send(producer: Producer, message: Message): Promise<bigint> {
+    return untilDone('send', async () => {
       const sent = await producer.send({
         topic: kafka.topic,
         acks: -1,
@@ -211,7 +225,9 @@ export function startShipper(options: ShipperOptions): Shipper {
       });
       // The client drops messages for a partition that it does not know, without an error (kafkajs 2.2.4,
       // `src/cluster/index.js`, `findLeaderForPartitions`).
-      if (sent.length === 0) throw new UnknownPartition(message.partition);
+      const [record] = sent;
+      if (record === undefined) throw new UnknownPartition(message.partition);
+      return BigInt(record.baseOffset ?? record.offset ?? 0);
     });
   }
 
@@ -227,21 +243,27 @@ export function startShipper(options: ShipperOptions): Shipper {
       );
       await send(producer, toDamageMessage(piece, options.stream.streamId, at.partition));
     }
-    for (const record of mergeBatches(read.batches, merged)) {
+    await inRecords(read.batches, (record) => sendRecord(producer, at, record));
+  }
+
+  /** Sends batches as few records: as smaller ones where they do not compress enough. */
+  async function inRecords(
+    batches: readonly LogBatch[],
+    sendOne: (record: LogBatch) => Promise<void>,
+  ): Promise<void> {
+    for (const record of mergeBatches(batches, merged)) {
       try {
-        await sendRecord(producer, at, record);
+        await sendOne(record);
       } catch (error) {
         if (!(error instanceof RecordTooLarge)) throw error;
-        const held = read.batches.filter(
-          ({ offset }) => offset >= record.offset && offset < record.nextOffset,
-        );
-        for (const part of mergeBatches(held, small)) await sendRecord(producer, at, part);
+        const held = batches.filter(({ offset }) => offset >= record.offset && offset < record.nextOffset);
+        for (const part of mergeBatches(held, small)) await sendOne(part);
       }
     }
   }
 
   async function sendRecord(producer: Producer, at: ShipperState, record: LogBatch): Promise<void> {
-    await send(producer, toMessage(record, at.partition));
+    await send(producer, toMessage(record, at.partition, at.acknowledged));
     at.offset = record.nextOffset;
     at.acknowledged = record.firstSequence + BigInt(record.count) - 1n;
     onShipped(record.count);
@@ -264,6 +286,17 @@ export function startShipper(options: ShipperOptions): Shipper {
             return producer;
           });
           lookedAt = performance.now();
+        }
+        if (!stopping.signal.aborted) {
+          const to = { topic: kafka.topic, partition: at.partition };
+          const sender = producer;
+          await sendAgain(needs, to, async (batches) => {
+            let offset = 0n;
+            await inRecords(batches, async (record) => {
+              offset = await send(sender, toMessage(record, at.partition));
+            });
+            return offset;
+          });
         }
         const draining = stopping.signal.aborted;
         const began = performance.now();
@@ -294,8 +327,10 @@ export function startShipper(options: ShipperOptions): Shipper {
   );
   return {
     ended,
-    async truncate(stored, fill) {
-      if (stored !== null) storedUpTo = stored;
+    async truncate(told, fill) {
+      if (told !== null) needs = told;
+      const [first] = told?.missing ?? [];
+      const stored = told && (first ? first.from - 1n : told.stored);
       const at = state;
       if (!at) return;
       const settled = stored === null ? null : await offsetHolding(dataDir, streamName, stored);

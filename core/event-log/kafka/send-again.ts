@@ -1,0 +1,73 @@
+import type { Logger } from '../../tier/log.ts';
+import { ownBatches } from '../journal/own-batches.ts';
+import type { LogBatch, MissingRange, StreamIdentity, StreamNeeds } from '../port.ts';
+
+export type SendAgainOptions = {
+  dataDir: string;
+  streamName: string;
+  stream: StreamIdentity;
+  log: Logger;
+  onSentAgain?: (events: number) => void;
+  onUnsendable?: (sequence: bigint) => void;
+  isStopping: () => boolean;
+  /** Most bytes of events in one call of `send`, which one batch may exceed. */
+  maxBytes: number;
+};
+
+/** @param send returns the offset of its last record */
+export type SendAgain = (
+  needs: StreamNeeds,
+  to: { topic: string; partition: number },
+  send: (batches: readonly LogBatch[]) => Promise<bigint>,
+) => Promise<void>;
+
+/**
+ * Creates the step that sends again what the log has lost and workers have not stored, from the journal, which holds what is
+ * not stored. The ranges are sent one after the other, each once: whether it has arrived is known when the workers' lane is
+ * past it, which may be hours later. What the journal no longer holds then is given up.
+ */
+export function createSendAgain(options: SendAgainOptions): SendAgain {
+  const { dataDir, streamName, stream, log, onSentAgain, onUnsendable, isStopping, maxBytes } = options;
+  /** The end of the range that was sent last, and where. */
+  let sent: { to: bigint; partition: string; offset: bigint } | null = null;
+  let givenUp = -1n;
+
+  async function* pieces({ from, to }: MissingRange): AsyncGenerator<LogBatch[]> {
+    let piece: LogBatch[] = [];
+    let bytes = 0;
+    for await (const batch of ownBatches(dataDir, streamName, from - 1n)) {
+      if (batch.streamId !== stream.streamId) continue;
+      if (batch.firstSequence > to) break;
+      piece.push(batch);
+      bytes += batch.payload.length;
+      if (bytes < maxBytes) continue;
+      yield piece;
+      [piece, bytes] = [[], 0];
+    }
+    if (piece.length > 0) yield piece;
+  }
+
+  return async function sendAgain({ missing, reached }, { topic, partition }, send) {
+    const range = missing.find(({ to }) => to > givenUp);
+    if (!range) return;
+    if (sent?.to === range.to && (reached.get(sent.partition) ?? 0n) <= sent.offset) return;
+    let events = 0;
+    let offset = 0n;
+    for await (const batches of pieces(range)) {
+      if (isStopping()) return; // the next start sends all of it
+      offset = await send(batches);
+      const count = batches.reduce((sum, batch) => sum + batch.count, 0);
+      events += count;
+      onSentAgain?.(count);
+    }
+    const fields = { from: String(range.from), to: String(range.to) };
+    if (events === 0) {
+      givenUp = range.to;
+      log.warn(fields, 'the journal holds nothing more of what the event log has lost');
+      onUnsendable?.(range.to);
+      return;
+    }
+    sent = { to: range.to, partition: `${topic}/${partition}`, offset };
+    log.warn({ ...fields, events }, 'sent again what the event log has lost');
+  };
+}
