@@ -14,6 +14,7 @@ import { startConnectionJobs } from './connections/jobs.ts';
 import { publishDeadLetters } from './dead-letters/publish.ts';
 import { exposeBackupAge, exposeErasureAge, exposeWatermarkAge } from './exposed-ages.ts';
 import { exposeReplication } from './exposed-replication.ts';
+import { exposeStreams } from './exposed-streams.ts';
 import { createIdlePause } from './idle-pause.ts';
 import { checkDomains } from './jobs/check-domains.ts';
 import { correctTimes } from './jobs/correct-times.ts';
@@ -105,6 +106,7 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
   void exposeErasureAge(pool, registry);
   void exposeBackupAge(pool, registry);
   exposeReplication(pool, registry);
+  exposeStreams(pool, registry);
   const end = new AbortController();
   const pause = createIdlePause(IDLE_POLL_MS);
   const given = requestingHeartbeats(

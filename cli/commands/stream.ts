@@ -47,8 +47,7 @@ export function streamCommands(program: Command): void {
     .description('remove a stream whose writer will never return from the watermark')
     .action(async (wanted: string, _options: object, command: Command) => {
       const result = await withStores(async ({ pool }) => {
-        const stream = oneOf(await listStreams(pool), wanted);
-        if (stream.state === 'active') await assertStopped(pool, stream);
+        const stream = await stopped(pool, wanted);
         if (!(await retireStream(pool, stream.stream_id))) {
           throw new CommandFailed(`stream ${wanted} is already retired`);
         }
@@ -120,34 +119,53 @@ async function resetClocks(pool: Pool, wanted: string | undefined): Promise<{ re
   }
 }
 
-/** Returns the stream with this id, or the only active one with this name. @throws {CommandFailed} */
-function oneOf(streams: ListedStream[], wanted: string): ListedStream {
-  const found = streams.filter((stream) =>
+/** Returns the stream with this id, or the active ones with this name. @throws {CommandFailed} when there is none */
+function allOf(streams: ListedStream[], wanted: string): [ListedStream, ...ListedStream[]] {
+  const [first, ...others] = streams.filter((stream) =>
     isUuid(wanted)
       ? stream.stream_id === wanted.toLowerCase()
       : stream.name === wanted && stream.state === 'active',
   );
-  const [stream] = found;
-  if (!stream)
+  if (!first)
     throw new CommandFailed(`no active stream has the id or name ${wanted}: run "hoplog stream list"`);
-  if (found.length > 1)
-    throw new CommandFailed(`${found.length} streams have the name ${wanted}: use the id`);
+  return [first, ...others];
+}
+
+/** Returns the only stream with this id or name. @throws {CommandFailed} */
+function oneOf(streams: ListedStream[], wanted: string): ListedStream {
+  const [stream, ...others] = allOf(streams, wanted);
+  if (others.length > 0)
+    throw new CommandFailed(`${others.length + 1} streams have the name ${wanted}: use the id`);
   return stream;
 }
 
 /**
- * Asserts that a stream does not advance: pollers would miss later clicks of a retired stream.
+ * Returns the stream to retire, which does not advance: pollers would miss its later clicks. Of several with a name, one
+ * may be that of a process with a new volume.
  *
- * @throws {CommandFailed} when the stream advances
+ * @throws {CommandFailed} when it advances, or several of the name do not
  */
-async function assertStopped(
-  pool: Pool,
-  { stream_id: id, name, visible_before: before }: ListedStream,
-): Promise<void> {
+async function stopped(pool: Pool, wanted: string): Promise<ListedStream> {
+  const before = allOf(await listStreams(pool), wanted);
+  const [only] = before;
+  if (before.length === 1 && only.state === 'retired') return only;
   await sleep(ADVANCES_WITHIN_MS);
-  const now = (await listStreams(pool)).find((stream) => stream.stream_id === id);
-  if (now?.visible_before === before) return;
-  throw new CommandFailed(
-    `stream ${name} still advances: stop its process and wait until its events are stored`,
+  const now = await listStreams(pool);
+  const standing = before.filter(
+    ({ stream_id: id, visible_before: at }) =>
+      now.find((stream) => stream.stream_id === id)?.visible_before === at,
   );
+  const [stream, ...others] = standing;
+  if (!stream) {
+    throw new CommandFailed(
+      `stream ${only.name} still advances: stop its process and wait until its events are stored`,
+    );
+  }
+  if (others.length > 0) {
+    const ids = standing.map(({ stream_id: id }) => id).join(', ');
+    throw new CommandFailed(
+      `${standing.length} streams have the name ${wanted}, and none of them advances: use the id (${ids})`,
+    );
+  }
+  return stream;
 }

@@ -15,7 +15,7 @@ export type Progress = {
 /** Returns the progress of every stream and lane. */
 export async function readProgress(db: Queryable): Promise<Progress> {
   const streams = await db.query<Progress['streams'][number]>(
-    'SELECT name, ordinal, state, visible_before FROM ingest_streams ORDER BY ordinal',
+    'SELECT name, ordinal, state, visible_before FROM ingest_streams WHERE ordinal IS NOT NULL ORDER BY ordinal',
   );
   const lanes = await db.query<Progress['lanes'][number]>(
     `SELECT consumer, partition, next_offset, updated_at, intent IS NOT NULL AS replaying

@@ -82,7 +82,7 @@ async function register(
   // An earlier attempt whose response was lost has ended once this returns.
   await client.query('SELECT pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.streams]);
   const { rows: known } = await client.query<{ ordinal: number; visible_before: number }>(
-    'SELECT ordinal, visible_before FROM ingest_streams WHERE stream_id = $1',
+    'SELECT ordinal, visible_before FROM ingest_streams WHERE stream_id = $1 AND ordinal IS NOT NULL',
     [streamId],
   );
   if (known[0]) return { streamId, ordinal: known[0].ordinal, notBefore: known[0].visible_before };
@@ -131,7 +131,7 @@ function isLockNotAvailable(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE;
 }
 
-/** Returns the progress of every stream. Retired ones too: events that still arrive from them are stored. */
+/** Returns the progress of every stream with an ordinal. Retired ones too: events that still arrive from them are stored. */
 export async function readStreams(db: Queryable): Promise<StreamProgress[]> {
   const { rows } = await db.query<{
     stream_id: string;
@@ -143,7 +143,7 @@ export async function readStreams(db: Queryable): Promise<StreamProgress[]> {
     is_retired: boolean;
   }>(
     `SELECT stream_id, ordinal, high_water, visible_before, missing, unsendable, state = 'retired' AS is_retired
-     FROM ingest_streams`,
+     FROM ingest_streams WHERE ordinal IS NOT NULL`,
   );
   return rows.map((row) => ({
     streamId: row.stream_id,
@@ -244,7 +244,7 @@ export async function watermark(db: Queryable): Promise<number | null> {
  */
 export async function retireStream(db: Queryable, streamId: string): Promise<boolean> {
   const { rowCount } = await db.query(
-    `UPDATE ingest_streams SET state = 'retired' WHERE stream_id = $1 AND state = 'active'`,
+    `UPDATE ingest_streams SET state = 'retired', retired_at = now() WHERE stream_id = $1 AND state = 'active'`,
     [streamId],
   );
   return rowCount === 1;
@@ -282,10 +282,10 @@ export type ListedStream = {
   visible_before: number;
 };
 
-/** Returns every stream, the one that holds the watermark first. */
+/** Returns every stream with an ordinal, the one that holds the watermark first. */
 export async function listStreams(db: Queryable): Promise<ListedStream[]> {
   const { rows } = await db.query<ListedStream>(
-    `SELECT stream_id, name, ordinal, state, visible_before FROM ingest_streams
+    `SELECT stream_id, name, ordinal, state, visible_before FROM ingest_streams WHERE ordinal IS NOT NULL
      ORDER BY state, visible_before, ordinal`,
   );
   return rows;

@@ -2,7 +2,7 @@
 
 CREATE TABLE ingest_streams (
   stream_id      uuid PRIMARY KEY,
-  ordinal        smallint NOT NULL UNIQUE CHECK (ordinal BETWEEN 0 AND 999),
+  ordinal        smallint UNIQUE CHECK (ordinal BETWEEN 0 AND 999), -- null: retired long ago, and another stream may have it
   name           text NOT NULL,
   high_water     numeric(20) NOT NULL DEFAULT -1, -- last sequence inserted into ClickHouse; -1: none
   visible_before bigint NOT NULL DEFAULT 0,       -- microseconds: every event older than this is visible
@@ -10,6 +10,8 @@ CREATE TABLE ingest_streams (
   missing        jsonb NOT NULL DEFAULT '[]',
   unsendable     numeric(20) NOT NULL DEFAULT -1, -- what is missing up to this sequence, the process no longer has
   state          text NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'retired')),
+  retired_at     timestamptz,
+  CHECK (ordinal IS NOT NULL OR state = 'retired'),
   -- When an operator requested to set the stream's time back (`hoplog stream reset-clock`); null: no open request.
   clock_reset_requested_at timestamptz,
   created_at     timestamptz NOT NULL DEFAULT now()

@@ -87,6 +87,24 @@ describe('dead-letter', () => {
 });
 
 describe('stream', () => {
+  /** Lets a stream advance until the returned function is called. */
+  function beat(streamId: string): () => Promise<void> {
+    const beats = new AbortController();
+    const beating = (async () => {
+      while (!beats.signal.aborted) {
+        await api.stores.pool.query(
+          'UPDATE ingest_streams SET visible_before = visible_before + 1 WHERE stream_id = $1',
+          [streamId],
+        );
+        await sleep(20);
+      }
+    })();
+    return () => {
+      beats.abort();
+      return beating;
+    };
+  }
+
   test('lists the streams, and retires the one whose writer is gone, once', async () => {
     const { streamId } = await registerStream(api.stores.pool, 'ingest-gone');
     const list = async () =>
@@ -108,24 +126,24 @@ describe('stream', () => {
 
   test('does not retire an active stream, whose clicks pollers would miss', async () => {
     const { streamId } = await registerStream(api.stores.pool, 'ingest-alive');
-    const beats = new AbortController();
-    const beating = (async () => {
-      while (!beats.signal.aborted) {
-        await api.stores.pool.query(
-          'UPDATE ingest_streams SET visible_before = visible_before + 1 WHERE stream_id = $1',
-          [streamId],
-        );
-        await sleep(20);
-      }
-    })();
+    const end = beat(streamId);
     await cli.refused(1, /ingest-alive still advances: stop its process/, 'stream', 'retire', 'ingest-alive');
-    beats.abort();
-    await beating;
+    await end();
     expect(await cli.json('stream', 'retire', 'ingest-alive')).toMatchObject({ retired: streamId });
   });
 
-  test('requires the id when several streams have the name', async () => {
-    for (const _twice of [1, 2]) await registerStream(api.stores.pool, 'ingest-twin');
-    await cli.refused(1, /2 streams have the name ingest-twin/, 'stream', 'retire', 'ingest-twin');
+  test('of two streams with a name retires the one that stands, and requires the id when both do', async () => {
+    const { streamId: first } = await registerStream(api.stores.pool, 'ingest-twin');
+    const { streamId: second } = await registerStream(api.stores.pool, 'ingest-twin');
+    await cli.refused(
+      1,
+      new RegExp(`2 streams have the name ingest-twin, and none of them advances: use the id .*${second}`),
+      'stream',
+      'retire',
+      'ingest-twin',
+    );
+    const end = beat(second);
+    expect(await cli.json('stream', 'retire', 'ingest-twin')).toMatchObject({ retired: first });
+    await end();
   });
 });

@@ -117,6 +117,15 @@ const CASES: Record<string, Case> = {
     fires: { hoplog_watermark_age_seconds: '31x90' },
     rests: { hoplog_watermark_age_seconds: '29x90' },
   },
+  StreamBehind: {
+    fires: { 'hoplog_stream_behind_seconds{instance="a",stream="ingest-2",stream_id="01a1"}': '901x90' },
+    rests: { 'hoplog_stream_behind_seconds{instance="a",stream="ingest-2",stream_id="01a1"}': '899x90' },
+    labels: { stream: 'ingest-2', stream_id: '01a1' },
+  },
+  StreamOrdinalsFew: {
+    fires: { 'hoplog_stream_ordinals_free{instance="a"}': '99x90' },
+    rests: { 'hoplog_stream_ordinals_free{instance="a"}': '100x90' },
+  },
   LaneBehind: {
     fires: { 'hoplog_worker_lag_seconds{partition="3"}': '31x90' },
     rests: { 'hoplog_worker_lag_seconds{partition="3"}': '29x90' },

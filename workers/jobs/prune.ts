@@ -1,10 +1,11 @@
 import type { Pool } from '../../sql/database/pool.ts';
 import { PRUNED_TABLES, prune } from '../../sql/database/pruning.ts';
+import { releaseOrdinals } from '../../sql/event-log/ordinals.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 
 const CHUNK = 5_000;
 
-/** Deletes a chunk of rows past their retention from each table. @returns whether there may be more */
+/** Deletes a chunk of rows past their retention from each table, and releases ordinals. @returns whether there may be more */
 export async function pruneOld(dependencies: { pool: Pool; metrics: WorkerMetrics }): Promise<boolean> {
   let more = false;
   for (const table of PRUNED_TABLES) {
@@ -12,5 +13,7 @@ export async function pruneOld(dependencies: { pool: Pool; metrics: WorkerMetric
     dependencies.metrics.cleaned.inc({ what: table }, removed);
     more ||= removed === CHUNK;
   }
+  const released = await releaseOrdinals(dependencies.pool);
+  dependencies.metrics.cleaned.inc({ what: 'stream_ordinals' }, released);
   return more;
 }
