@@ -21,6 +21,14 @@ export function unitOf(format: PayoutFormat, currency: string): number {
   return format === 'paypal' && PAYPAL_WITHOUT_DECIMALS.has(currency) ? 10 ** exponentOf(currency) : 1;
 }
 
+/** SQL: the same as {@link unitOf}, of SQL for a format and a currency. */
+export const unitSql = (sql: { format: string; currency: string }) => {
+  const units = [...PAYPAL_WITHOUT_DECIMALS].map(
+    (currency) => `WHEN 'paypal/${currency}' THEN ${unitOf('paypal', currency)}`,
+  );
+  return `CASE ${sql.format}::text || '/' || ${sql.currency} ${units.join(' ')} ELSE 1 END`;
+};
+
 /** A character that is no blank, digit, or ASCII punctuation. */
 const LETTER = '[^\\s0-9!-/:-@\\[-_`{-~]';
 const WORD = `\\S*${LETTER}\\S*${LETTER}\\S*`;

@@ -100,6 +100,7 @@ export const HELD_BACK = [
   'in_open_file',
   'negative',
   'below_minimum',
+  'below_one_unit',
   'no_payout_method',
   'payout_method_changed',
   'payout_failed',

@@ -1,4 +1,4 @@
-import { METHOD_OF_FORMAT, WISE_NAME } from '../../core/referrals/payout-formats.ts';
+import { METHOD_OF_FORMAT, unitSql, WISE_NAME } from '../../core/referrals/payout-formats.ts';
 import type { EnrollmentStatus, HeldBack, PayoutFormat, PayoutMethod } from '../../core/referrals/terms.ts';
 import type { Queryable } from '../database/pool.ts';
 import { isInOpenFile } from './payouts.ts';
@@ -30,13 +30,21 @@ export type EligibleBalance = {
  *
  * @param sql.amount the balance in minor units, without what is in open files of the format and program
  * @param sql.inOpenFiles what is in those
+ * @param sql.currency the currency of both
  * @param sql.now the time of the file
  * @param sql.format the format of the file
  */
-export const heldBack = (sql: { amount: string; inOpenFiles: string; now: string; format: string }) =>
+export const heldBack = (sql: {
+  amount: string;
+  inOpenFiles: string;
+  currency: string;
+  now: string;
+  format: string;
+}) =>
   `CASE WHEN e.status = 'suspended' THEN 'suspended'
     WHEN ${sql.amount} <= 0 AND ${sql.inOpenFiles} > 0 THEN 'in_open_file'
     WHEN ${sql.amount} <= 0 THEN 'negative' WHEN ${sql.amount} < p.min_payout_minor THEN 'below_minimum'
+    WHEN ${sql.amount} < ${unitSql(sql)} THEN 'below_one_unit'
     WHEN e.payout_method IS NULL THEN 'no_payout_method'
     WHEN e.payout_unconfirmed_at > ${sql.now}::timestamptz - make_interval(days => w.payout_hold_days)
       THEN 'payout_method_changed'
@@ -55,6 +63,7 @@ export const ELIGIBLE = `SELECT e.id AS enrollment_id, p.id AS program_id, e.ext
     owed.commissions, ${heldBack({
       amount: '(owed.amount_minor - owed.in_open_files_minor)',
       inOpenFiles: 'owed.in_open_files_minor',
+      currency: 'owed.currency',
       now: '$3',
       format: '$4',
     })} AS held_back,

@@ -106,7 +106,7 @@ export async function exportPayouts(
     if (held_back !== null || payout_method === null || payout_email === null) continue;
     if (limit !== null && lines.length === limit) break;
     const held = (byReferrer.get(payee.id) ?? []).filter(({ id }) => !inOpenFiles.has(id));
-    const currency = currencyOf(payee, held);
+    const currency = currencyOf(payee.id, held);
     const rest = sumOf(held) % unitOf(format, currency);
     const payout = {
       method: payout_method,
@@ -114,7 +114,6 @@ export async function exportPayouts(
       currency,
       amountMinor: sumOf(held) - rest,
     };
-    if (payout.amountMinor === 0) continue;
     if (rest > 0) rounded += 1;
     const commissions = held.map(({ id, remaining_minor }) => ({ id, amountMinor: remaining_minor }));
     payouts.push({ ...payout, enrollmentId: payee.id, commissions });
@@ -137,11 +136,11 @@ export async function exportPayouts(
 }
 
 /** A referrer's payable balance without what open files pay, and the amount in open files. Minor units. */
-type Balance = { id: string; amount: number; inOpenFiles: number };
+type Balance = { id: string; amount: number; inOpenFiles: number; currency: string };
 
 function balanceOf(id: string, held: readonly HeldCommission[], inOpenFiles: ReadonlySet<string>): Balance {
   const open = sumOf(held.filter((one) => inOpenFiles.has(one.id)));
-  return { id, amount: sumOf(held) - open, inOpenFiles: open };
+  return { id, amount: sumOf(held) - open, inOpenFiles: open, currency: currencyOf(id, held) };
 }
 
 /** Returns how many referrers have commissions in each open file. */
@@ -167,9 +166,14 @@ async function payeesOf(
 ): Promise<Payee[]> {
   const { rows } = await tx.query<Payee>(
     `SELECT e.id, p.id AS program_id, e.external_user_id, e.name, e.email, e.payout_method, e.payout_email,
-       e.payout_name, ${heldBack({ amount: 'owed.amount', inOpenFiles: 'owed.in_open_files', now: '$6', format: '$7' })}
-         AS held_back
-     FROM unnest($2::uuid[], $3::bigint[], $4::bigint[]) AS owed (enrollment_id, amount, in_open_files)
+       e.payout_name, ${heldBack({
+         amount: 'owed.amount',
+         inOpenFiles: 'owed.in_open_files',
+         currency: 'owed.currency',
+         now: '$6',
+         format: '$7',
+       })} AS held_back
+     FROM unnest($2::uuid[], $3::bigint[], $4::bigint[], $8::text[]) AS owed (enrollment_id, amount, in_open_files, currency)
      JOIN enrollments e ON e.id = enrollment_id
      JOIN programs p ON p.id = coalesce($5, e.program_id) JOIN workspaces w ON w.id = e.workspace_id
      WHERE e.workspace_id = $1 ORDER BY e.payout_method, e.id`,
@@ -181,6 +185,7 @@ async function payeesOf(
       given.programId,
       given.now,
       given.format,
+      balances.map(({ currency }) => currency),
     ],
   );
   return rows;
@@ -190,10 +195,10 @@ async function payeesOf(
  * Returns the currency of a referrer's commissions, which share one. A program's currency can't change once it has
  * commissions, and a referrer with commissions moves only to a program with the same currency.
  */
-function currencyOf(payee: Payee, held: readonly HeldCommission[]): string {
+function currencyOf(partnerId: string, held: readonly HeldCommission[]): string {
   const [currency, ...others] = new Set(held.map((commission) => commission.currency));
   if (currency === undefined || others.length > 0)
-    throw new Error(`partner ${payee.id} has commissions in ${others.length + 1} currencies, expected one`);
+    throw new Error(`partner ${partnerId} has commissions in ${others.length + 1} currencies, expected one`);
   return currency;
 }
 

@@ -78,15 +78,19 @@ test('PayPal pays whole units of a currency without decimals, and the rest stays
   const { programId, partner_id } = await sale('h', 2_004.5, { program: { currency: 'huf' } });
   const file = async () => {
     const response = await shop.get<string>(`/payouts/export?format=paypal&program_id=${programId}`);
-    const { 'x-export-id': id, 'x-rounded': rounded } = response.headers;
-    return { id: String(id), rounded, amounts: rowsOf(response.text).map(([, amount]) => amount) };
+    const { 'x-export-id': id, 'x-rounded': rounded, 'x-held-back': heldBack } = response.headers;
+    return { id: String(id), rounded, heldBack, amounts: rowsOf(response.text).map(([, amount]) => amount) };
   };
   const first = await file();
   expect([first.amounts, first.rounded]).toEqual([['400'], '1']);
   expect((await m.pay(first.id)).body).toEqual({ paid: 1, totals: { huf: 400 } });
   expect(await m.balance('h')).toEqual({ pending: 0, eligible: 0.9, paid: 400 });
   // No file has less than a forint; a later purchase adds to the rest.
-  expect((await file()).amounts).toEqual([]);
+  expect(await file()).toMatchObject({ amounts: [], heldBack: 'below_one_unit=1' });
+  const eligible = async (format: string) =>
+    (await shop.get<Eligible>(`/payouts/eligible?format=${format}&program_id=${programId}`)).body.balances;
+  expect(await eligible('paypal')).toMatchObject([{ amount: 0.9, held_back: 'below_one_unit' }]);
+  expect(await eligible('csv')).toMatchObject([{ amount: 0.9, held_back: null }]);
   await m.purchase('n-h', 'o-2', 0.5, { currency: 'huf' });
   const second = await file();
   expect([second.amounts, second.rounded]).toEqual([['1'], undefined]);

@@ -191,7 +191,7 @@ export const EligibleBalance = Type.Object(
       OneOf(HELD_BACK, {
         title: 'HeldBack',
         description:
-          'Why a file created now would not pay the balance, else null. `in_open_file`: an open file of the same format and program pays it. `negative`: refunds exceed the commission left. `payout_method_changed`: a page changed the address less than `payout_hold_days` ago. `payout_failed`: a payment to this address came back. `payout_name`: Wise takes no such name; set `payout_name` of the enrollment.',
+          'Why a file created now would not pay the balance, else null. `in_open_file`: an open file of the same format and program pays it. `negative`: refunds exceed the commission left. `below_one_unit`: PayPal takes no decimals in the currency, and the balance is less than 1. `payout_method_changed`: a page changed the address less than `payout_hold_days` ago. `payout_failed`: a payment to this address came back. `payout_name`: Wise takes no such name; set `payout_name` of the enrollment.',
       }),
     ),
     payout_held_until: HeldUntil,

@@ -1746,7 +1746,7 @@ export interface components {
       updated_at: string;
     };
     /** @enum {string} */
-    HeldBack: "suspended" | "in_open_file" | "negative" | "below_minimum" | "no_payout_method" | "payout_method_changed" | "payout_failed" | "payout_name";
+    HeldBack: "suspended" | "in_open_file" | "negative" | "below_minimum" | "below_one_unit" | "no_payout_method" | "payout_method_changed" | "payout_failed" | "payout_name";
     HideFirstSteps: {
       /** @enum {string} */
       hidden_for: "member" | "workspace" | "none";

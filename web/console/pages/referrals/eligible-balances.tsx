@@ -132,6 +132,7 @@ const HELD_BACK = {
   suspended: 'Suspended',
   in_open_file: 'In an open file',
   negative: 'Refunded after payment',
+  below_one_unit: 'Less than PayPal can pay',
   no_payout_method: 'No payout address',
   payout_method_changed: 'New address',
   payout_failed: 'Last payment came back',
@@ -141,6 +142,7 @@ const HELD_BACK = {
 /** What ends a reason that the owner can end. */
 const WHAT_HELPS: Partial<Record<NonNullable<EligibleBalance['held_back']>, string>> = {
   in_open_file: 'Mark the file as paid, or cancel it.',
+  below_one_unit: 'PayPal takes no decimals in this currency.',
   payout_failed: 'Change the address, or retry the failed line.',
   payout_name: 'Set a payout name of two words in the referrer.',
 };

@@ -3,17 +3,25 @@ import { plural } from '../../formats.ts';
 /** Returns what the headers say that is not in the file. */
 export function notesOf(headers: Pick<Headers, 'get'>): string[] {
   const leftOut = (headers.get('x-left-out') ?? '').matchAll(/(\d+);export_id="([^"]+)"/g);
-  const named = /payout_name=(\d+)/.exec(headers.get('x-held-back') ?? '')?.[1];
+  const heldBack = (reason: string): number =>
+    Number(new RegExp(`\\b${reason}=(\\d+)`).exec(headers.get('x-held-back') ?? '')?.[1] ?? 0);
+  const named = heldBack('payout_name');
+  const small = heldBack('below_one_unit');
   const rounded = headers.get('x-rounded');
   return [
     ...[...leftOut].map(
       ([, count, file]) =>
         `${plural(Number(count), 'referrer waits', 'referrers wait')} for the open file ${file}.`,
     ),
-    ...(named === undefined
+    ...(named === 0
       ? []
       : [
-          `${plural(Number(named), 'referrer is', 'referrers are')} left out until a payout name of two words is set.`,
+          `${plural(named, 'referrer is', 'referrers are')} left out until a payout name of two words is set.`,
+        ]),
+    ...(small === 0
+      ? []
+      : [
+          `${plural(small, 'balance is', 'balances are')} left out: PayPal takes no decimals in this currency, and it is less than 1.`,
         ]),
     ...(rounded === null
       ? []
