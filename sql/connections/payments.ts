@@ -245,18 +245,20 @@ export async function paymentsOfSubscription(
  * Records the outcome of a payment, and gives it to the payment's events too.
  *
  * @param result.dueAt when it is processed again; null: only with an event
+ * @param result.names what may name its buyer yet; null: nothing
  */
 export async function settledPayment(
   tx: Queryable,
   id: string,
-  result: Outcome & { dueAt: Date | null },
+  result: Outcome & { dueAt: Date | null; names: readonly string[] | null },
 ): Promise<void> {
   await tx.query(
-    `WITH settled AS (UPDATE connection_payments SET status = $2, reason = $3, due_at = $4 WHERE id = $1)
+    `WITH settled AS (
+       UPDATE connection_payments SET status = $2, reason = $3, due_at = $4, names = $5 WHERE id = $1)
      UPDATE connection_events SET status = $2, reason = $3
      WHERE payment_id = $1 AND status IN ('recorded', 'unmatched', 'ignored', 'failed')
        AND (status, reason) IS DISTINCT FROM ($2, $3)`,
-    [id, result.status, result.reason, result.dueAt],
+    [id, result.status, result.reason, result.dueAt, result.names],
   );
 }
 

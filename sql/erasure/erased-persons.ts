@@ -1,5 +1,6 @@
 import { domainToUnicode } from 'node:url';
 import { normalizeEmail } from '../../core/tracking/emails.ts';
+import { NAMES } from '../connections/named-payments.ts';
 import { removeMember } from '../console/members.ts';
 import { mayBeEmail } from '../database/email-spellings.ts';
 import type { Queryable } from '../database/pool.ts';
@@ -127,6 +128,10 @@ async function forgetInConnections(tx: Queryable, workspaceId: string, email: st
      WHERE workspace_id = $1
        AND EXISTS (SELECT FROM jsonb_each(parts) AS known (name, part) WHERE lower(part ->> 'email') = ANY ($2))`,
     [workspaceId, spellings],
+  );
+  await tx.query(
+    'UPDATE connection_payments SET names = array_remove(names, $2) WHERE workspace_id = $1 AND $2 = ANY (names)',
+    [workspaceId, `${NAMES.email}${email}`],
   );
   await tx.query('DELETE FROM connection_customers WHERE workspace_id = $1 AND lower(email) = ANY ($2)', [
     workspaceId,

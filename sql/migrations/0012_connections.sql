@@ -36,6 +36,7 @@ CREATE TABLE connection_payments (
   recorded          jsonb,          -- the facts that this payment wrote; null: none, or a report by hand was first
   status            text NOT NULL DEFAULT 'unmatched' CHECK (status IN ('recorded', 'ignored', 'unmatched', 'failed')),
   reason            text,
+  names             text[],         -- what may name its buyer yet; see sql/connections/named-payments.ts; null: nothing
   due_at            timestamptz,    -- when a worker settles it without an event; null: never
   created_at        timestamptz NOT NULL
 );
@@ -48,8 +49,7 @@ CREATE INDEX connection_payments_subscription ON connection_payments (workspace_
   WHERE subscription_id IS NOT NULL;
 CREATE INDEX connection_payments_due ON connection_payments (due_at) WHERE due_at IS NOT NULL;
 -- Payments without a buyer. A later signup, report, or identify may name the buyer.
-CREATE INDEX connection_payments_unmatched ON connection_payments (created_at)
-  WHERE status = 'unmatched' AND order_internal_id IS NOT NULL;
+CREATE INDEX connection_payments_named ON connection_payments (created_at, id) WHERE names IS NOT NULL;
 CREATE INDEX connection_payments_order ON connection_payments (order_internal_id) WHERE order_internal_id IS NOT NULL;
 
 -- Events as the provider sent them, kept 30 days.

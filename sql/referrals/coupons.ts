@@ -21,17 +21,21 @@ const COUPON = `c.id, c.enrollment_id, e.program_id, e.external_user_id
 /**
  * Returns the coupon of the workspace that an order used, or null: the first of its codes that a referrer has. Codes are
  * compared without regard to case.
+ *
+ * @param former id of the coupon that brought the order, which counts also after it was deleted
  */
 export async function referrerOfCoupon(
   db: Queryable,
   workspaceId: string,
   codes: readonly string[],
+  former: string | null = null,
 ): Promise<Coupon | null> {
   if (codes.length === 0) return null;
   const { rows } = await db.query<Coupon>(
     `SELECT ${COUPON} JOIN unnest($2::text[]) WITH ORDINALITY AS used (code_key, nth) USING (code_key)
-     WHERE c.workspace_id = $1 AND c.deleted_at IS NULL ORDER BY nth LIMIT 1`,
-    [workspaceId, codes.map(couponKey)],
+     WHERE c.workspace_id = $1 AND (c.deleted_at IS NULL OR c.id = $3)
+     ORDER BY c.deleted_at IS NOT NULL, nth LIMIT 1`,
+    [workspaceId, codes.map(couponKey), former],
   );
   return rows[0] ?? null;
 }
@@ -67,18 +71,20 @@ const OF_BUYER = `(
 ) AS bought`;
 
 /**
- * Returns the coupon of the buyer's latest order that a coupon brought, also a deleted one, or null: a renewal of that
- * order belongs to the same referrer.
+ * Returns the coupon of the buyer's latest order before a time that a coupon brought, also a deleted one, or null: a
+ * renewal of that order belongs to the same referrer.
  */
 export async function couponOfBuyer(
   db: Queryable,
   workspaceId: string,
   { externalUserId, email }: Buyer,
+  before: Date,
 ): Promise<Coupon | null> {
   const { rows } = await db.query<Coupon>(
     `SELECT ${COUPON} WHERE c.id = (
-       SELECT coupon_id FROM ${OF_BUYER} ORDER BY purchased_at DESC, order_internal_id DESC LIMIT 1)`,
-    [workspaceId, externalUserId, email],
+       SELECT coupon_id FROM ${OF_BUYER} WHERE purchased_at < $4
+       ORDER BY purchased_at DESC, order_internal_id DESC LIMIT 1)`,
+    [workspaceId, externalUserId, email, before],
   );
   return rows[0] ?? null;
 }

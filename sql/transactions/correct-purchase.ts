@@ -14,8 +14,8 @@ import { type UsedCoupon, writeOutcome } from './record-purchase.ts';
 import { missingRewards } from './undo-rewards.ts';
 
 /**
- * Changes facts of a recorded order: its buyer, its commissionable amount, or whether it is a renewal. Reverses what it
- * earned by the former facts unless it is paid or delivered, and writes what it earns now.
+ * Changes facts of a recorded order: its buyer with their email and visitor, its commissionable amount, or whether it is a
+ * renewal. Reverses what it earned by the former facts unless it is paid or delivered, and writes what it earns now.
  *
  * @param orderInternalId of an order that a server reported
  * @param given.used the coupon that it used
@@ -25,14 +25,14 @@ export async function correctPurchase(
   tx: Queryable,
   workspace: Workspace,
   orderInternalId: number,
-  { used, ...sale }: Sale & { used: UsedCoupon | null },
+  { used, visitorId, ...sale }: Sale & { used: UsedCoupon | null; visitorId: string | null },
   now: Date,
 ): Promise<Purchase | null> {
   const { email } = sale;
   await lockBuyer(tx, workspace.id, {
     externalUserId: sale.externalUserId,
-    email: used ? email : null,
-    visitorId: null,
+    email: used || sale.externalUserId === null ? email : null,
+    visitorId: sale.externalUserId === null ? visitorId : null,
   });
   const former = (await purchaseOfOrder(tx, orderInternalId))?.signup_id ?? null;
   const formerSignup = former === null ? null : await lockSignup(tx, workspace.id, former);
@@ -41,7 +41,7 @@ export async function correctPurchase(
   await lockOrderByNumber(tx, orderInternalId);
   await missingRewards(tx, { internal_id: orderInternalId }, [], { takesBack: true, now });
   await removeUnmatchedOrder(tx, orderInternalId);
-  await writeFacts(tx, orderInternalId, sale);
+  await writeFacts(tx, orderInternalId, { ...sale, visitorId });
   const order = await lockOrderByNumber(tx, orderInternalId);
   if (externalUserId === null && used === null) {
     await insertUnmatchedOrder(tx, order, null, now);
@@ -53,7 +53,11 @@ export async function correctPurchase(
   return (await purchaseOfOrder(tx, orderInternalId)) ?? purchase;
 }
 
-async function writeFacts(tx: Queryable, orderInternalId: number, sale: Sale): Promise<void> {
+async function writeFacts(
+  tx: Queryable,
+  orderInternalId: number,
+  sale: Sale & { visitorId: string | null },
+): Promise<void> {
   const commissionable = sale.commissionableMinor === sale.amountMinor ? null : sale.commissionableMinor;
   const facts = [
     orderInternalId,
@@ -65,8 +69,9 @@ async function writeFacts(tx: Queryable, orderInternalId: number, sale: Sale): P
   ];
   await tx.query(
     `UPDATE orders SET external_user_id = $2, amount_minor = $3, commissionable_minor = $4, is_renewal = $5,
-       currency = $6, version = ${nextVersion('orders')} WHERE internal_id = $1`,
-    facts,
+       currency = $6, email = coalesce($7, email), visitor_id = coalesce($8, visitor_id),
+       version = ${nextVersion('orders')} WHERE internal_id = $1`,
+    [...facts, sale.email, sale.visitorId],
   );
   await queuePublications(tx, [orderInternalId]);
   await tx.query(

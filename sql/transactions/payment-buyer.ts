@@ -1,10 +1,16 @@
 import type { Buyer } from '../../core/connections/connector.ts';
-import { type PaymentState, providerUserOf } from '../../core/connections/payment-parts.ts';
+import { type PaymentState, paymentState, providerUserOf } from '../../core/connections/payment-parts.ts';
 import { isUuid } from '../../core/ids.ts';
 import { isEmail, normalizeEmail } from '../../core/tracking/emails.ts';
 import type { Connection } from '../connections/connections.ts';
 import { emailOfCustomer, tiedBuyers } from '../connections/customers.ts';
-import { buyerOfEarlier, type ConnectionPayment, payerOf } from '../connections/payments.ts';
+import { NAMES } from '../connections/named-payments.ts';
+import {
+  buyerOfEarlier,
+  type ConnectionPayment,
+  payerOf,
+  paymentsOfSubscription,
+} from '../connections/payments.ts';
 import type { Queryable } from '../database/pool.ts';
 import { signupOfUser, userOfOrder } from '../referrals/signups.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
@@ -31,15 +37,17 @@ export type PaymentBuyer = {
   visitorId: string | null;
   /** Id of the coupon of the earlier purchase that identified the buyer; null: none. */
   couponId: string | null;
+  /** What comes before `by` and named no known user, as {@link NAMES} are written: it may name one later. */
+  passedOver: readonly string[];
 };
 
 type Paid = PaymentState & { sale: NonNullable<PaymentState['sale']> };
 
 /**
  * Finds the buyer of a payment; only this function does. It tries, in this order, and skips what names no known user:
- * the names in the payment's own metadata; the payer's ties from events, the merchant or an import, or the payer's
- * earlier purchase; the emails of the payment, then of the customer. A visitor without a user counts as known if they
- * clicked a referral link: then the signup of the buyer is recorded here.
+ * the names in the payment's own metadata; the payer's ties from events, the merchant or an import, the payer's earlier
+ * purchase, or the trial of the subscription; the emails of the payment, then of the customer. A visitor without a user
+ * counts as known if they clicked a referral link: then the signup of the buyer is recorded here.
  */
 export async function buyerOfPayment(
   tx: Queryable,
@@ -56,7 +64,8 @@ export async function buyerOfPayment(
     .map(normalizeEmail);
   const [email = null] = emails;
   const visitorId = [...state.buyers, ...tied.slice(0, 1)].flatMap(visitorsOf)[0] ?? null;
-  const found = { email, visitorId, couponId: null };
+  const passedOver: string[] = [];
+  const found = { email, visitorId, couponId: null, passedOver };
   if (payment.assigned_user !== null) return { ...found, user: payment.assigned_user, by: 'assigned' };
   // The name that a buyer gets when a click identifies them, or when the buyer is unknown.
   const named = [...state.buyers, ...tied].map(nameOf).find((name) => name !== null) ?? null;
@@ -71,6 +80,7 @@ export async function buyerOfPayment(
       await referBuyer(tx, context, { user: buyer, email, visitorId: visitor, enrollmentId, paidAt });
       return { ...found, visitorId: visitor, user: buyer, by: 'click' };
     }
+    passedOver.push(...namesOfBuyer(name));
     return null;
   }
 
@@ -90,19 +100,42 @@ export async function buyerOfPayment(
     const own = couponId === null || isUser ? null : await userOfEmails(tx, workspace.id, emails);
     return { ...found, user: own ?? user, by: 'earlier', couponId };
   }
-  const user = await userOfEmails(tx, workspace.id, emails);
-  if (user !== null) return { ...found, user, by: 'email' };
+  for (const [by, given] of [
+    ['earlier', await emailsOfTrial(tx, payment, paidAt)],
+    ['email', emails],
+  ] as const) {
+    const user = await userOfEmails(tx, workspace.id, given, passedOver);
+    if (user !== null) return { ...found, user, by };
+  }
   return { ...found, user: named, by: null };
 }
 
+/** Returns the emails of the free payments with which the subscription began: they name its customer. */
+async function emailsOfTrial(tx: Queryable, payment: ConnectionPayment, paidAt: Date): Promise<string[]> {
+  if (payment.subscription_id === null) return [];
+  const all = await paymentsOfSubscription(tx, payment, payment.subscription_id);
+  return all.flatMap(({ id, parts }) => {
+    const { sale, emails } = paymentState(parts, false);
+    const isTrial =
+      id !== payment.id &&
+      sale?.cycle === 'first' &&
+      sale.amountMinor <= 0 &&
+      sale.paidAt <= paidAt.getTime();
+    return isTrial ? emails.filter(isEmail).map(normalizeEmail) : [];
+  });
+}
+
+/** @param passedOver gets the emails that name no known user */
 async function userOfEmails(
   tx: Queryable,
   workspaceId: string,
   emails: readonly string[],
+  passedOver: string[] = [],
 ): Promise<string | null> {
   for (const email of emails) {
     const user = await userOfOrder(tx, workspaceId, { email, visitorId: null });
     if (user !== null) return user;
+    passedOver.push(`${NAMES.email}${email}`);
   }
   return null;
 }
@@ -152,6 +185,12 @@ async function knownUser(tx: Queryable, workspaceId: string, buyer: Buyer): Prom
 function visitorsOf({ visitorId, reference }: Buyer): string[] {
   return [visitorId, reference].flatMap((id) => (id !== null && isUuid(id) ? [id.toLowerCase()] : []));
 }
+
+/** The names of a buyer as {@link NAMES} are written. */
+const namesOfBuyer = (buyer: Buyer): string[] => [
+  ...[buyer.externalUserId, buyer.reference].flatMap((user) => (user === null ? [] : `${NAMES.user}${user}`)),
+  ...visitorsOf(buyer).map((visitor) => `${NAMES.visitor}${visitor}`),
+];
 
 function nameOf({ externalUserId, reference }: Buyer): string | null {
   return externalUserId ?? (reference !== null && !isUuid(reference) ? reference : null);

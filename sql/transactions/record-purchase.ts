@@ -110,9 +110,9 @@ export async function recordPurchase(
 export async function couponOfRenewal(
   tx: Queryable,
   workspaceId: string,
-  sale: Pick<Sale, 'isRenewal' | 'externalUserId' | 'email'>,
+  sale: Pick<Sale, 'isRenewal' | 'externalUserId' | 'email' | 'purchasedAt'>,
 ): Promise<UsedCoupon | null> {
-  const coupon = sale.isRenewal ? await couponOfBuyer(tx, workspaceId, sale) : null;
+  const coupon = sale.isRenewal ? await couponOfBuyer(tx, workspaceId, sale, sale.purchasedAt) : null;
   return coupon && { coupon, yields: true };
 }
 

@@ -10,6 +10,7 @@ import { AppError } from '../../core/errors.ts';
 import { AMOUNT_LIMIT } from '../../core/money/money.ts';
 import { textsOfCodes } from '../connections/customers.ts';
 import type { Outcome } from '../connections/events.ts';
+import { NAMES } from '../connections/named-payments.ts';
 import {
   type ConnectionPayment,
   paymentsOfSubscription,
@@ -22,7 +23,7 @@ import { lockOrder, lockOrderByNumber, type ReportedOrder } from '../orders/repo
 import { couponById, referrerOfCoupon } from '../referrals/coupons.ts';
 import { renameEarlyRefunds } from '../referrals/early-refunds.ts';
 import { hasBoughtBefore, type Purchase, purchaseOfOrder } from '../referrals/purchases.ts';
-import { lockSignup } from '../referrals/signups.ts';
+import { lockSignup, signupOfUser } from '../referrals/signups.ts';
 import { auditProvider } from './audit-provider.ts';
 import { correctPurchase, qualifyInOrder } from './correct-purchase.ts';
 import { joinOrders, orderIdsOf, orderOfPayment } from './one-payment.ts';
@@ -49,14 +50,17 @@ export async function settlePayment(
   const endsAt = new Date(payment.created_at.getTime() + OPEN_MS);
   const isOver = endsAt <= context.now;
   const state = paymentState(payment.parts, isOver);
-  const outcome = await outcomeOf(tx, context, payment, state, isOver && !isForced);
+  const { names = null, ...outcome } = await outcomeOf(tx, context, payment, state, isOver && !isForced);
   // With a key, the provider is asked at once for facts that the events lack.
   const asks = context.connection.restricted_key !== null && !isAsked && !isOver;
   const isAskedNow = asks && (await questionAbout(tx, payment, state)) !== null;
   const dueAt = isAskedNow ? context.now : state.isUnsure ? endsAt : null;
-  await settledPayment(tx, payment.id, { ...outcome, dueAt });
+  await settledPayment(tx, payment.id, { ...outcome, dueAt, names });
   return outcome;
 }
+
+/** `names`: what may name the buyer yet; left out: nothing. */
+type Settled = Outcome & { names?: readonly string[] | null };
 
 const unmatched = (reason: string): Outcome => ({ status: 'unmatched', reason });
 
@@ -66,7 +70,7 @@ async function outcomeOf(
   payment: ConnectionPayment,
   state: PaymentState,
   isClosed: boolean,
-): Promise<Outcome> {
+): Promise<Settled> {
   const { sale } = state;
   if (state.isUnsure) return unmatched('waits_for_invoice');
   if (sale === null) return unmatched('no_purchase');
@@ -78,6 +82,7 @@ async function outcomeOf(
   if (sale.amountMinor > AMOUNT_LIMIT) return { status: 'failed', reason: 'amount_too_large' };
   const sold = { ...state, sale };
   let outcome: Outcome = { status: payment.status, reason: payment.reason };
+  let names: readonly string[] | null = null;
   let order: ReportedOrder;
   let purchase: Purchase | null;
   if (payment.order_internal_id !== null && isClosed) {
@@ -85,8 +90,9 @@ async function outcomeOf(
     purchase = await purchaseOfOrder(tx, order.internal_id);
   } else {
     const buyer = await buyerOfPayment(tx, context, payment, sold);
+    let isByHand: boolean;
     try {
-      order = await writeOrder(tx, context, payment, { sold, buyer });
+      ({ order, isByHand } = await writeOrder(tx, context, payment, { sold, buyer }));
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'conflict') throw error;
       return { status: 'failed', reason: 'reported_for_another_user' };
@@ -101,19 +107,38 @@ async function outcomeOf(
       buyer.by === null && !isReferred
         ? unmatched(reason ?? (buyer.user === null ? 'no_buyer' : 'unknown_buyer'))
         : { status: 'recorded', reason };
+    names = isByHand && isReferred ? null : openNames(buyer, purchase);
   }
   const { hasBoth } = await settleRefunds(tx, context, payment, { order, purchase, sold });
   if (outcome.status === 'recorded' && hasBoth) outcome = { ...outcome, reason: 'also_refunded_by_hand' };
-  if (state.isUnconverted) return unmatched('refund_in_other_currency');
-  return outcome;
+  if (state.isUnconverted) return { ...unmatched('refund_in_other_currency'), names };
+  return { ...outcome, names };
 }
 
+/** Returns what may name the buyer of a payment yet, or name one whose referrer comes before a coupon; null: nothing. */
+function openNames(
+  { by, user, passedOver }: PaymentBuyer,
+  purchase: Purchase | null,
+): readonly string[] | null {
+  const isCoupons = (purchase?.coupon_id ?? null) !== null && purchase?.signup_id === null;
+  const named = isCoupons && (by === 'name' || by === 'payer') ? [`${NAMES.user}${user}`] : [];
+  const names = isCoupons
+    ? [...passedOver.filter((name) => !name.startsWith(NAMES.email)), ...named]
+    : passedOver;
+  return names.length > 0 || (by === null && !isCoupons) ? names : null;
+}
+
+/**
+ * Writes what a payment says into its order.
+ *
+ * @returns `isByHand`: a report by hand was first, and stays
+ */
 async function writeOrder(
   tx: Queryable,
   context: PaymentContext,
   payment: ConnectionPayment,
   given: { sold: Sold; buyer: PaymentBuyer },
-): Promise<ReportedOrder> {
+): Promise<{ order: ReportedOrder; isByHand: boolean }> {
   const { workspace, connection, now } = context;
   const { buyer } = given;
   const { sale } = given.sold;
@@ -155,23 +180,46 @@ async function writeOrder(
     const purchase = await purchaseOfOrder(tx, order.internal_id);
     const signup = purchase?.signup_id ? await lockSignup(tx, workspace.id, purchase.signup_id) : null;
     if (signup && !isByHand) await qualifyInOrder(tx, workspace, signup, now);
-    return order;
+    return { order, isByHand };
   }
   const number = payment.order_internal_id;
-  if (recorded === null || isSame(recorded, { ...facts, user }))
-    return written ?? lockOrderByNumber(tx, number);
-  // A manual report, or a signup with the order's email, may have named the buyer since.
+  const order = written ?? (await lockOrderByNumber(tx, number));
+  if (recorded === null) return { order, isByHand: true };
   const known = await purchaseOfOrder(tx, number);
+  const isAsBefore =
+    isSame(recorded, { ...facts, user }) &&
+    (user !== null || used !== null || isNamedAlike(order, report)) &&
+    !(await isReferredSince(tx, workspace, { purchase: known, used, user }));
+  if (isAsBefore) return { order, isByHand: false };
+  // A manual report, or a signup with the order's email, may have named the buyer since.
   const buyerNow = user ?? known?.external_user_id ?? null;
   const isNamedSince = recorded.user === null && (known?.enrollment_id ?? null) !== null;
   if (isNamedSince && isSame({ ...recorded, user: known?.external_user_id ?? null }, { ...facts, user })) {
     await recordPaymentOrder(tx, payment.id, number, { ...facts, user });
-    return written ?? lockOrderByNumber(tx, number);
+    return { order, isByHand: false };
   }
   await correctPurchase(tx, workspace, number, { ...report, externalUserId: buyerNow, used }, now);
   await auditProvider(tx, context, 'purchase.correct', { order_id: orderId });
   await recordPaymentOrder(tx, payment.id, number, { ...facts, user: buyerNow });
-  return lockOrderByNumber(tx, number);
+  return { order: await lockOrderByNumber(tx, number), isByHand: false };
+}
+
+/** Whether an order that names no user has the email and the visitor by which a signup claims it. */
+const isNamedAlike = (
+  order: ReportedOrder,
+  { email, visitorId }: Pick<PaymentBuyer, 'email' | 'visitorId'>,
+): boolean =>
+  (email === null || order.email === email) && (visitorId === null || order.visitor_id === visitorId);
+
+/** Whether the buyer of a coupon's order has got a referrer since, who comes first. */
+async function isReferredSince(
+  tx: Queryable,
+  workspace: PaymentContext['workspace'],
+  given: { purchase: Purchase | null; used: UsedCoupon | null; user: string | null },
+): Promise<boolean> {
+  if (!given.used?.yields || given.user === null || given.purchase?.signup_id !== null) return false;
+  const signup = await signupOfUser(tx, workspace.id, given.user);
+  return signup !== null && signup.state !== 'unmatched';
 }
 
 const isSame = (one: RecordedFacts, other: RecordedFacts): boolean =>
@@ -193,9 +241,7 @@ async function couponOfPayment(
   { sold, buyer, facts }: { sold: Sold; buyer: PaymentBuyer; facts: RecordedFacts },
 ): Promise<UsedCoupon | null> {
   const { texts: codes } = await textsOfCodes(tx, payment, sold.codes);
-  const coupon =
-    (await referrerOfCoupon(tx, workspace.id, codes)) ??
-    (payment.recorded?.coupon ? await couponById(tx, workspace.id, payment.recorded.coupon) : null);
+  const coupon = await referrerOfCoupon(tx, workspace.id, codes, payment.recorded?.coupon);
   if (coupon) return { coupon, yields: buyer.by !== 'email' && buyer.by !== 'earlier' };
   // A renewal of a coupon's order belongs to the coupon's owner, even if an email of the buyer names another referrer.
   if (buyer.couponId !== null && facts.isRenewal) {
@@ -207,6 +253,7 @@ async function couponOfPayment(
         isRenewal: facts.isRenewal,
         externalUserId: null,
         email: buyer.email,
+        purchasedAt: new Date(sold.sale.paidAt),
       })
     : null;
 }

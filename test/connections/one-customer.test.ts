@@ -1,11 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { verifyLedger } from '../../cli/verify-ledger.ts';
-import * as lemon from '../../core/connections/lemonsqueezy/fixtures/events.ts';
-import * as paddle from '../../core/connections/paddle/fixtures/events.ts';
-import * as polar from '../../core/connections/polar/fixtures/events.ts';
-import type { Provider } from '../../core/connections/providers.ts';
-import type { SentEvent } from '../../core/connections/sent-event.ts';
-import * as shopify from '../../core/connections/shopify/fixtures/events.ts';
 import {
   charge,
   checkout,
@@ -15,10 +9,7 @@ import {
 } from '../../core/connections/stripe/fixtures/events.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import { forgetPerson } from '../../sql/erasure/erased-persons.ts';
-import { upsertIdentities } from '../../sql/orders/identities.ts';
 import { type TestApi, testApi } from '../support/api.ts';
-import { providerShop } from './provider-rig.ts';
-import { later } from './provider-stories.ts';
 import { ago, SECRET, stripeCall, stripeShop } from './rig.ts';
 import { order, ordersOf, paid, pass, type StripeShop } from './stripe-orders.ts';
 
@@ -161,87 +152,6 @@ test('assigning one payment names the buyer of those that wait beside it', async
   expect(await balance()).toBe(40);
 });
 
-describe('a buyer who is named after all payments', () => {
-  const first = () => paid('in_1', 10_000, { customer_email: 'late@mail.example' });
-  const late = { email: 'late@mail.example' };
-  const both = {
-    'stripe:in_1': order(10_000, { user: 'late' }),
-    'stripe:in_2': order(10_000, { user: 'late', renewal: true }),
-  };
-
-  async function isNamedBy(name: () => Promise<unknown>) {
-    expect(await balance()).toBe(0);
-    await name();
-    await shop.settleDue();
-    expect(await ordersOf(shop)).toEqual(both);
-    expect((await shop.outcomes()).map(([, ...outcome]) => outcome)).toEqual(
-      Array(2).fill(['recorded', null]),
-    );
-    // Nothing was taken back on the way, and nothing is left to do.
-    const { rows } = await api.stores.pool.query(
-      'SELECT amount_minor FROM commissions WHERE workspace_id = $1',
-      [shop.shop.workspace.id],
-    );
-    expect(rows).toEqual([{ amount_minor: 2_000 }, { amount_minor: 2_000 }]);
-    const { rows: due } = await api.stores.pool.query(
-      'SELECT FROM connection_payments WHERE due_at <= now()',
-    );
-    expect(due).toEqual([]);
-  }
-
-  test.each([
-    ['without an email', null],
-    ['with another email', 'other@x.example'],
-  ])('by a signup is the buyer of the next invoice %s too', async (_, customer_email) => {
-    await shop.tell(first(), renewal('in_2', { customer_email }));
-    await isNamedBy(async () => shop.signup('late', { ref_code: (await shop.enroll('r')).ref, ...late }));
-  });
-
-  test('by a report by hand of an earlier payment is the buyer of the next', async () => {
-    await shop.signup('late', { ref_code: (await shop.enroll('r')).ref });
-    await shop.tell(paid('in_1', 10_000), renewal('in_2'));
-    await isNamedBy(() => shop.purchase('late', 'stripe:in_1', 100));
-  });
-
-  test('by an identify of a server is the buyer of all', async () => {
-    await shop.signup('late', { ref_code: (await shop.enroll('r')).ref });
-    await shop.tell(first(), renewal('in_2'));
-    await isNamedBy(() =>
-      inTransaction(api.stores.pool, (tx) =>
-        upsertIdentities(tx, [
-          {
-            workspaceId: shop.shop.workspace.id,
-            visitorId: crypto.randomUUID(),
-            email: late.email,
-            externalUserId: 'late',
-            byServer: true,
-            ts: Date.now() * 1_000,
-          },
-        ]),
-      ),
-    );
-  });
-
-  test('by a customer with other names leads from one subscription to the next', async () => {
-    await shop.tell(
-      first(),
-      renewal('in_2', { subscription: 'sub_2', customer_email: null }, ago(40)),
-      renewal('in_3', { subscription: 'sub_2', customer: 'cus_2', customer_email: null }, ago(20)),
-    );
-    await shop.signup('late', { ref_code: (await shop.enroll('r')).ref, ...late });
-    await shop.settleDue();
-    expect(await balance()).toBe(60);
-  });
-
-  test('is not looked for after 72 hours', async () => {
-    await shop.tell(first(), renewal('in_2'));
-    await pass(api, shop, 73);
-    await shop.signup('late', { ref_code: (await shop.enroll('r')).ref, ...late });
-    await shop.settleDue();
-    expect(await balance()).toBe(20);
-  });
-});
-
 test('a first sale stays the first under a new email, also where only a coupon names its referrer', async () => {
   shop = await stripeShop(api);
   await shop.referral({ commission_rate: 20, hold_days: 0, first_sale_only: true });
@@ -259,122 +169,6 @@ test('a first sale stays the first under a new email, also where only a coupon n
   expect(await balance()).toBe(20);
   const { purchases } = (await shop.shop.get<{ purchases: { reason: string | null }[] }>('/purchases')).body;
   expect(purchases.map(({ reason }) => reason)).toEqual(['not_first_sale', 'not_first_sale', null]);
-});
-
-/** A payment of a subscription at a provider, without names; `first` has the email. */
-const STORIES: Partial<Record<Provider, { first: (email?: string) => SentEvent[]; next: () => SentEvent }>> =
-  {
-    lemonsqueezy: {
-      first: (email = 'n@mail.example') => [
-        lemon.lemonSqueezyEvent('order_created', '1', {
-          ...lemon.order,
-          customer_id: 7,
-          total: 10_000,
-          tax: 0,
-          user_email: email,
-          created_at: later(1),
-          updated_at: later(1),
-        }),
-      ],
-      next: () =>
-        lemon.lemonSqueezyEvent('subscription_payment_success', '2', {
-          ...lemon.invoice,
-          customer_id: 7,
-          total: 10_000,
-          tax: 0,
-          subscription_id: 5,
-          user_email: 'new@work.example',
-          billing_reason: 'renewal',
-          created_at: later(9),
-          updated_at: later(9),
-        }),
-    },
-    polar: {
-      first: (email = 'n@mail.example') => [polarSale('order-1', 'subscription_create', email, later(1))],
-      next: () => polarSale('order-2', 'subscription_cycle', 'new@work.example', later(9)),
-    },
-    shopify: {
-      first: (email = 'n@mail.example') => [shopifySale('1', email, later(1))],
-      next: () => shopifySale('2', 'new@work.example', later(9)),
-    },
-  };
-const paddleSale = (id: string, origin: string, at: string) =>
-  paddle.paddleEvent(
-    'transaction.completed',
-    {
-      ...paddle.transaction,
-      id,
-      origin,
-      details: paddle.totals('USD', { total: 10_000 }),
-      billed_at: at,
-      customer_id: paddle.customer.id,
-      subscription_id: 'sub_1',
-    },
-    at,
-  );
-const polarSale = (id: string, billing_reason: string, email: string, at: string) =>
-  polar.polarEvent(
-    'order.paid',
-    {
-      ...polar.order,
-      id,
-      billing_reason,
-      subscription_id: 'polar-sub',
-      created_at: at,
-      customer: { ...polar.customer, email },
-    },
-    at,
-  );
-const shopifySale = (id: string, email: string, at: string) =>
-  shopify.shopifyEvent('orders/paid', {
-    ...shopify.order,
-    id,
-    test: false,
-    note_attributes: [],
-    email,
-    created_at: at,
-    processed_at: at,
-  });
-
-test.each(['lemonsqueezy', 'polar', 'shopify'] as const)(
-  'a customer of %s whom an email named once is the same buyer under another',
-  async (provider) => {
-    const other = await providerShop(api, provider);
-    const story = STORIES[provider];
-    if (!story) throw new Error('no story');
-    await other.tell(...story.first(), story.next());
-    expect((await other.purchases()).map(([, user]) => user)).toEqual(['n', 'n']);
-    expect((await other.outcomes()).map(([, status]) => status)).toEqual(['recorded', 'recorded']);
-  },
-);
-
-test.each(['lemonsqueezy', 'polar', 'shopify'] as const)(
-  'a customer of %s whom a signup names after all payments is the buyer of each',
-  async (provider) => {
-    const other = await providerShop(api, provider);
-    const story = STORIES[provider];
-    if (!story) throw new Error('no story');
-    await other.tell(...story.first('late@mail.example'), story.next());
-    const { ref } = await other.enroll('r');
-    await other.signup('late', { ref_code: ref, email: 'late@mail.example' });
-    await other.settleDue();
-    expect((await other.purchases()).map(([, user]) => user)).toEqual(['late', 'late']);
-    expect((await other.outcomes()).map(([, status]) => status)).toEqual(['recorded', 'recorded']);
-  },
-);
-
-test('a customer of Paddle who was assigned once is the same buyer in the next transaction', async () => {
-  const other = await providerShop(api, 'paddle');
-  const first = paddleSale('txn_1', 'web', later(1));
-  await other.tell(first);
-  const [event] = (
-    await other.shop.get<{ events: { event_id: string }[] }>(`/connections/${other.connection.id}/events`)
-  ).body.events;
-  const path = `/connections/${other.connection.id}/events/${event?.event_id}/assign`;
-  expect((await other.shop.post(path, { partner_id: other.partnerId })).status).toBe(200);
-  await other.tell(paddleSale('txn_2', 'subscription_recurring', later(9)));
-  expect((await other.outcomes()).map(([, status]) => status)).toEqual(['recorded', 'recorded']);
-  expect(new Set((await other.purchases()).map(([, user]) => user)).size).toBe(1);
 });
 
 describe('an account of Stripe instead of a customer', () => {
@@ -415,15 +209,6 @@ describe("the customer's email", () => {
       await other.tell(...events);
       expect((await other.ledger()).purchases.map((one) => one.external_user_id)).toEqual(['n']);
     }
-  });
-
-  test('of Paddle names the buyer of a transaction without custom data', async () => {
-    const other = await providerShop(api, 'paddle');
-    await other.tell(
-      paddle.paddleEvent('customer.created', { ...paddle.customer, email: 'n@mail.example' }, later(0)),
-      paddleSale('txn_1', 'web', later(1)),
-    );
-    expect((await other.purchases()).map(([, user]) => user)).toEqual(['n']);
   });
 
   test('is forgotten with the person', async () => {

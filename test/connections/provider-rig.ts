@@ -73,7 +73,7 @@ export async function providerShop(api: TestApi, provider: OtherProvider, settin
       }
     },
     async settleDue() {
-      await findNamedPayments(dependencies);
+      await findNamedPayments(dependencies, null);
       return settleDuePayments(dependencies);
     },
     /** Order, buyer, amount, base, renewal, refunded, and what was earned for `r`, by order. */

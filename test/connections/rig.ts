@@ -68,7 +68,7 @@ export async function stripeShop(api: TestApi, fields: object = {}, stripeApiBas
       while (await processEvents(dependencies)) {}
     },
     async settleDue() {
-      await findNamedPayments(dependencies);
+      await findNamedPayments(dependencies, null);
       return settleDuePayments(dependencies);
     },
     async events(query = ''): Promise<ShownEvent[]> {

@@ -11,6 +11,7 @@ import { insertEvent } from '../../sql/connections/events.ts';
 import { inTransaction, type Pool } from '../../sql/database/pool.ts';
 import { setRate } from '../../sql/workspaces/currency-rates.ts';
 import { processEvents } from '../../workers/connections/process-events.ts';
+import { findNamedPayments, settleDuePayments } from '../../workers/connections/settle-payments.ts';
 import { merchant } from '../referrals/support.ts';
 import { type TestApi, testApi } from '../support/api.ts';
 import { workerDependencies } from './rig.ts';
@@ -22,7 +23,7 @@ import { couponOf, emailOf, orderOf, payerOf, type Told, userOf } from './storie
 /**
  * Random stories of a customer at each of the five providers: a trial, invoices, intents, joins, customer updates, an import,
  * a coupon, payments in another currency, refunds that fail or that a report by hand tells of too, disputes, a connection
- * that is made again, and an assignment at the end. Events come in random order and some twice. The end equals a model that
+ * that is made again, the signup after all of it, and an assignment at the end. Events come in random order and some twice. The end equals a model that
  * knows no events. Stories share a merchant, so that none may change another.
  */
 
@@ -37,7 +38,7 @@ const SEED = Number(
 /** Stories of one merchant: then the ledger is verified, and another merchant's begin. */
 const STORIES_OF_MERCHANT = 25;
 
-type Given = { story: Story; shuffle: number[]; repeated: number[] };
+type Given = { story: Story; shuffle: number[]; repeated: number[]; signsUpLast: boolean };
 
 /** The checkout has another email than the invoice, and is told of first. */
 const TWO_EMAILS: Given = {
@@ -46,6 +47,7 @@ const TWO_EMAILS: Given = {
     tie: 'none',
     isFirstSaleOnly: false,
     hasTrial: false,
+    trialEmail: 'none',
     isAccount: false,
     currency: 'usd',
     isShownInOther: false,
@@ -64,6 +66,7 @@ const TWO_EMAILS: Given = {
   },
   shuffle: [1, 1, 0],
   repeated: [],
+  signsUpLast: false,
 };
 
 /** Moves events about as the numbers say, and repeats some. */
@@ -112,6 +115,13 @@ async function stage(api: TestApi) {
     m,
     programs,
     arrive,
+    async settleDue() {
+      for (let after = null; ; ) {
+        after = await findNamedPayments(dependencies, after);
+        if (after === null) break;
+      }
+      while (await settleDuePayments(dependencies)) {}
+    },
     connectionOf,
     async remake(provider: Provider) {
       expect((await shop.delete(`/connections/${connectionOf(provider)}`)).status).toBe(200);
@@ -126,9 +136,9 @@ type Stage = Awaited<ReturnType<typeof stage>>;
 /** Plays a story, and compares its end with the model's. */
 async function play(
   pool: Pool,
-  { shop, m, programs, arrive, connectionOf, remake }: Stage,
+  { shop, m, programs, arrive, settleDue, connectionOf, remake }: Stage,
   told: Told,
-  { shuffle, repeated }: Given,
+  { shuffle, repeated, signsUpLast }: Given,
 ) {
   const { provider, key } = told;
   const program_id = told.isFirstSaleOnly ? programs.first : programs.every;
@@ -136,7 +146,8 @@ async function play(
   const { ref } = await m.enroll(`r${key}`, { program_id });
   const hasOther = told.isAssigned || told.payments.some(({ hasCoupon }) => hasCoupon);
   const r2 = hasOther ? await m.enroll(`rr${key}`, { program_id }) : null;
-  await m.signup(userOf(told), { ref_code: ref, email: emailOf(told, { email: 'own' }) });
+  const signUp = () => m.signup(userOf(told), { ref_code: ref, email: emailOf(told, { email: 'own' }) });
+  if (!signsUpLast) await signUp();
   if (told.payments.some(({ hasCoupon }) => hasCoupon))
     await shop.post('/coupons', { code: couponOf(told), external_user_id: `rr${key}` });
   if (told.tie === 'import')
@@ -168,6 +179,10 @@ async function play(
       stillRefunded(refunds) / 100,
     );
     expect(reported.status).toBe(200);
+  }
+  if (signsUpLast) {
+    await signUp();
+    await settleDue();
   }
   await compare(expectedOf(told));
   const open = told.isAssigned ? expectedOf(told).findIndex(({ referrer }) => referrer === null) : -1;

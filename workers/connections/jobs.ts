@@ -1,4 +1,5 @@
 import type { Logger } from '../../core/tier/log.ts';
+import type { PaymentCursor } from '../../sql/connections/named-payments.ts';
 import type { IdlePause } from '../idle-pause.ts';
 import { type Job, startJob } from '../jobs/job.ts';
 import type { Waiting } from '../jobs/waiting.ts';
@@ -16,6 +17,7 @@ export function startConnectionJobs(
   shared: ConnectionDependencies & { log: Logger; metrics: WorkerMetrics; waits: Waiting; pause: IdlePause },
 ): Job[] {
   const { waits, pause } = shared;
+  let lookedAt: PaymentCursor | null = null;
   return [
     startJob({
       ...shared,
@@ -29,7 +31,7 @@ export function startConnectionJobs(
       everyMs: SETTLE_EVERY_MS,
       isShared: true,
       work: async () => {
-        await findNamedPayments(shared);
+        lookedAt = await findNamedPayments(shared, lookedAt);
         return (await waits('connectionPayments')) && settleDuePayments(shared);
       },
     }),

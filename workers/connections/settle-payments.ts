@@ -7,7 +7,7 @@ import {
   lockConnection,
   newestConnection,
 } from '../../sql/connections/connections.ts';
-import { settleNamed } from '../../sql/connections/named-payments.ts';
+import { type PaymentCursor, settleNamed } from '../../sql/connections/named-payments.ts';
 import {
   type DuePayment,
   nextDuePayment,
@@ -24,9 +24,17 @@ const CHUNK = 50;
 /** Wait before a payment that failed is tried again. Milliseconds. */
 const AGAIN_AFTER = 300_000;
 
-/** Finds payments whose buyer was named after them, which are then due. Several workers may run it. */
-export async function findNamedPayments({ pool }: ConnectionDependencies): Promise<void> {
-  await settleNamed(pool, new Date(Date.now() - OPEN_MS));
+/**
+ * Finds payments whose buyer was named after them, which are then due. Several workers may run it.
+ *
+ * @param after where the call before ended; null: at the oldest payment
+ * @returns where the next call goes on; null: it has looked at the newest
+ */
+export async function findNamedPayments(
+  { pool }: ConnectionDependencies,
+  after: PaymentCursor | null,
+): Promise<PaymentCursor | null> {
+  return settleNamed(pool, new Date(Date.now() - OPEN_MS), after);
 }
 
 /**

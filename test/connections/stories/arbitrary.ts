@@ -64,6 +64,7 @@ export const story = fc.record({
       tie: fc.constantFrom('none', 'none', 'none', 'event', 'import'),
       isFirstSaleOnly: fc.boolean(),
       hasTrial: fc.constantFrom(false, false, true),
+      trialEmail: fc.constantFrom('own', 'other', 'none'),
       isAccount: fc.constantFrom(false, false, true),
       currency: fc.constantFrom('usd', 'usd', 'eur'),
       isShownInOther: fc.boolean(),
@@ -74,4 +75,5 @@ export const story = fc.record({
     .map(possible),
   shuffle: fc.array(fc.nat({ max: 1_000 }), { maxLength: 30 }),
   repeated: fc.array(fc.nat({ max: 1_000 }), { maxLength: 4 }),
+  signsUpLast: fc.boolean(),
 });

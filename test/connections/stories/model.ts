@@ -32,6 +32,8 @@ export type Story = {
   isFirstSaleOnly: boolean;
   /** A free first invoice of the subscription, before the payments. */
   hasTrial: boolean;
+  /** The email of the free first invoice, which names the customer of the subscription. */
+  trialEmail: StoryPayment['email'];
   /** Who pays is an account instead of a customer. */
   isAccount: boolean;
   /** Of the payments; the program's is usd. */
@@ -66,14 +68,15 @@ export const CAN: Record<
 
 /** Returns the purchases of a story, in the order of their times. @param isAssigned one without a referrer was assigned */
 export function expectedOf(
-  { provider, tie, isFirstSaleOnly, payments, currency }: Story,
+  { provider, tie, isFirstSaleOnly, hasTrial, trialEmail, payments, currency }: Story,
   isAssigned = false,
 ): Expected[] {
   // The metadata of Stripe is of the payment; that of the others is told of the customer too.
   const isTied = tie !== 'none' || (provider !== 'stripe' && payments.some(({ isNamed }) => isNamed));
   // Paddle tells the email of a customer, not of a payment.
   const emailOf = (one: StoryPayment) => (provider === 'paddle' ? payments[0] : one)?.email;
-  let earlier: Expected['referrer'] = null;
+  const isNamedByTrial = hasTrial && provider !== 'paddle' && trialEmail === 'own';
+  let earlier: Expected['referrer'] = isNamedByTrial ? 'r' : null;
   const haveEarned = new Set<Expected['referrer']>();
   return payments.map((one, index) => {
     const isNamed = one.isNamed || isTied;

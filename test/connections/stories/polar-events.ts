@@ -50,7 +50,14 @@ export function polarEvents(told: Told): SentEvent[] {
       ? [
           polarEvent(
             'order.paid',
-            sold(`order-${key}-trial`, 0, 'subscription_create', START + HOUR, null, {}),
+            sold(
+              `order-${key}-trial`,
+              0,
+              'subscription_create',
+              START + HOUR,
+              emailOf(told, { email: told.trialEmail }),
+              {},
+            ),
             iso(START + HOUR),
           ),
         ]

@@ -49,7 +49,10 @@ export function stripeEvents(told: Told): SentEvent[] {
       }),
       at,
     );
-  if (hasTrial) bill(`in_${key}_trial`, 0, START + HOUR, 'subscription_create', {});
+  if (hasTrial) {
+    const customer_email = emailOf(told, { email: told.trialEmail });
+    bill(`in_${key}_trial`, 0, START + HOUR, 'subscription_create', { customer_email });
+  }
   for (const [index, one] of payments.entries()) {
     const at = secondsOf(index);
     const [pi, ch, inv] = [`pi_${key}_${index}`, `ch_${key}_${index}`, `in_${key}_${index}`];
