@@ -21,8 +21,8 @@ import type { Answered } from './hostile/send.ts';
 
 /**
  * Measures how long one request with a hostile body holds the API's event loop. Another process sends the bodies. The
- * longest iteration of the loop counts, by the clock or by the CPU time of its thread, whichever is less, so that a
- * busy machine does not count, and garbage collection does.
+ * measure is the longest iteration of the loop: the lesser of its clock time and its thread's CPU time. So other
+ * programs on the machine do not count, but garbage collection does.
  *
  *   node bench/hostile-bodies.ts [--rounds 5] [--wanted 50]
  *

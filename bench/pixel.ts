@@ -16,7 +16,7 @@ import { alternate, type Contestant, ofContestant } from './harness/rounds.ts';
  * machine lengthen a task. Chromium's own throttling is off, because its interruptions of the thread count as CPU time.
  * A slow phone takes about six times as long.
  *
- *    node bench/pixel.ts [--rounds 5]
+ *   node bench/pixel.ts [--rounds 5]
  */
 
 const options = readOptions({});

@@ -10,13 +10,13 @@ import {
   wrongPayouts,
 } from '../sql/referrals/ledger-replay.ts';
 
-/** What the replay found wrong. Amounts in a problem are minor units, or hundredths of a credit. */
+/** A mismatch that the replay found. Amounts in a problem are minor units, or hundredths of a credit. */
 export type Wrong = {
   workspace_id: string;
   what: 'commission' | 'grant' | 'payout_line' | 'balance' | 'chain';
   /** Of the commission, grant, payout line or entry; null for a balance. */
   id: string | null;
-  /** Whose balance it is; null for the chain. */
+  /** The user with this balance; null for the chain. */
   external_user_id: string | null;
   problem: string;
 };

@@ -37,14 +37,14 @@ export function createClickHouse(options: ClickHouseOptions): ClickHouseClient {
     database,
     request_timeout: timeoutMs,
     max_open_connections: maxConnections,
-    // Its log goes to the console in its own format. Every error is thrown as well.
+    // The client logs to the console in a format of its own. It also throws every error.
     log: { level: ClickHouseLogLevel.OFF },
     compression: { response: false, request: false },
-    // Hundreds of ids make a URL that proxies refuse.
+    // A URL with hundreds of ids is too long for some proxies.
     use_multipart_params_auto: true,
     clickhouse_settings: SETTINGS,
   });
-  // Else the server would continue a query whose caller has given up.
+  // Without this limit the server would continue a query whose caller has given up.
   const settings: ClickHouseSettings = { ...SETTINGS, max_execution_time: Math.ceil(timeoutMs / 1_000) };
   const queries = createQueryConnection({ credentials, database, timeoutMs, maxConnections, settings });
   const close = client.close.bind(client);
@@ -61,7 +61,7 @@ export function createClickHouse(options: ClickHouseOptions): ClickHouseClient {
   });
 }
 
-/** What a request resolves with. An insert without rows is not sent. */
+/** The response of a request. An insert without rows is not sent. */
 type Sent = { response_headers: ResponseHeaders; executed?: boolean; stream?: unknown; close?: () => void };
 
 /**

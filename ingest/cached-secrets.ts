@@ -12,9 +12,7 @@ export type IngestSecrets = Pick<DeploymentSecrets, 'visitor' | 'cookie' | 'addr
 /** Name of the stream and its directory when `STREAM_NAME` is not set. */
 export const STREAM_NAME = 'ingest-0';
 
-/**
- * Returns the directory with what a stream's process needs to start without PostgreSQL: its secrets and link table.
- */
+/** Returns the directory of the secrets and the link table that let a stream's process start without PostgreSQL. */
 export function tableDirectory({ dataDir, streamName }: Pick<Config, 'dataDir' | 'streamName'>): string {
   return join(dataDir, 'ingest', streamName || STREAM_NAME);
 }

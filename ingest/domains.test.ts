@@ -251,7 +251,7 @@ test('visits of the root and of unknown slugs are clicks without a link, and lea
     status: 302,
     to: 'https://brand.example/not-found',
   });
-  // What browsers, crawlers, and scanners request from every host is not a click.
+  // Requests that browsers, crawlers, and scanners send to every host are not clicks.
   for (const path of [
     '/apple-touch-icon.png',
     '/apple-touch-icon-120x120-precomposed.png',

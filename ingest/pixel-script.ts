@@ -12,7 +12,7 @@ import type { WorkspacePolicies } from './link-table/workspace-policies.ts';
 
 const PUBLISHABLE_KEY = /(?:^|&)key=(pk_live_([0-9a-f]{8})_[0-9a-f]{48})(?:&|$)/;
 
-/** The script's list of parameters where no parameter names a referrer. */
+/** Stands for the script's list of parameters when no parameter names a referrer. */
 const NONE = '-';
 /** Compressed scripts in memory, one for each key and its parameters; 3 KB each. */
 const MOST_COMPRESSED = 128;
@@ -102,7 +102,7 @@ export function createPixelScript(
   };
 }
 
-/** What a request says about the response that it takes. */
+/** The request's headers that decide the form of the response. */
 type Conditions = { known: readonly string[]; acceptsGzip: boolean };
 
 function readScript(path: string): Buffer {

@@ -23,7 +23,7 @@ export function exposeStreams(pool: Pool, registry: Registry): void {
       // Without PostgreSQL nothing is known; its own alert fires.
       if (streams === null) return;
       this.reset();
-      // One is that of imported clicks.
+      // One ordinal belongs to imported clicks.
       free.set(ORDINALS - 1 - streams.length);
       for (const { name, stream_id, state, visible_before } of streams) {
         const seconds = Date.now() / 1_000 - visible_before / 1_000_000;

@@ -114,7 +114,7 @@ apiTest(
   },
 );
 
-/** Clicks of the API by a filter, of `GET /clicks` and of the export. */
+/** Returns the numbers of clicks that `GET /clicks` and the export return for a filter. */
 async function rowsOf(shop: TestWorkspace, query: string): Promise<[number, number]> {
   const window = 'from=2026-10-01&to=2026-12-01&format=ndjson';
   const [page, file] = [

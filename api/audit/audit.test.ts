@@ -10,7 +10,7 @@ type Log = { entries: AuditEntry[]; next_cursor: string | null };
 
 let api: TestApi;
 let shop: TestWorkspace;
-/** What the API logs. */
+/** The lines that the API logs. */
 const lines: string[] = [];
 beforeAll(async () => {
   const log = pino({ level: 'info' }, { write: (line) => lines.push(line) });

@@ -42,7 +42,7 @@ export type FoundMember =
  * - Where groups give roles, a person without one of them is refused, and the member's sessions end. Where the provider
  *   does not tell the groups, the person is refused, and role and sessions stay.
  *
- * Throws nothing for a refusal, so that what it ended stays ended.
+ * A refusal does not throw, because a rollback would restore the sessions that it ended.
  */
 export async function memberOfPerson(
   tx: PoolClient,

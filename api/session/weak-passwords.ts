@@ -50,7 +50,7 @@ export function createWeakPasswords(): WeakPasswords {
   };
 }
 
-/** Word lists of every language: passwords, names and words from Wikipedia; no list of one language. */
+/** Loads only the word lists for all languages: common passwords, names, and words of Wikipedia. */
 async function makeJudge(): Promise<ZxcvbnFactory> {
   const [{ ZxcvbnFactory }, { dictionary, adjacencyGraphs }] = await Promise.all([
     import('@zxcvbn-ts/core'),

@@ -13,7 +13,7 @@ const TICKS = 100;
 export function cpuSeconds(pid: number): number {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-    // utime, stime, cutime, cstime: fields 14 to 17 of proc(5), here from the third one on.
+    // proc(5): utime, stime, cutime, and cstime are fields 14 to 17; `fields` starts with the third.
     return [11, 12, 13, 14].reduce((sum, field) => sum + Number(fields[field]), 0) / TICKS;
   } catch {
     return 0;

@@ -6,8 +6,8 @@ import type { EventColumn, EventFile } from './read-events.ts';
 const SECONDS = 3_600;
 
 /**
- * Stores the rows of one file of an archive that are not there yet, all of them or none. Safe to repeat, also after a process was
- * killed.
+ * Stores those rows of an archive's file that the table lacks: all of them or none. It can be repeated, also after the
+ * process was killed.
  *
  * @param given.known columns of the table here
  * @param given.columns those of the archive

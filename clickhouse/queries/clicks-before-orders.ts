@@ -5,7 +5,7 @@ import { byVisitorParams, MAY_BE_CLICKS_OF_VISITORS } from '../rollups/clicks-by
 import { IS_COUNTED } from './click-conditions.ts';
 import { runQuery } from './run-query.ts';
 
-/** Where to look for the clicks of one visitor before one order. Times in microseconds. */
+/** The span in which clicks of one visitor before one order are searched. Times are in microseconds. */
 export type ClickSpan = {
   /** The order's index in the caller's list. */
   position: number;

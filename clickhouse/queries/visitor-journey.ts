@@ -80,7 +80,7 @@ const ORDERS = {
   seconds: 20,
 };
 
-/** Returns the visitor over all steps, also when they are cut; null: there is no step. */
+/** Returns the visitor over all steps, including those beyond the limit; null when there is no step. */
 async function visitorSummary(
   client: ClickHouseClient,
   workspaceId: string,

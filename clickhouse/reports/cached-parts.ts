@@ -150,7 +150,8 @@ export function cachedShares(
     fillPart(client, FILL_SHARES, { workspace: workspaceId }),
   );
   const isWindow = when === 'window';
-  // 1970 when there are none. A fill is one block of one `made`, so it is there in full or not at all.
+  // The time is 1970 when no shares are cached. A fill writes one block with one `made`, so it is stored in full or not
+  // at all.
   const made = `(SELECT max(made) FROM cached_report_parts WHERE ${sharesOf(of)})`;
   const isCached = `${made} > toDateTime64(0, 6, 'UTC')`;
   const changed = `(SELECT groupUniqArray(${DAY}) FROM attributed_shares

@@ -51,7 +51,7 @@ export async function linksReport(
   return rows.map(ofLink);
 }
 
-/** What links can be sorted by. Revenue is in minor units. */
+/** The figures by which links can be sorted. Revenue is in minor units. */
 export const LINK_FIGURES = ['clicks', 'visitors', 'conversions', 'revenue'] as const;
 export type LinkFigure = (typeof LINK_FIGURES)[number];
 

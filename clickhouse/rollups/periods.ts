@@ -19,7 +19,10 @@ export type RolledUpPeriod = {
 /** The condition on `ts` that it is on the day of the parameter `start`. */
 export const ON_DAY = `ts >= toDateTime64({start:Date}, 9, 'UTC') AND ts < toDateTime64({start:Date} + 1, 9, 'UTC')`;
 
-/** Returns the rolled-up periods, oldest first; if given, those that touch the days from `from` to `to`, both inclusive. */
+/**
+ * Returns the rolled-up periods, oldest first. `touching` restricts them to those that overlap the days from `from` to
+ * `to`, both inclusive.
+ */
 export async function rolledUpPeriods(
   client: ClickHouseClient,
   touching?: { from: string; to: string },

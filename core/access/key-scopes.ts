@@ -1,6 +1,6 @@
 /**
- * Scopes of a restricted secret key. `read`: what an analyst may read. The others: everything of their area, reads
- * included.
+ * Scopes of a restricted secret key. `read` permits what an analyst may read. Each other scope permits every read and
+ * write of its area.
  */
 export const KEY_RESTRICTIONS = ['read', 'links', 'referrals', 'tracking'] as const;
 export type KeyRestriction = (typeof KEY_RESTRICTIONS)[number];

@@ -1,4 +1,4 @@
-/** Where the four bytes of an IPv4 address are in the sixteen that it is mapped into (`::ffff:a.b.c.d`). */
+/** Offset of the IPv4 address in the 16 bytes of a mapped one (`::ffff:a.b.c.d`). */
 export const IPV4_AT = 12;
 
 /** Returns whether 16 bytes are an IPv4 address mapped into IPv6. */

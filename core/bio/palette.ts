@@ -15,7 +15,7 @@ export type Palette = {
 
 const WHITE: Color = { r: 255, g: 255, b: 255, a: 1 };
 const BLACK: Color = { r: 0, g: 0, b: 0, a: 1 };
-/** Opacity of the veil over a photo, so that text is readable whatever it shows. */
+/** Opacity of the veil that keeps text readable over any photo. */
 const SCRIM = 0.66;
 const GLASS = 0.78;
 const SOFT = 0.16;

@@ -1,9 +1,9 @@
 import { cleanText } from '../enrich/referer.ts';
 import { columnKey, RowProblem } from '../link-imports/source-row.ts';
 
-/** Characters of a text that is no referer and no user agent. */
+/** Maximum length, in characters, of a text other than a referer or user agent. */
 const TEXT_LIMIT = 255;
-/** An apostrophe that an export has put before what a spreadsheet would run as a formula. */
+/** Exports put an apostrophe before a text that a spreadsheet would run as a formula. */
 const GUARDED = /^'+[=+@\t\r-]/;
 
 /** The columns of a file, and which of them were read. */

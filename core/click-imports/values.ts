@@ -71,7 +71,7 @@ export function countryOf(text: string): string {
   return countryNamed(text);
 }
 
-/** @throws {RowProblem} for a text that is no country */
+/** @throws {RowProblem} when the text names no known country */
 export function countryIn(row: ImportRow, ...keys: string[]): string {
   const text = row.text(...keys);
   const country = countryOf(text);

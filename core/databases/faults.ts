@@ -129,8 +129,8 @@ export function isTlsCode(code: string): boolean {
 }
 
 /**
- * Returns what an error of PostgreSQL, of ClickHouse, or of the connection to one means; null for any other error, which is
- * a bug of ours. The one place that decides this, for all tiers and the command line.
+ * Returns what an error of PostgreSQL, of ClickHouse, or of the connection to one means; null for any other error,
+ * which is a bug of ours. All tiers and the command line decide it here.
  */
 export function databaseFault(error: unknown): DatabaseFault | null {
   if (!(error instanceof Error)) return null;

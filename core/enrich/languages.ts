@@ -5,7 +5,7 @@ const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 /** A longer header is not a browser's. */
 const HEADER_LIMIT = 512;
 
-/** Language, script, and region of a BCP 47 tag in lower case, whatever follows. */
+/** Language, script, and region of a BCP 47 tag in lower case; further subtags are ignored. */
 const PARTS = /^([a-z]{2,3})(?:-[a-z]{3})?(?:-([a-z]{4}))?(?:-([a-z]{2}|\d{3}))?(?:-|$)/;
 
 /**

@@ -1,6 +1,6 @@
 /**
  * Sources of clicks in emails: web mail, link scanners of mail services, and services that send and archive
- * newsletters. Entries cover what is below them.
+ * newsletters. An entry also covers its subdomains.
  */
 export const NEWSLETTER_HOSTS: readonly string[] = [
   'beehiiv.com',

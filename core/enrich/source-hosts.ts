@@ -2,9 +2,9 @@ import type { CreatableChannel } from './channels.ts';
 import type { SourceKind } from './source-kinds.ts';
 
 /**
- * Who owns a referer's host or Android app, by kind and name. An entry covers what is below a host (`bing.com` is also
- * `cn.bing.com`), or behind a package; the longest wins. `google.*` is Google under every country domain. Hosts of
- * `channel-hosts.ts` that are not here have the name of their channel.
+ * Who owns a referer's host or Android app, by kind and name. An entry covers the subdomains of a host (`bing.com`
+ * covers `cn.bing.com`) and the names that start with a package; the longest entry wins. `google.*` is Google under
+ * every country domain. Hosts of `channel-hosts.ts` that are not here have the name of their channel.
  */
 export const SOURCE_HOSTS: Partial<Record<SourceKind, Readonly<Record<string, string>>>> = {
   search: {

@@ -12,7 +12,8 @@ export const DIRECT: Source = { source: 'direct', sourceKind: 'direct' };
 const byName = sourceTable();
 
 /**
- * Returns who owns a referer's host or app; without an entry in a table the host without `www.`, or the app's package.
+ * Returns who owns a referer's host or app. A host or app that no table lists is named by the host without `www.`, or
+ * by the app's package.
  *
  * @param origin null: there is no referer
  */
@@ -70,7 +71,7 @@ function sourceTable(): ReadonlyMap<string, Source> {
   return table;
 }
 
-/** `google.*` is under every country domain. */
+/** Returns the hosts of an entry; `google.*` covers every country domain. */
 function expanded(entry: string): string[] {
   return entry.endsWith('.*') ? COUNTRY_SUFFIXES.map((suffix) => entry.slice(0, -1) + suffix) : [entry];
 }

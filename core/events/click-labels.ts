@@ -3,7 +3,7 @@
  * encoded and decoded once. Missing texts are empty.
  */
 export type ClickLabels = {
-  /** Host that the visitor asked for; empty for the deployment's own. */
+  /** Host that the visitor requested; empty for the deployment's own. */
   readonly domain: string;
   /** In the spelling that the visitor opened. */
   readonly slug: string;

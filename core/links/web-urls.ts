@@ -32,7 +32,7 @@ const SCHEME_IN_HOST = /^[a-z][a-z0-9+.-]*:\/\/[^/\\?#]*:[/\\]{2}/i;
 
 export const NO_WHOLE_HOST = 'must name a whole host, such as shop.example';
 
-/** Returns whether a host is one label that is no address: `https://example`, where an ending is missing. */
+/** Returns whether a host is a single label, such as `https://example`, whose top-level domain is missing. */
 export function hasOneLabel({ hostname }: URL): boolean {
   return !/[.[]/.test(withoutTrailingDot(hostname)) && !isLoopback(withoutTrailingDot(hostname));
 }

@@ -26,7 +26,7 @@ export type PartnerRecord = {
 
 export type CustomerRecord = {
   partner: PartnerRef;
-  /** The id in the merchant's product or, where there is none, at its old program. */
+  /** The id in the merchant's product, or the one at its old program when the product's is unknown. */
   userId: { of: 'product' | 'program'; id: string };
   email: string | null;
   createdAt: Date | null;

@@ -22,9 +22,9 @@ export type ReplayedCommission = {
   /** The amount of the sale, and what was refunded of it; null: no sale. */
   sold_minor: number | null;
   refunded_minor: number;
-  /** What commissions of refunds reverse of this one. */
+  /** The amount that commissions of refunds reverse of this one. */
   refunded_elsewhere_minor: number;
-  /** What commissions of corrections reverse of this one, less what they gave back. */
+  /** The amount that commissions of corrections reverse of this one, less what they gave back. */
   corrected_elsewhere_minor: number;
 };
 
@@ -82,7 +82,7 @@ export function replayCommission(
   };
 }
 
-/** Returns what the refunds of its order reverse of a commission. */
+/** Returns the amount of a commission that the refunds of its order reverse. */
 function refundsDue({ amount_minor, sold_minor, refunded_minor }: ReplayedCommission): number {
   if (sold_minor === null || refunded_minor === 0) return 0;
   return reversedAmount(amount_minor, sold_minor, Math.min(refunded_minor, sold_minor), 0);

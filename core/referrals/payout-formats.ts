@@ -11,8 +11,7 @@ export const METHOD_OF_FORMAT: Record<PayoutFormat, PayoutMethod | null> = {
 };
 
 /**
- * Currencies in which PayPal takes no decimals.
- * Source: developer.paypal.com/api/rest/reference/currency-codes
+ * Currencies in which PayPal accepts only whole amounts. Source: developer.paypal.com/api/rest/reference/currency-codes
  */
 const PAYPAL_WITHOUT_DECIMALS = new Set(['huf', 'jpy', 'twd']);
 
@@ -29,7 +28,7 @@ export const unitSql = (sql: { format: string; currency: string }) => {
   return `CASE ${sql.format}::text || '/' || ${sql.currency} ${units.join(' ')} ELSE 1 END`;
 };
 
-/** A character that is no blank, digit, or ASCII punctuation. */
+/** Matches a character other than a blank, a digit, and ASCII punctuation. */
 const LETTER = '[^\\s0-9!-/:-@\\[-_`{-~]';
 const WORD = `\\S*${LETTER}\\S*${LETTER}\\S*`;
 

@@ -38,7 +38,7 @@ export type Sale = {
 /** A purchase may be reported before its buyer's signup, and counts when it is at most this much older. Milliseconds. */
 export const BEFORE_SIGNUP_MS = 72 * 3_600_000;
 
-/** Everything that decides what a referred purchase earns. */
+/** The facts that decide the rewards of a referred purchase. */
 export type PurchaseFacts = {
   terms: Terms;
   tracksCommission: boolean;
@@ -48,7 +48,7 @@ export type PurchaseFacts = {
   earners: Earner[];
   sale: Sale;
   signupEmail: string | null;
-  /** Null: a coupon brought the order, and no signup did. */
+  /** Null when a coupon, not a signup, referred the order. */
   signedUpAt: Date | null;
   /** The buyer's other purchases that were rewarded. */
   earlier: {
@@ -73,7 +73,7 @@ export type PurchaseOutcome = { withoutRate: boolean } & (
 const nothing = (reason: PurchaseReason): PurchaseOutcome => ({ rewards: [], reason, withoutRate: false });
 
 /**
- * Returns what a referred purchase earns, and for whom. It is pure, so stored rewards can be recomputed.
+ * Returns the rewards of a referred purchase, and who earns them. It is pure, so stored rewards can be recomputed.
  *
  * Level 1 earns credit or commission by its mode. Higher levels earn commission only: on a credit program those in
  * affiliate mode, else all. A suspended level earns nothing and does not affect others, but a suspended level 1 means

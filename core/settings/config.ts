@@ -68,9 +68,9 @@ export type Config = {
   publicUrl: string;
   /** Empty: embedded. */
   databaseUrl: string;
-  /** For notifications, past a pooler. The same as `databaseUrl` unless set. */
+  /** The address for notifications, which a pooler does not pass on. By default `databaseUrl`. */
   databaseDirectUrl: string;
-  /** For migrations and backups: connects as the owner of the tables. The same as `databaseDirectUrl` unless set. */
+  /** Connects as the owner of the tables, for migrations and backups. By default `databaseDirectUrl`. */
   databaseOwnerUrl: string;
   /** Most connections to PostgreSQL of one process of each tier. Ingest has two more for its links. */
   databasePools: Record<'ingest' | 'workers' | 'api', number>;
@@ -94,11 +94,11 @@ export type Config = {
   rootUrl: string;
   /** Destination of unknown slugs of the short-link origin; empty: a page. */
   notFoundUrl: string;
-  /** What `robots.txt` of the short-link origin lets crawlers read: all but `/collect`, or nothing. */
+  /** The paths that `robots.txt` of the short-link origin lets crawlers read: all but `/collect`, or none. */
   robots: 'all' | 'none';
   /** File of domains that no link may lead to; empty: none. */
   blockedDomainsFile: string;
-  /** Name servers that are asked for the records of domains, `address` or `address:port`; empty: the system's. */
+  /** Name servers for the records of domains, `address` or `address:port`; the system's when empty. */
   dnsServers: string[];
   /** Enrollments, signups, and changes that publishable keys may make in a workspace an hour. */
   publishableLimitPerHour: number;

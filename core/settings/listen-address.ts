@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 
-/** Absent where the kernel was started without IPv6 (`ipv6.disable=1`); on other systems than Linux it says nothing. */
+/** On Linux the file is missing when the kernel was started without IPv6 (`ipv6.disable=1`). */
 const IPV6 = '/proc/net/if_inet6';
 
 /**

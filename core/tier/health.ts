@@ -3,7 +3,7 @@ import type { Loss } from '../event-log/port.ts';
 /** Whether a process accepts work, and the body of its health response. */
 export type Readiness = { ready: boolean; body: object };
 
-/** What a health response says about events that are being lost. */
+/** The part of a health response that reports a loss of events. */
 export type LossBody = { losing?: { reason: string; since: string; events: number } };
 
 /** Returns the part of a health response that reports a loss of events; empty without one. */

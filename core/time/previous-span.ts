@@ -8,8 +8,9 @@ type Span = { from: bigint; to: bigint };
 const DAY_MS = 86_400_000;
 
 /**
- * Returns the span before a span, which ends where that begins. Whole days of the time zone's calendar go back by as
- * many days, whole months by as many months, however long they are; other spans by their length.
+ * Returns the span that ends where the given one begins. Before whole days of the time
+ * zone's calendar come as many days, before whole months as many months, although months differ in length; before any
+ * other span comes one of its length.
  */
 export function previousSpan({ from, to }: Span, timeZone: string): Span {
   const clock = zoneClock(timeZone);

@@ -84,7 +84,7 @@ export async function allowedAddresses(
   return addresses;
 }
 
-/** RFC 6761: these names are this machine, whatever a name server says. */
+/** RFC 6761: these names always resolve to this machine; a name server must not be asked. */
 function isLocalhost(hostname: string): boolean {
   return /(^|\.)localhost\.?$/i.test(hostname);
 }

@@ -41,8 +41,9 @@ export type Exchanges = {
   /** Runs `step` once `awaited` resolves. Responds 500 when either fails. */
   after<T>(exchange: Exchange, awaited: Promise<T>, step: (value: T) => void): void;
   /**
-   * Runs a request's handler, whose response is the last one of its connection. It is sent once the server has read what
-   * came with the request: another request among that closes the connection, and neither is answered.
+   * Runs a request's handler, whose response is the last one of its connection. It is sent once the server has read the
+   * bytes that came with the request: if they contain another request, the connection closes without a response to
+   * either.
    */
   last(handle: () => void): void;
   /** From now on closes the connection after each response, with `Connection: close`. */

@@ -12,7 +12,7 @@ import { type KnownKey, keyOf } from './known-key.ts';
 import type { SyncPoint } from './loader.ts';
 import { encodeDomain, encodeLink, encodeOther, encodePolicy, idOf, recordName } from './records.ts';
 
-/** Where the rows go: the file, and the changes for the table in memory. */
+/** The destination of the rows: the file, and the changes for the table in memory. */
 export type TableSink = {
   /** @param record see `records.ts`; at most {@link LARGEST_RECORD} bytes */
   put(record: Buffer): void;

@@ -56,7 +56,7 @@ export type LinkTable = {
   keys(): Iterable<KnownKey>;
   /** Starts a full load: {@link endLoad} removes what was not put since. */
   beginLoad(): void;
-  /** Removes what the load did not put. @returns the removed ids, one at a time */
+  /** Removes the records that the load did not put. @returns the removed ids, one at a time */
   endLoad(): Generator<Buffer>;
   /** Iterates the live records in order of address; see {@link import('./arena.ts').Arena.refs}. */
   records(): Generator<Buffer>;

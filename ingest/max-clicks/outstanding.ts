@@ -10,9 +10,9 @@ import { leasesOfStream, type StreamLeases } from '../../sql/links/leases.ts';
 export type Outstanding = { linkId: string; spent: number }[];
 
 /**
- * Computes what an earlier run of this stream spent. Exact also after `kill -9`: a visitor is redirected only once
- * the counted click is in the journal. Grants and returns of that run may still be running in PostgreSQL;
- * `permits.ts` waits for them, link by link.
+ * Computes the permits that an earlier run of this stream spent. The result is exact even after `kill -9`: a visitor is
+ * redirected only once the counted click is in the journal. Grants and returns of that run may still be running in
+ * PostgreSQL; `permits.ts` waits for them, link by link.
  *
  * The journal is read before the workers' progress is read again. In the other order a journal truncated meanwhile
  * could lack clicks that the progress does not cover. No counted click is written meanwhile, since no permit is given

@@ -33,7 +33,7 @@ export type Permits = {
   checkSpent(linkId: string, maxClicks: number): Promise<boolean>;
   /** Puts back a permit whose visitor was not redirected. */
   release(linkId: string): void;
-  /** Starts with what the last run spent. No visitor gets a permit before. */
+  /** Starts with the permits that the last run spent. Before that, no visitor gets a permit. */
   start(outstanding: Outstanding): void;
   /** Returns unused permits, as far as PostgreSQL responds within a second. */
   close(): Promise<void>;
@@ -155,7 +155,7 @@ export function createPermits(given: {
   /** Reads the lease and makes earlier requests void. */
   async function claim(lease: Lease): Promise<void> {
     const found = await claimLease(pool, { linkId: lease.linkId, streamId });
-    // A lease unknown at the start was used up, so what exceeds that was granted since.
+    // A lease unknown at the start was used up then, so permits beyond `used` were granted since.
     lease.granted ??= found.used;
     lease.setGranted(found.granted);
     lease.generation = found.generation;

@@ -2,9 +2,9 @@ import { createBoundedCache } from '../../core/caching/bounded-cache.ts';
 import { bytesToUuid } from '../../core/ids.ts';
 
 /**
- * Limits wrong passwords per link and address to five a minute, and per link to thirty for those who were not let in
- * before: guesses from many addresses count together. At most as many checks of an address run at once as may still be
- * wrong; other attempts wait. Correct passwords never count.
+ * Limits wrong passwords per link and address to five a minute, and per link to thirty for visitors who have not yet
+ * entered the password: guesses from many addresses count together. At most as many checks of an address run at once as
+ * may still be wrong; other attempts wait. Correct passwords never count.
  */
 export type Attempts = {
   /**

@@ -70,7 +70,7 @@ export function createLinkPolicy(given: {
     const { link, visit, exchange } = allowed;
     const redirect = (counted: boolean) => recordAndRedirect({ ...allowed, counted });
     if (isBotVisit(allowed)) {
-      // Not a person: the same response as for visitors, without using a permit.
+      // A machine gets the same response as visitors, but uses no permit.
       exchanges.after(exchange, permits.checkSpent(link.idText, maxClicks), (spent) => {
         if (spent) respondExpired(link, visit, exchange);
         else redirect(false);

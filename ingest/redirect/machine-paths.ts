@@ -13,7 +13,7 @@ const FILES =
   /^(?:apple-touch-icon[\w.-]*\.png|favicon[\w.-]*|sitemap[\w.-]*\.xml(?:\.gz)?|(?:app-)?ads\.txt|sellers\.json|security\.txt|humans\.txt|llms(?:-full)?\.txt|(?:site\.web)?manifest(?:\.json)?|site\.webmanifest|browserconfig\.xml|crossdomain\.xml|clientaccesspolicy\.xml|apple-app-site-association|autodiscover\/autodiscover\.xml|sw\.js)$/i;
 
 /**
- * What scanners for faults of other software request. Sources: the paths of the OWASP Core Rule Set
+ * Paths that scanners request to find vulnerabilities of other software. Sources: the paths of the OWASP Core Rule Set
  * (`restricted-files.data`, `php-errors`), and of WordPress, phpMyAdmin, PHPUnit, Spring Boot, Apache (`server-status`,
  * Struts, Solr), Docker Compose, npm, Composer, OpenSSH, and routers (`boaform`).
  */

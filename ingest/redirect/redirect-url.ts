@@ -14,7 +14,7 @@ export type LinkParameters = {
   ref?: string | null;
 };
 
-/** What a link passes on to its destination, and adds to it. */
+/** Which parameters a link forwards to its destination, or appends. */
 export type Switches = { forwardQuery: boolean; appendUtm: boolean; appendVisitor: boolean };
 
 const ALL_ON: Switches = { forwardQuery: true, appendUtm: true, appendVisitor: true };
@@ -66,7 +66,7 @@ export class Destination {
   readonly #fragment: string;
   readonly #base: string;
   readonly #forwardsQuery: boolean;
-  /** Of a visitor whose query has no UTM parameters. */
+  /** Labels of a visitor whose query has no UTM parameters. */
   readonly #labels: SharedLabels;
   /** Built for the first visitor with a query, so that an idle link holds two strings. */
   #taken: Set<string> | null = null;

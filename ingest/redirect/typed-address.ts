@@ -1,6 +1,6 @@
-/** What texts, chats, and mailers leave behind an address: blanks, invisible characters, and punctuation. */
+/** Characters that texts, chats, and mailers append to an address: blanks, invisible characters, and punctuation. */
 const TAIL = /[\s\p{Cf}\p{Pe}\p{Pf}\p{Pi}.,;:!?>"'…/。，、；：！？]/u;
-/** Parameters that were written behind an address without its `?`, or with an escaped one. */
+/** A query that was written after an address without its `?`, or with an escaped one. */
 const QUERY = /[&?]/;
 
 /**

@@ -16,7 +16,7 @@ export type Visit = {
   path: string;
   /** The name that the address has in the link table. */
   name: string;
-  /** Domain that was asked for; null: the deployment's own, or an unknown one. */
+  /** Domain that the visitor requested; null for the deployment's own, or an unknown one. */
   host: Host | null;
   /** The raw query, without `?`. */
   query: string;
@@ -98,7 +98,7 @@ export function nameAt(host: Host | null, slug: string): string {
   return nameOf(host?.number ?? OWN_DOMAIN, slug);
 }
 
-/** Returns a visit as one of another slug of the same host, and of what follows it. */
+/** Returns the visit with another slug of the same host, and the path after it. */
 export function atSlug(visit: Visit, slug: string, path = visit.path): Visit {
   return { ...visit, slug, path, name: nameAt(visit.host, slug) };
 }

@@ -187,7 +187,7 @@ export async function settleSoon(
   );
 }
 
-/** The buyer of an earlier purchase; `couponId`: a coupon brought it, not the buyer's signup. */
+/** The buyer of an earlier purchase. `couponId` is set when a coupon referred the purchase, not the buyer's signup. */
 export type EarlierBuyer = { user: string | null; couponId: string | null };
 
 /**

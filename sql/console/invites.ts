@@ -4,7 +4,7 @@ import { uuidv7 } from '../../core/ids.ts';
 import type { Queryable } from '../database/pool.ts';
 import { memberByEmail } from './members.ts';
 
-/** A link that creates a member, or lets a member in again. */
+/** A link that creates a member, or signs in a member who lost the password. */
 export type Invite = {
   id: string;
   workspace_id: string;

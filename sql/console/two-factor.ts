@@ -66,7 +66,7 @@ export async function countWrongCode(tx: Queryable, memberId: string): Promise<v
   ]);
 }
 
-/** Uses a recovery code up, and lets codes of the app count again. Returns false when it is unknown or used. */
+/** Uses up a recovery code, and allows codes of the app again. Returns false when the code is unknown or used. */
 export async function takeRecoveryCode(tx: Queryable, memberId: string, hash: Buffer): Promise<boolean> {
   const { rowCount } = await tx.query(
     'UPDATE recovery_codes SET used_at = now() WHERE member_id = $1 AND code_hash = $2 AND used_at IS NULL',

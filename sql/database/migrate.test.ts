@@ -39,7 +39,7 @@ test('a later migration applies once, to tables with rows, and other queries run
     migrated.catch(() => {}); // awaited below
     await vi.waitFor(
       async () => {
-        // The tables have the same numbers in the databases of all tests.
+        // Databases of other tests have tables with the same OID.
         const waiting = `SELECT FROM pg_locks WHERE NOT granted AND relation = 'partners'::regclass
           AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
         expect((await pool.query(waiting)).rowCount).toBe(1);

@@ -30,7 +30,7 @@ export type Lane = {
  */
 const LONGEST_LEAD_MS = 60_000;
 
-/** Another worker has raised the epoch of the lane: this process must write nothing more for it. */
+/** Another worker has raised the epoch of the lane, so this process must not write for it any more. */
 export class LaneLost extends Error {
   constructor(lane: Pick<Lane, 'consumer' | 'partition' | 'epoch'>) {
     super(`lane ${lane.consumer}/${lane.partition} was taken from epoch ${lane.epoch}`);
@@ -106,7 +106,7 @@ function toRecord({ from, to, token }: Intent): string {
 }
 
 /**
- * SQL of a table expression: the commit of its statement does not wait for the disk. The statement must read from
+ * SQL of a table expression that lets the statement's commit return before it is on disk. The statement must read from
  * `relaxed`, else it has no effect. A crash of PostgreSQL may lose what the statement wrote.
  */
 const RELAXED = `relaxed AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))`;

@@ -227,7 +227,7 @@ export const WATERMARK = `SELECT min(visible_before) AS watermark FROM ingest_st
  * - Heartbeats of an idle stream advance it. A stream whose writer is dead holds it until its journal is drained and
  *   the stream is retired: only the journal tells what it still holds.
  * - Read it before the query that it is returned with: a click that becomes visible in between is newer.
- * - Events in the dead letters are the exception: they are not visible, whatever their time.
+ * - Events in the dead letters are the exception: they are invisible even if older.
  *
  * @returns null when there is no stream, and so no click
  */

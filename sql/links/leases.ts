@@ -126,7 +126,7 @@ export type StreamLeases = {
  * `granted`: a return may be under way, and only {@link claimLease} waits for it.
  */
 export async function leasesOfStream(db: Queryable, streamId: string): Promise<StreamLeases> {
-  // One statement, one snapshot: the high-water mark and the use up to it belong together.
+  // One statement reads one snapshot, so the high-water mark and the use up to it are consistent.
   const { rows } = await db.query<{
     high_water: string;
     is_missing: boolean;

@@ -124,7 +124,7 @@ CREATE TABLE signups (
   by_server        boolean NOT NULL DEFAULT false, -- reported with a secret key: pages change nothing
   -- A server reported the referrer, or that there is none. Otherwise the next server's report may correct it.
   referrer_by_server boolean NOT NULL DEFAULT false,
-  -- A server reported another visitor for a page's match, whose click is not visible yet. The match stays until then.
+  -- A server reported another visitor than a page, whose match stays until the click of that visitor is visible.
   correcting       boolean NOT NULL DEFAULT false,
   rewards_held     boolean NOT NULL DEFAULT false, -- matched, and its rewards wait for a review
   program_id       uuid REFERENCES programs (id),

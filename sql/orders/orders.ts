@@ -30,7 +30,7 @@ export type OrderReport = {
 
 /** A report, with what another report of the same order adds to it. */
 export type MergedReport = OrderReport & {
-  /** The visitor of a pixel's report, where the report that counts names none. */
+  /** The visitor that a pixel reported, when the report that counts names none. */
   pixelVisitorId: string | null;
 };
 

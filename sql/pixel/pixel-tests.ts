@@ -15,7 +15,7 @@ export type TestCall = {
   outcome: 'recorded' | 'corrected' | 'refused';
   /** How many visitor ids the report had. */
   visitors: number;
-  /** Which fields named the person. */
+  /** The fields that identify the person. */
   names: ('email' | 'external_user_id')[];
   order: { order_id: string; amount: number; currency: string } | null;
   problems: { problem: ReportProblem; field: string; example: string | null }[];

@@ -16,7 +16,7 @@ export type RefundReport = {
 };
 
 /**
- * Writes a refund once and reverses, in proportion, what the order earned.
+ * Writes a refund once, and reverses the order's rewards in proportion.
  *
  * @returns the refund; null when no server has reported the order yet: `early-refunds.ts` applies it with the order
  * @throws {AppError} `bad_request` when the amount exceeds the remaining amount, or is not an amount of the currency;

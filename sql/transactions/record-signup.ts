@@ -56,7 +56,7 @@ export async function recordSignup(
   if (isReferred && signup.referrer_by_server) return signup;
   const change: SignupChange = { ...factsOf(signup, report), by_server: signup.by_server || isServers };
   if (referrer === 'unsaid') {
-    // Nothing must be visible first: this is the first report, or the earlier one was a page's.
+    // No click has to be visible first: this is the first report, or the earlier one was a page's.
     if (isReferred) return refer(tx, workspace, signup, signup.enrollment_id, change, now);
     if (signup.state === 'pending' && (signup.visitor_id !== null || signup.fallback_enrollment_id !== null))
       return updateSignup(tx, signup, change);
@@ -175,8 +175,8 @@ async function refer(
   });
   const blockReason = await blockReasonFor(tx, { enrollment, program, signup: known, now });
   const isSame = signup.enrollment_id === enrollmentId;
-  // The cap and a suspension apply at their time, so earlier rewards stay. A server's facts may reveal the other
-  // reasons.
+  // A cap or a suspension that came later does not block a signup that was referred before. The other reasons do: a
+  // server's facts may reveal them later.
   const isFound = blockReason !== null && blockReason !== 'suspended' && blockReason !== 'cap';
   if (isSame && (!isFound || signup.block_reason !== null)) return known;
   const review = blockReason === null ? program.terms.review : 'none';

@@ -10,7 +10,7 @@ export type WorkspaceKeyKind = 'secret' | 'publishable';
 /** `secret` or `publishable` alone: all rights of the kind. Otherwise the restrictions of a secret key. */
 export type KeyScopes = (WorkspaceKeyKind | KeyRestriction)[];
 
-/** Who made a key. The operator of the service has no id. */
+/** The maker of a key. The operator of the service has no id. */
 export type KeyMaker = { type: 'key' | 'member' | 'partner'; id: string } | { type: 'operator'; id: null };
 
 /** A workspace key without its token and hash. */

@@ -114,7 +114,7 @@ function nodeOf(call: Call): string {
   ].join('\n');
 }
 
-/** A value as JavaScript: names of fields without quotes where they need none. */
+/** Returns a value as JavaScript, which needs no quotes around most names of fields. */
 const javascriptOf = (value: unknown): string =>
   JSON.stringify(value, null, 2).replace(/^( *)"([a-zA-Z_]\w*)":/gm, '$1$2:');
 

@@ -104,7 +104,7 @@ function optionsFor(parent: HTMLElement, series: Day[], onPoint: Props['onPoint'
   };
 }
 
-/** Labels each day once, however close the axis ticks are. */
+/** Labels each day once, also when several ticks of the axis are in one day. */
 function dayLabels(splits: number[]): string[] {
   const labels = splits.map((seconds) => formatDay(seconds * 1000));
   return labels.map((label, index) => (label === labels[index - 1] ? '' : label));

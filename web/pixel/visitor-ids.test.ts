@@ -13,7 +13,7 @@ describe('the ids of a browser', () => {
   /** A cookie jar of one host, in which some names can't be written. */
   let jar: Map<string, string>;
   let page: Page;
-  /** What was written to `document.cookie`. */
+  /** The values that were written to `document.cookie`. */
   let written: string[];
   const idsOf = (of: Page) => createVisitorIds(of, (step) => step());
   const idsNow = (of: Page) => Object.keys(idsOf(of).ages(0));

@@ -136,7 +136,7 @@ function writtenWith(
   return [...all.values()];
 }
 
-/** @returns shares of the first events only, where all of them have too many visitors for one query */
+/** @returns shares of the first events only, if all of them have too many visitors for one query */
 async function sharesOfAll(
   dependencies: AttributionDependencies,
   transaction: Queryable,

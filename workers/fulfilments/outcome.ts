@@ -6,9 +6,9 @@ const BODY_CHARACTERS = 4_096;
 
 /** The outcome of an attempt to deliver a credit. */
 export type FulfilmentOutcome = Outcome & {
-  /** Stripe's id of what was made. */
+  /** Stripe's id of the object that the attempt created. */
   reference?: string;
-  /** Whether the attempt certainly did not deliver. Left out: the status decides. */
+  /** Whether the attempt certainly did not deliver. By default the status decides. */
   isRefused?: boolean;
 };
 

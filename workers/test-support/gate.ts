@@ -9,7 +9,7 @@ export type Gate = {
   open(): Promise<void>;
 };
 
-/** A way to a real server that a test can take away and give back. */
+/** A proxy to a real server whose connections a test can cut and restore. */
 export async function createGate(serverUrl: string): Promise<Gate> {
   const target = new URL(serverUrl);
   const sockets = new Set<Socket>();

@@ -13,7 +13,7 @@ export type Written = TrackedEvent | { raw: Uint8Array; ts: number };
 export type LogWriter = {
   /** Writes one batch behind the others. `sequence` defaults to the one after the last. */
   append(events: readonly Written[], sequence?: bigint): void;
-  /** Writes bytes that are no batch. */
+  /** Writes bytes that are not a valid batch. */
   damage(bytes: Uint8Array): void;
   /** Sequence of the next event. */
   next(): bigint;

@@ -1,8 +1,9 @@
 /**
  * Limits concurrent attempts, and isolates slow hooks in a pool of their own:
  *
- *   unknown ──four quick responses in a row─▶ fast      4, then 64 at a time for a host, in the quick pool ▲
- *   │ └──a quick response─ slow ◀──an attempt takes a second──┘      8 at a time for a host, in the slow pool
+ *   unknown ──four quick responses in a row─▶ fast      4, then 64 at a time for a host, in the quick pool
+ *      ▲                                      │
+ *      └──a quick response─ slow ◀──an attempt takes a second──┘      8 at a time for a host, in the slow pool
  *
  * All hooks of a workspace at one host share its places. A slow hook leaves the places of the quick ones: the slow
  * hooks of a host have equal parts of its eight slow places, each at least one. An attempt that takes a second moves to

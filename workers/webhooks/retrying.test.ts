@@ -30,7 +30,7 @@ afterEach(async () => {
   await receiver.close();
 });
 
-/** The wait until the next attempt, by the clock of the workers, which stands still. */
+/** The wait until the next attempt, by the workers' clock, which is stopped. */
 function waitOf(delivery: LoggedDelivery): number {
   return Date.parse(delivery.next_attempt_at ?? '') - bench.now();
 }

@@ -21,7 +21,7 @@ import { allowedAddresses, type HostAddress, type ResolveHost } from '../../core
 export type Reply = { status: number; body: string; retryAfter: string | undefined };
 
 /**
- * Posts a body and reads the response, which counts by its status line, however malformed the rest is. Does not follow
+ * Posts a body and reads the response. Only the status line counts: the rest may be malformed. Does not follow
  * redirects.
  *
  * @throws RefusedAddress; the network's error; TimeoutError after 20 s without a status; the signal's reason

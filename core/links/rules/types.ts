@@ -53,7 +53,7 @@ export type LinkRule = { id: string; name?: string; conditions: RuleCondition[];
 /** A destination that gets a part of the visitors, in proportion to the weights. */
 export type SplitVariant = { id: string; destination_url: string; weight: number };
 
-/** Destinations by system and device; the system is asked first. */
+/** Destinations by system and device; the system takes precedence. */
 export type Targeting = { ios?: string; android?: string; mobile?: string; desktop?: string };
 
 /** Metrics that decide the winner of a split: the highest value for each click wins. */

@@ -89,7 +89,7 @@ export function openDiskTable(given: {
   let lastMessageAt = Number.NEGATIVE_INFINITY;
   const tried = Promise.withResolvers<void>();
 
-  /** Replaces what is in memory by the file's content: all of it, or pages, programs and keys. */
+  /** Replaces the content of memory by the file's: all of it, or pages, programs and keys. */
   function readFile(): void {
     const reader = openLinksReader(dir, memoryHoldsAll);
     whole = reader !== null;
@@ -148,7 +148,7 @@ export function openDiskTable(given: {
   /** Keeps what memory holds of a file consistent with it. */
   function followFile(isWhole: boolean): void {
     if (!isWhole) {
-      // Nothing updates what was read from a file that is gone.
+      // Links that were read from a removed file would never be updated.
       if (whole || mayLackChanges) dropLinks();
       whole = false;
     } else if (!whole || mayLackChanges) {
@@ -202,7 +202,7 @@ export function openDiskTable(given: {
     startDiskReader(threadData, log, (damagedFile) => {
       if (damagedFile === file && !damaged) replaceFile();
     });
-  // Where memory holds all but referral links, the first visit of one starts it.
+  // When memory holds all but referral links, the first visit of a referral link starts the reader.
   let reader = memoryHoldsAll ? null : startReader();
 
   return {

@@ -28,7 +28,10 @@ export type LinksFile = {
   keys(): KnownKey[];
   /** Starts a full load: {@link endLoad} removes what was not put since. */
   beginLoad(): void;
-  /** Removes what the load did not put. @returns the ids in portions, so that the caller can yield between them */
+  /**
+   * Removes the records that the load did not put. @returns the ids in portions, so that the caller can yield between
+   * them
+   */
   endLoad(): Generator<Uint8Array[]>;
   /** Makes what was put visible to readers and safe from a crash of this process. */
   commit(syncPoint: SyncPoint | null): void;

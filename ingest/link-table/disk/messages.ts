@@ -1,4 +1,4 @@
-/** What both threads of the table on disk start with. */
+/** The data with which both threads of the table on disk start. */
 export type DiskThreadData = {
   databaseUrl: string;
   databaseDirectUrl: string;
