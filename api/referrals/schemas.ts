@@ -22,7 +22,7 @@ import {
   Uuid,
   VisitorIds,
 } from '../schemas.ts';
-import { CommissionStatus } from './commissions/schemas.ts';
+import { CommissionStatus, CommissionType } from './commissions/schemas.ts';
 
 const EmailInput = Type.String({ format: 'email', maxLength: 254 });
 const DeviceId = Type.String({
@@ -324,6 +324,9 @@ const RecentCommission = Type.Object(
     currency: { ...Currency, description: 'Currency of `amount`. ISO 4217 code in lower case.' },
     earnings: Type.Number({ description: "The commission after refunds, in the program's currency." }),
     status: CommissionStatus,
+    held_until: Nullable(
+      Type.String({ format: 'date-time', description: 'When a pending commission becomes eligible.' }),
+    ),
   },
   { title: 'RecentCommission' },
 );
@@ -331,6 +334,42 @@ const RecentCommission = Type.Object(
 const ReferralPayout = Type.Object(
   { date: Instant, amount: Type.Number(), status: OneOf(['paid', 'failed']) },
   { title: 'ReferralPayout' },
+);
+
+const ReferralTerms = Type.Object(
+  {
+    commission: Nullable(
+      Type.Object(
+        {
+          type: CommissionType,
+          rate: Type.Number({
+            description:
+              "Percent, or major units of the program's currency when `flat`: the referrer's own rate where there is one.",
+          }),
+          first_sale_only: Type.Boolean(),
+          months: Nullable(
+            Type.Integer({ description: 'Months of a customer that pay. Null: without end.' }),
+          ),
+          hold_days: Type.Integer({ description: 'Days until a commission is eligible.' }),
+        },
+        { title: 'CommissionTerms' },
+      ),
+    ),
+    credits: Nullable(
+      Type.Object(
+        { kind: Type.String(), signup: Type.Number(), purchase: Type.Number() },
+        {
+          title: 'CreditTerms',
+          description: 'Credits of the referrer for a signup on a free plan, and a purchase.',
+        },
+      ),
+    ),
+  },
+  {
+    title: 'ReferralTerms',
+    description:
+      'What the referrer earns. `commission` is null where the program pays none, `credits` where it grants none.',
+  },
 );
 
 export const Stats = Type.Object(
@@ -365,6 +404,7 @@ export const Stats = Type.Object(
     ),
     series: Type.Array(ReferralDay, { description: 'One entry for each day of the window.' }),
     reward_mode: RewardMode,
+    terms: ReferralTerms,
     affiliate: Type.Object(
       {
         allowed: Type.Boolean({

@@ -8,7 +8,7 @@ import { codesOf } from '../../sql/referrals/coupons.ts';
 import type { Enrollment } from '../../sql/referrals/enrollments.ts';
 import { type Account, type Balance, balancesOf } from '../../sql/referrals/ledger.ts';
 import { payoutsOf } from '../../sql/referrals/payouts.ts';
-import { programById } from '../../sql/referrals/programs.ts';
+import { type Program, programById } from '../../sql/referrals/programs.ts';
 import { activityByDay } from '../../sql/referrals/referral-activity.ts';
 import { referralLinkIds } from '../../sql/referrals/referral-links.ts';
 import type { ApiDeps } from '../dependencies.ts';
@@ -66,6 +66,7 @@ export async function referralStats(
     },
     series,
     reward_mode: enrollment.reward_mode,
+    terms: termsFor(program, enrollment),
     affiliate: {
       allowed: program.allow_affiliate_upgrade && program.terms.creditEnabled,
       credit_enabled: program.terms.creditEnabled,
@@ -85,6 +86,7 @@ export async function referralStats(
         currency: commission.sale_currency,
         earnings: toMajor(commission.earnings_minor, commission.currency),
         status: commission.status,
+        held_until: commission.status === 'pending' ? commission.eligible_at.toISOString() : null,
       })),
       payouts: payouts.map((payout) => ({
         date: payout.paid_at.toISOString(),
@@ -92,6 +94,35 @@ export async function referralStats(
         status: payout.status,
       })),
     },
+  };
+}
+
+/** Returns what a referrer earns, in either mode: their own rate, or the program's. */
+function termsFor(
+  { terms, allow_affiliate_upgrade: mayEarn }: Program,
+  { commission_type: type, commission_rate: rate }: Enrollment,
+): Stats['terms'] {
+  const own =
+    type === null || rate === null
+      ? { type: terms.commissionType, rate: terms.commissionRate }
+      : { type, rate };
+  const earnsCash = own.rate > 0 && (!terms.creditEnabled || mayEarn);
+  return {
+    commission: earnsCash
+      ? {
+          ...own,
+          first_sale_only: terms.firstSaleOnly,
+          months: terms.commissionMonths,
+          hold_days: terms.holdDays,
+        }
+      : null,
+    credits: terms.creditEnabled
+      ? {
+          kind: terms.creditKind,
+          signup: toCredits(terms.signupCredit.free),
+          purchase: toCredits(terms.purchaseCredit),
+        }
+      : null,
   };
 }
 

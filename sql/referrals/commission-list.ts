@@ -57,6 +57,8 @@ export type RecentCommission = {
   earnings_minor: number;
   currency: string;
   status: CommissionStatus;
+  /** When the hold of a pending one ends. */
+  eligible_at: Date;
 };
 
 /** Returns a referrer's newest commissions. */
@@ -71,7 +73,7 @@ export async function recentCommissions(
          ELSE coalesce(-r.amount_minor, p.amount_minor, c.amount_minor) END AS sale_minor,
        coalesce(p.currency, c.currency) AS sale_currency,
        (SELECT coalesce(sum(amount), 0) FROM ledger_entries WHERE commission_id = c.id)::bigint AS earnings_minor,
-       c.currency, c.status
+       c.currency, c.status, c.eligible_at
      FROM (SELECT * FROM commissions WHERE enrollment_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2) AS c
      LEFT JOIN purchases p USING (order_internal_id) LEFT JOIN refunds r ON r.id = c.refund_id
      ORDER BY c.created_at DESC, c.id DESC`,

@@ -181,6 +181,12 @@ test('both modes in both themes pass axe, fit 280 px and show what was earned', 
       await frame.waitForSelector('.days tbody tr >> nth=29');
       const text = (await frame.textContent('main'))?.replace(/\s/g, ' ') ?? '';
       expect(text).toMatch(user === 'cash-user' ? /Eligible€20\.00.*Minimum payout: €50\.00/ : /Earned5/);
+      // The terms, in the user's mode.
+      expect(text).toContain(
+        user === 'cash-user'
+          ? 'You earn 20% of each payment of a customer.'
+          : 'You earn 5 credits for a signup.',
+      );
       expect(await axeViolations(frame), `${user}, ${theme}`).toEqual([]);
       await page.setViewportSize({ width: 296, height: 900 });
       // The chart follows the width a moment later.

@@ -165,6 +165,7 @@ describe('stats', () => {
       rewards: { cash: { currency: 'usd', pending: 0, paid: 0, total: 0 }, credits: {} },
       series: expect.any(Array),
       reward_mode: 'affiliate',
+      terms: { commission: null, credits: null },
       affiliate: {
         allowed: false,
         credit_enabled: false,
@@ -178,6 +179,25 @@ describe('stats', () => {
       },
     });
   });
+
+  apiTest(
+    'has the terms that the referrer has, and when a pending commission is eligible',
+    async ({ shop }) => {
+      const m = merchant(shop);
+      await m.program({ commission_rate: 20, commission_months: 12, hold_days: 30 });
+      const { partner_id, ref } = await m.enroll('r');
+      const terms = async () => (await m.stats('r')).terms;
+      const commission = { type: 'percent', rate: 20, first_sale_only: false, months: 12, hold_days: 30 };
+      expect(await terms()).toEqual({ commission, credits: null });
+      await m.signup('n', { ref_code: ref });
+      await m.purchase('n', 'o', 100);
+      const [pending] = (await m.stats('r')).affiliate.recent_commissions;
+      const days = (Date.parse(pending?.held_until ?? '') - Date.parse(pending?.date ?? '')) / 86_400_000;
+      expect([pending?.status, Math.round(days)]).toEqual(['pending', 30]);
+      await shop.patch(`/enrollments/${partner_id}`, { commission_type: 'flat', commission_rate: 7 });
+      expect(await terms()).toEqual({ commission: { ...commission, type: 'flat', rate: 7 }, credits: null });
+    },
+  );
 
   apiTest('offers the affiliate option where the program allows it and has credits', async ({ shop }) => {
     const cases = [

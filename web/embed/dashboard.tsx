@@ -11,6 +11,7 @@ import { PayoutSetUp } from './payout-set-up.tsx';
 import type { ReferralsApi } from './referrals-api.ts';
 import { Cash, Credits, type PayoutState } from './rewards.tsx';
 import type { Stats } from './stats.ts';
+import { TermsLine } from './terms.tsx';
 
 type Props = {
   api: ReferralsApi;
@@ -74,7 +75,7 @@ export function Dashboard(props: Props) {
           support.
         </p>
       )}
-      <LinkCard link={stats.referral_link} />
+      <LinkCard link={stats.referral_link} terms={<TermsLine stats={stats} />} />
       {stats.coupons.length > 0 && <CouponCard codes={stats.coupons} />}
       <Figures stats={stats.stats} days={days} />
       <ActivityCard series={stats.series} days={days} />

@@ -1,11 +1,13 @@
+import type { ComponentChildren } from 'preact';
 import { CopyField, Icon } from './copying.tsx';
 import { shareLinks } from './share-links.ts';
 
-/** The referral link, with buttons to copy and share it. */
-export function LinkCard({ link }: { link: string }) {
+/** The referral link, what it earns, and buttons to copy and share it. */
+export function LinkCard({ link, terms }: { link: string; terms: ComponentChildren }) {
   return (
     <section class="card link-card" aria-labelledby="link-heading">
       <h2 id="link-heading">Your referral link</h2>
+      {terms}
       <CopyField text={link} labelledBy="link-heading" name="Link" />
       <ul class="share" aria-label="Share your link">
         {'share' in navigator && (

@@ -40,6 +40,9 @@ export function Commissions({ commissions, currency }: { commissions: Commission
                   </td>
                   <td>
                     <Status status={commission.status} />
+                    {commission.held_until !== null && (
+                      <span class="quiet"> until {formatDate(commission.held_until)}</span>
+                    )}
                   </td>
                   <td class="number">{formatMoney(commission.earnings, currency)}</td>
                 </tr>

@@ -15,6 +15,8 @@ export type Commission = {
   currency: string;
   earnings: number;
   status: string;
+  /** When a pending one becomes eligible; null: it is not pending. */
+  held_until: string | null;
 };
 export type Payout = { date: string; amount: number; status: string };
 export type SavedMethod = { method: string; email: string };
@@ -34,6 +36,20 @@ export type Affiliate = {
   payouts: Payout[];
 };
 
+/** What the user earns; null: none of it. */
+export type Terms = {
+  commission: {
+    type: string;
+    /** Percent, or major units when `flat`. */
+    rate: number;
+    first_sale_only: boolean;
+    /** Null: without end. */
+    months: number | null;
+    hold_days: number;
+  } | null;
+  credits: { kind: string; signup: number; purchase: number } | null;
+};
+
 export type Stats = {
   status: string;
   referral_link: string;
@@ -47,5 +63,6 @@ export type Stats = {
   };
   series: Day[];
   reward_mode: RewardMode;
+  terms: Terms;
   affiliate: Affiliate;
 };

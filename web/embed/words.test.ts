@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { explain, explainRefusal } from './failures.ts';
 import { formatAmount, formatMoney, formatRate, kindName } from './formats.ts';
 import { shareLinks } from './share-links.ts';
+import { commissionWords } from './terms-words.ts';
 
 const plain = (text: string) => text.replace(/\s/g, ' ');
 
@@ -19,6 +20,18 @@ test('formats amounts, rates and kinds of credit', () => {
   expect(formatAmount(1.2345)).toMatch(/^1[.,]2345$/);
   expect(plain(formatRate(0.0213))).toMatch(/^2[.,]1 ?%$/);
   expect(kindName('free_months')).toBe('Free months');
+});
+
+test('says what a referrer earns in one sentence', () => {
+  const commission = { type: 'percent', rate: 20, first_sale_only: false, months: 12, hold_days: 30 };
+  const words = (part: Partial<Omit<typeof commission, 'months'>> & { months?: number | null }) =>
+    plain(commissionWords({ commission: { ...commission, ...part }, credits: null }, 'usd') ?? '');
+  expect(words({})).toBe('You earn 20% of each payment of a customer for 12 months, eligible after 30 days.');
+  expect(words({ months: null, hold_days: 0 })).toBe('You earn 20% of each payment of a customer.');
+  expect(words({ type: 'flat', rate: 25, first_sale_only: true })).toMatch(
+    /^You earn .*25[.,]00.* for the first payment of a customer, eligible after 30 days\.$/,
+  );
+  expect(commissionWords({ commission: null, credits: null }, 'usd')).toBeNull();
 });
 
 test('encodes a shared link completely', () => {

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { COMMISSION_STATUSES } from '../../../core/referrals/terms.ts';
+import { COMMISSION_STATUSES, COMMISSION_TYPES } from '../../../core/referrals/terms.ts';
 import {
   Body,
   Currency,
@@ -19,6 +19,8 @@ export const CommissionStatus = OneOf(COMMISSION_STATUSES, {
   description:
     '`pending` in its hold period, then `eligible`, then `paid`; `reversed` by refunds, `rejected` by the merchant.',
 });
+
+export const CommissionType = OneOf(COMMISSION_TYPES, { title: 'CommissionType' });
 
 /** The fields of a commission that its events show too. */
 export const COMMISSION_FIELDS = {

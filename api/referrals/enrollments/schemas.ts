@@ -14,7 +14,7 @@ import {
   Uuid,
   UuidCursor,
 } from '../../schemas.ts';
-import { CommissionType } from '../programs/schemas.ts';
+import { CommissionType } from '../commissions/schemas.ts';
 import {
   CashBalance,
   CreditBalance,

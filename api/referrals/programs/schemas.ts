@@ -1,11 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { CREDIT_LIMIT } from '../../../core/referrals/credits.ts';
-import {
-  COMMISSION_TYPES,
-  PROGRAM_STATUSES,
-  REVIEWS,
-  SIGNUP_SOURCES,
-} from '../../../core/referrals/terms.ts';
+import { PROGRAM_STATUSES, REVIEWS, SIGNUP_SOURCES } from '../../../core/referrals/terms.ts';
 import {
   Body,
   Currency,
@@ -18,6 +13,7 @@ import {
   Url,
   Uuid,
 } from '../../schemas.ts';
+import { CommissionType } from '../commissions/schemas.ts';
 import { PayoutMethod } from '../schemas.ts';
 
 const Credits = (description: string) =>
@@ -28,7 +24,6 @@ const Status = OneOf(PROGRAM_STATUSES, {
   title: 'ProgramStatus',
   description: 'A paused program rewards nothing.',
 });
-export const CommissionType = OneOf(COMMISSION_TYPES, { title: 'CommissionType' });
 
 const SignupsFrom = OneOf(SIGNUP_SOURCES, {
   title: 'SignupSource',

@@ -941,6 +941,13 @@ export interface components {
     };
     /** @enum {string} */
     CommissionStatus: "pending" | "eligible" | "paid" | "reversed" | "rejected";
+    CommissionTerms: {
+      first_sale_only: boolean;
+      hold_days: number;
+      months: number | null;
+      rate: number;
+      type: components["schemas"]["CommissionType"];
+    };
     /** @enum {string} */
     CommissionType: "percent" | "flat";
     CommissionUpdatedEvent: {
@@ -1304,6 +1311,11 @@ export interface components {
     CreditSums: {
       delivered: number;
       earned: number;
+    };
+    CreditTerms: {
+      kind: string;
+      purchase: number;
+      signup: number;
     };
     CreditTotals: {
       [key: string]: number;
@@ -2666,6 +2678,8 @@ export interface components {
       /** Format: date-time */
       date: string;
       earnings: number;
+      /** Format: date-time */
+      held_until: string | null;
       status: components["schemas"]["CommissionStatus"];
       /** @enum {string} */
       type: "sale" | "renewal" | "refund" | "correction" | "manual" | "imported";
@@ -2735,6 +2749,7 @@ export interface components {
       series: components["schemas"]["ReferralDay"][];
       stats: components["schemas"]["ReferralFigures"];
       status: components["schemas"]["EnrollmentStatus"];
+      terms: components["schemas"]["ReferralTerms"];
       window: components["schemas"]["ReferralWindow"];
     };
     ReferralSummary: {
@@ -2745,6 +2760,10 @@ export interface components {
       top_referrers: components["schemas"]["TopReferrer"][];
       totals: components["schemas"]["ReferralTotals"];
       window: components["schemas"]["ReferralWindow"];
+    };
+    ReferralTerms: {
+      commission: components["schemas"]["CommissionTerms"] | null;
+      credits: components["schemas"]["CreditTerms"] | null;
     };
     ReferralTotals: {
       buyers: number;
