@@ -17,6 +17,8 @@ export const ACCESS_OPERATIONS: Readonly<Record<string, Audited>> = {
   'session.signInWithProvider': { action: 'session.sign_in', target: 'member' },
   'session.signOut': { action: 'session.sign_out', target: 'member' },
   'session.switch': { action: 'session.switch', target: 'member' },
+  'sampleShop.open': { action: 'sample_shop.open', target: 'workspace' },
+  'sampleShop.remove': { action: 'sample_shop.remove', target: 'workspace' },
   'session.setPassword': { action: 'password.set', target: 'member' },
   'session.confirm': { action: 'session.confirm', target: 'member' },
   'twoFactor.enable': { action: 'two_factor.enable', target: 'member' },

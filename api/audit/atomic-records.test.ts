@@ -224,10 +224,6 @@ const WITHOUT_ENTRY = {
     'savedViews.delete',
   ],
   'they send a test': ['webhooks.test'],
-  'they make and remove a workspace of sample data by many operations': [
-    'sampleShop.open',
-    'sampleShop.remove',
-  ],
 };
 
 test('every operation that changes something leaves an entry, or is listed with the reason why not', async () => {

@@ -80,6 +80,7 @@ export async function sampleShopRoutes(app: Api, { pool, config }: ApiDeps): Pro
           const { user_agent: userAgent } = member.session;
           await createSession(tx, { workspaceId, memberId, browserId, userAgent, tokenHash });
         }
+        await request.audit(tx, { targetId: workspaceId });
         return sessionOfToken(tx, config, token);
       });
       show(reply, token);
@@ -115,10 +116,15 @@ export async function sampleShopRoutes(app: Api, { pool, config }: ApiDeps): Pro
       let returned: SessionBody | null = null;
       // Switches together with the end of the sample shop's sessions, because the page keeps using its cookie until
       // then.
-      await removeSampleShop(deps, sourceId, async (tx) => {
-        if (looksFrom === null) return;
-        const others = await otherWorkspaces(tx, member.session.id);
+      await removeSampleShop(deps, sourceId, async (tx, sampleId) => {
+        const others = looksFrom === null ? [] : await otherWorkspaces(tx, member.session.id);
         const source = others.find((other) => other.workspace_id === sourceId);
+        // In the log of the workspace that it belongs to, which has another member of the same person.
+        await request.audit(tx, {
+          workspaceId: sourceId,
+          targetId: sampleId,
+          ...(source && { memberId: source.member_id }),
+        });
         if (!source) return;
         const browserId = await leave(tx, request);
         await openSession(tx, { browserId, memberId: source.member_id, tokenHash });

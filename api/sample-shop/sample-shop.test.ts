@@ -90,6 +90,21 @@ test('a press shows 60 days of a shop, in a workspace of its own, and another pr
   expect([gone.status, gone.body.session?.workspace]).toEqual([200, before.workspace]);
   expect((await colleague.call('GET', '/session')).status).toBe(401);
   expect((await sessionOf(owner)).other_workspaces).toEqual([]);
+  // The log of the workspace that it belonged to says who opened and removed it.
+  const { body: log } = await owner.call<{
+    entries: { action: string; actor: { type: string; id: string }; target: object }[];
+  }>('GET', '/audit-log');
+  const target = { type: 'workspace', id: body.workspace.id };
+  const entry = (action: string, id: string) => ({
+    action,
+    actor: expect.objectContaining({ type: 'member', id }),
+    target,
+  });
+  expect(log.entries.filter(({ action }) => action.startsWith('sample_shop.'))).toMatchObject([
+    entry('sample_shop.remove', before.member.id),
+    entry('sample_shop.open', colleague.id),
+    entry('sample_shop.open', before.member.id),
+  ]);
   const counted = await api.stores.clickhouse.query({
     query: 'SELECT count() AS clicks FROM clicks WHERE workspace_id = {id: UUID}',
     query_params: { id: body.workspace.id },

@@ -45,7 +45,7 @@ export async function openSampleShop(
 export async function removeSampleShop(
   deps: SampleShopDeps,
   sourceId: string,
-  onClose?: (tx: Queryable) => Promise<void>,
+  onClose?: (tx: Queryable, id: string) => Promise<void>,
 ): Promise<string | null> {
   return alone(deps.pool, async () => {
     const found = await sampleShopOf(deps.pool, sourceId);
@@ -82,7 +82,7 @@ async function make(deps: SampleShopDeps, sourceId: string, now: number): Promis
 async function remove(
   deps: SampleShopDeps,
   id: string,
-  onClose?: (tx: Queryable) => Promise<void>,
+  onClose?: (tx: Queryable, id: string) => Promise<void>,
 ): Promise<void> {
   const workspace = await workspaceById(deps.pool, id);
   if (!workspace) throw new Error(`the sample shop ${id} does not exist`);
@@ -107,7 +107,7 @@ async function remove(
     if (links.length > 0) await call('DELETE', '/links/bulk', { ids: links.map((link) => link.id) });
   });
   await inTransaction(deps.pool, async (tx) => {
-    await onClose?.(tx);
+    await onClose?.(tx, id);
     await closeSampleShop(tx, id);
   });
 }
