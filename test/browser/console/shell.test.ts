@@ -278,6 +278,7 @@ test('the key c creates a link on any page, with its tags, and leaves the page',
   await page.keyboard.press('c');
   const dialog = page.getByRole('dialog', { name: 'New link' });
   const destination = dialog.getByRole('textbox', { name: 'Destination URL' });
+  await destination.and(page.locator(':focus')).waitFor();
   await destination.fill('not an address');
   await page.keyboard.press('Enter');
   await destination.and(page.locator('[aria-invalid=true]')).waitFor();

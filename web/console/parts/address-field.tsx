@@ -33,6 +33,8 @@ export function AddressField({ onChange, onEntered, value, isFirst = false, ...f
       maxLength={4_096}
       {...field}
       ref={input}
+      // In a dialog, which leads the focus to a field of its own choice.
+      data-autofocus={isFirst || undefined}
       inputMode="url"
       autoCapitalize="none"
       autoComplete="off"

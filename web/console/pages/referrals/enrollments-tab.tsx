@@ -9,7 +9,7 @@ import { TextPress } from '../../parts/text-press.tsx';
 import { EnrollmentDrawer } from './enrollment-drawer.tsx';
 import { EnrollmentStatus } from './enrollment-status.tsx';
 import { ChoiceFilter, NoRows, ProgramFilter, TextFilter, usePrograms } from './filters.tsx';
-import type { Enrollment, Enrollments } from './responses.ts';
+import type { Enrollment, Enrollments, Program } from './responses.ts';
 import { useViewState } from './view-state.ts';
 
 const PAGE = 50;
@@ -42,7 +42,7 @@ export function EnrollmentsTab() {
     cursor: view.get('cursor'),
     limit: PAGE,
   });
-  const names = new Map(usePrograms().map(({ id, name }) => [id, name]));
+  const programs = new Map(usePrograms().map((program) => [program.id, program]));
   const partner = view.get('partner');
   return (
     <>
@@ -83,7 +83,7 @@ export function EnrollmentsTab() {
           <Row
             key={enrollment.partner_id}
             enrollment={enrollment}
-            program={names.get(enrollment.program_id) ?? ''}
+            program={programs.get(enrollment.program_id)}
           />
         )}
       />
@@ -94,7 +94,7 @@ export function EnrollmentsTab() {
   );
 }
 
-function Row({ enrollment, program }: { enrollment: Enrollment; program: string }) {
+function Row({ enrollment, program }: { enrollment: Enrollment; program: Program | undefined }) {
   const view = useViewState();
   const { totals, balances } = enrollment;
   const owed = Object.entries(balances.cash);
@@ -106,7 +106,7 @@ function Row({ enrollment, program }: { enrollment: Enrollment; program: string 
         </TextPress>
         <SmallNote>{[enrollment.name, enrollment.email].filter(Boolean).join(', ')}</SmallNote>
       </LongTextCell>
-      <LongTextCell>{program}</LongTextCell>
+      <LongTextCell>{program?.name}</LongTextCell>
       <Table.Td>
         <EnrollmentStatus status={enrollment.status} />
       </Table.Td>
@@ -116,7 +116,7 @@ function Row({ enrollment, program }: { enrollment: Enrollment; program: string 
       <FigureCell>{formatCount(totals.purchases)}</FigureCell>
       <FigureCell>
         <Stack gap={0}>
-          {owed.length === 0 && formatCount(0)}
+          {owed.length === 0 && (program ? formatMoney(0, program.currency) : formatCount(0))}
           {owed.map(([currency, { pending, eligible }]) => (
             <span key={currency}>{formatMoney(pending + eligible, currency)}</span>
           ))}
