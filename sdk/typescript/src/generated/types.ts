@@ -924,6 +924,23 @@ export type CommissionRecord = {
 
 export type CommissionStatus = 'pending' | 'eligible' | 'paid' | 'reversed' | 'rejected';
 
+export type CommissionTerms = {
+    type: CommissionType;
+    /**
+     * Percent, or major units of the program's currency when `flat`: the referrer's own rate where there is one.
+     */
+    rate: number;
+    first_sale_only: boolean;
+    /**
+     * Months of a customer that pay. Null: without end.
+     */
+    months: number | null;
+    /**
+     * Days until a commission is eligible.
+     */
+    hold_days: number;
+};
+
 export type CommissionType = 'percent' | 'flat';
 
 export type CommissionUpdatedEvent = {
@@ -1594,6 +1611,15 @@ export type CreditStatus = 'earned' | 'delivered' | 'revoked';
 export type CreditSums = {
     earned: number;
     delivered: number;
+};
+
+/**
+ * Credits of the referrer for a signup on a free plan, and a purchase.
+ */
+export type CreditTerms = {
+    kind: string;
+    signup: number;
+    purchase: number;
 };
 
 /**
@@ -3673,6 +3699,10 @@ export type RecentCommission = {
      * `pending` in its hold period, then `eligible`, then `paid`; `reversed` by refunds, `rejected` by the merchant.
      */
     status: CommissionStatus;
+    /**
+     * When a pending commission becomes eligible.
+     */
+    held_until: string | null;
 };
 
 export type ReferralDay = {
@@ -3777,6 +3807,7 @@ export type ReferralStats = {
      */
     series: Array<ReferralDay>;
     reward_mode: RewardMode;
+    terms: ReferralTerms;
     affiliate: Affiliate;
 };
 
@@ -3791,6 +3822,14 @@ export type ReferralSummary = {
      */
     top_referrers: Array<TopReferrer>;
     decisions: ReferralDecisions;
+};
+
+/**
+ * What the referrer earns. `commission` is null where the program pays none, `credits` where it grants none.
+ */
+export type ReferralTerms = {
+    commission: CommissionTerms | null;
+    credits: CreditTerms | null;
 };
 
 /**
