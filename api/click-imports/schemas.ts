@@ -43,7 +43,8 @@ export const ClickImportBody = Type.String({
   description:
     'CSV whose first line names the columns, or NDJSON with the same names: `ts`; `slug`, `short_url` or `link_id`; and any of ' +
     '`country`, `region`, `city`, `device`, `browser`, `os`, `referer`, `user_agent`, `visitor`, `channel`, `utm_source`, ' +
-    '`utm_medium`, `utm_campaign`, `utm_term`, `utm_content`, `count`. Orders: `ts`, `order_id`, `amount`, `currency`, and any of `visitor`, ' +
+    '`utm_medium`, `utm_campaign`, `utm_term`, `utm_content`, `rule_id`, `variant_id`, `asn`, `ad_network`, ' +
+    '`ad_click_param`, `ad_click_id`, `count`. Orders: `ts`, `order_id`, `amount`, `currency`, and any of `visitor`, ' +
     '`email`, `link_id`, `short_url`, `slug`.',
 });
 

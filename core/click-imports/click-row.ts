@@ -1,3 +1,5 @@
+import { type NetworkClick, NO_AD } from '../events/ad-clicks.ts';
+
 /** How a row names its link. */
 export type LinkName =
   | { kind: 'id'; id: string }
@@ -33,6 +35,12 @@ export type ClickRow = {
   utmCampaign: string;
   utmTerm: string;
   utmContent: string;
+  /** Rule and variant of the link that decided the destination. */
+  ruleId: string;
+  variantId: string;
+  /** Number of the visitor's autonomous system; 0: unknown. */
+  asn: number;
+  ad: NetworkClick;
   /** How many clicks the row represents. */
   count: number;
   /** Null: by the user agent. */
@@ -64,6 +72,10 @@ export const NOTHING_KNOWN: Omit<ClickRow, 'ts'> = {
   utmCampaign: '',
   utmTerm: '',
   utmContent: '',
+  ruleId: '',
+  variantId: '',
+  asn: 0,
+  ad: NO_AD,
   count: 1,
   isBot: null,
   sourceId: '',

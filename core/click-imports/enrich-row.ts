@@ -11,7 +11,7 @@ import { regionCode } from '../enrich/region-codes.ts';
 import { sourceOf } from '../enrich/sources.ts';
 import { type StoredReferer, storedReferer } from '../enrich/stored-referer.ts';
 import { createUserAgents, type UserAgentProfile } from '../enrich/user-agents.ts';
-import { NO_AD } from '../events/ad-clicks.ts';
+import { type NetworkClick, NO_AD } from '../events/ad-clicks.ts';
 import type { ClickLabels } from '../events/click-labels.ts';
 import type { ClickRow } from './click-row.ts';
 
@@ -37,6 +37,7 @@ export function createRowEnricher(): (row: ClickRow, link: ImportedLink) => Enri
   const places = createBoundedCache<string, Place>(REMEMBERED);
   const agents = createBoundedCache<string, UserAgentProfile>(REMEMBERED);
   const labels = createBoundedCache<string, ClickLabels>(REMEMBERED);
+  const ads = createBoundedCache<string, NetworkClick>(REMEMBERED);
   const referers = memoize(refererOf, REMEMBERED);
 
   /** Returns the same object for each use of a name: storing many clicks looks each object up once. */
@@ -53,7 +54,7 @@ export function createRowEnricher(): (row: ClickRow, link: ImportedLink) => Enri
   }
 
   return (row, link) => {
-    const { country, region, city, device, browser, os, userAgent } = row;
+    const { country, region, city, asn, device, browser, os, userAgent, ad } = row;
     const agent = shared(agents, `${device}\0${browser}\0${os}\0${userAgent}`, () => {
       const profile = userAgent === '' ? UNKNOWN_AGENT : userAgents.profileOf(userAgent);
       return {
@@ -64,18 +65,21 @@ export function createRowEnricher(): (row: ClickRow, link: ImportedLink) => Enri
       };
     });
     return {
-      place: shared(places, `${country}\0${region}\0${city}`, () => placeOf(country, region, city)),
+      place: shared(places, `${country}\0${region}\0${city}\0${asn}`, () => placeOf(row)),
       agent,
       referer: referers(row.referer),
       labels: shared(
         labels,
-        `${link.id}\0${row.utmSource}\0${row.utmMedium}\0${row.utmCampaign}\0${row.utmTerm}\0${row.utmContent}`,
+        `${link.id}\0${row.utmSource}\0${row.utmMedium}\0${row.utmCampaign}\0${row.utmTerm}\0${row.utmContent}\0${row.ruleId}\0${row.variantId}`,
         () => labelsOf(row, link),
       ),
       channel: row.channel || (link.channel ?? inferChannel(row.referer, userAgent)),
       language: row.language,
       trigger: row.trigger,
-      ad: NO_AD,
+      ad:
+        ad === NO_AD
+          ? ad
+          : shared(ads, `${ad.network}\0${ad.param}\0${ad.id}`, () => Object.freeze({ ...ad })),
       isBot: row.isBot ?? agent.bot,
     };
   };
@@ -84,19 +88,19 @@ export function createRowEnricher(): (row: ClickRow, link: ImportedLink) => Enri
 /** Unknown is empty, not `Other`: the source does not say. */
 const UNKNOWN_AGENT = { device: '' as Device, browser: '', os: '', bot: false };
 
-function placeOf(country: string, region: string, city: string): Place {
+function placeOf({ country, region, city, asn }: ClickRow): Place {
   const code = region.toUpperCase();
   return Object.freeze({
     country,
     city,
     continent: continentOf(country),
     region: REGION_CODE.test(code) ? code : regionCode(country, region),
-    asn: 0,
+    asn,
   });
 }
 
 function labelsOf(row: ClickRow, { domain, slug }: ImportedLink): ClickLabels {
-  const { utmSource, utmMedium, utmCampaign, utmTerm, utmContent } = row;
+  const { utmSource, utmMedium, utmCampaign, utmTerm, utmContent, ruleId, variantId } = row;
   return Object.freeze({
     domain,
     slug,
@@ -105,8 +109,8 @@ function labelsOf(row: ClickRow, { domain, slug }: ImportedLink): ClickLabels {
     utmCampaign,
     utmTerm,
     utmContent,
-    ruleId: '',
-    variantId: '',
+    ruleId,
+    variantId,
   });
 }
 

@@ -19,7 +19,13 @@ async function read(source: ClickSource, text: string) {
     isOfFormat(format, keys),
   )) {
     if ('problem' in row) problems.push(`${row.line} ${row.problem.message}`);
-    else clicks.push(...format.read(row));
+    else {
+      try {
+        clicks.push(...format.read(row));
+      } catch (error) {
+        problems.push(`${row.line} ${(error as Error).message}`);
+      }
+    }
   }
   return { clicks, problems, unread: columns.unread() };
 }
@@ -214,5 +220,24 @@ describe('a file of visits', () => {
       },
     ]);
     expect(problems).toEqual([expect.stringContaining('4 has 2 values for 8 columns')]);
+
+    const led = await read(
+      'csv',
+      'ts,slug,rule_id,variant_id,asn,ad_network,ad_click_param,ad_click_id\n' +
+        '2024-01-02,tea,r1,b,AS3320,google,gclid,Cj0KCQ\n' +
+        '2024-01-02,tea,,,0,Meta,,\n' +
+        '2024-01-02,tea,,,much,,,\n' +
+        '2024-01-02,tea,,,,,utm_id,1\n' +
+        '2024-01-02,tea,,,,billboards,,\n',
+    );
+    expect(led.clicks).toMatchObject([
+      { ruleId: 'r1', variantId: 'b', asn: 3320, ad: { network: 'google', param: 'gclid', id: 'Cj0KCQ' } },
+      { ruleId: '', variantId: '', asn: 0, ad: { network: 'meta', param: '', id: '' } },
+    ]);
+    expect(led.problems).toEqual([
+      expect.stringMatching(/^4 .*autonomous system/),
+      expect.stringMatching(/^5 .*must be one of gclid/),
+      expect.stringMatching(/^6 .*must be one of google/),
+    ]);
   });
 });

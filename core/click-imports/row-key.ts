@@ -40,6 +40,12 @@ function allOf(row: ClickRow): string {
     row.utmCampaign,
     row.utmTerm,
     row.utmContent,
+    row.ruleId,
+    row.variantId,
+    row.asn,
+    row.ad.network,
+    row.ad.param,
+    row.ad.id,
     row.count,
     row.isBot,
   ].join('\0');

@@ -1,6 +1,8 @@
+import { AD_NETWORKS, AD_PARAMETERS, adNetworkOf } from '../clicks/ad-networks.ts';
 import { CHANNELS, filterChannel } from '../enrich/channels.ts';
 import { countryNamed } from '../enrich/countries.ts';
 import { DEVICES } from '../enrich/devices.ts';
+import { isAdClickId, type NetworkClick, NO_AD } from '../events/ad-clicks.ts';
 import { isUuid } from '../ids.ts';
 import { hostOfUrl } from '../link-imports/meaning/address.ts';
 import { timeIn } from '../link-imports/meaning/times.ts';
@@ -113,6 +115,37 @@ export function channelIn(row: ImportRow, ...keys: string[]): string {
   const channel = filterChannel(text.toLowerCase());
   if (channel === null) throw row.wrong(`must be one of ${CHANNELS.join(', ')}`, ...keys);
   return channel;
+}
+
+const MOST_ASN = 4_294_967_295;
+
+/** Returns the number of an autonomous system, also with `AS` before it; 0: unknown. @throws {RowProblem} for another text */
+export function asnIn(row: ImportRow, ...keys: string[]): number {
+  const text = row.text(...keys);
+  if (UNKNOWN.test(text)) return 0;
+  const number = /^(?:AS)?(\d{1,10})$/i.exec(text)?.[1];
+  if (number === undefined || Number(number) > MOST_ASN) {
+    throw row.wrong(`must be the number of an autonomous system, from 0 to ${MOST_ASN}`, ...keys);
+  }
+  return Number(number);
+}
+
+/**
+ * Returns the id that an advertising network gave to a click.
+ *
+ * @throws {RowProblem} for an unknown network or parameter
+ */
+export function adIn(row: ImportRow): NetworkClick {
+  const [param, named, id] = [row.text('adclickparam'), row.text('adnetwork'), row.text('adclickid')];
+  if (param !== '' && adNetworkOf(param) === '') {
+    throw row.wrong(`must be one of ${Object.keys(AD_PARAMETERS).join(', ')}`, 'adclickparam');
+  }
+  const network = AD_NETWORKS.find((one) => one === named.toLowerCase());
+  if (named !== '' && network === undefined) {
+    throw row.wrong(`must be one of ${AD_NETWORKS.join(', ')}`, 'adnetwork');
+  }
+  const of = adNetworkOf(param) || network;
+  return of === undefined ? NO_AD : { network: of, param, id: isAdClickId(id) ? id : '' };
 }
 
 /** Returns a text, or an empty one when the source marks it as unknown. */

@@ -31,8 +31,12 @@ export function adClickIn(query: string): AdClick | null {
   if (query === '' || !MAY_NAME_AD.test(query)) return null;
   for (const [param, value] of new URLSearchParams(query)) {
     if (value === '' || adNetworkOf(param) === '') continue;
-    const isId = value.length <= ID_LIMIT && !NO_ID.test(value);
-    return { param, id: isId ? value : '' };
+    return { param, id: isAdClickId(value) ? value : '' };
   }
   return null;
+}
+
+/** Returns whether a text can be the id that a network gave to a click. */
+export function isAdClickId(text: string): boolean {
+  return text.length <= ID_LIMIT && !NO_ID.test(text);
 }

@@ -1,6 +1,8 @@
 import { NOTHING_KNOWN } from '../click-row.ts';
 import type { ImportRow } from '../import-row.ts';
 import {
+  adIn,
+  asnIn,
   channelIn,
   countOf,
   countryIn,
@@ -44,6 +46,10 @@ export const csv: ClickFormat = {
         utmCampaign: row.short('utmcampaign'),
         utmTerm: row.short('utmterm'),
         utmContent: row.short('utmcontent'),
+        ruleId: row.short('ruleid'),
+        variantId: row.short('variantid'),
+        asn: asnIn(row, 'asn'),
+        ad: adIn(row),
         count: count ?? 1,
         isBot: bot === '' ? null : ['true', '1', 'yes'].includes(bot),
       },
