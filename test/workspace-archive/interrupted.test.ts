@@ -1,28 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { verifyLedger } from '../../cli/verify-ledger.ts';
 import { registerStream } from '../../sql/event-log/streams.ts';
 import { leasePermits } from '../../sql/links/leases.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
-import { archives, contentOf, importFrom, PROOFS, plantWorkspace, rowsIn } from './support.ts';
+import type { TestApi } from '../support/api.ts';
+import type { TestStores } from '../support/stores.ts';
+import { archiveTest } from './fixtures.ts';
+import { contentOf, importFrom, PROOFS, rowsIn } from './support.ts';
 
-let old: TestApi;
-let shop: TestWorkspace;
-let path: string;
-const files = archives();
-
-beforeAll(async () => {
-  old = await testApi();
-  shop = await old.addWorkspace({ name: 'Tea shop' });
-  await plantWorkspace(old, shop);
-  path = await files.write(old.stores, shop.workspace.id);
-});
-afterAll(async () => {
-  files.remove();
-  await old.close();
-});
+type Moved = { path: string; fresh(): Promise<{ stores: TestStores }> };
 
 describe('an import that was interrupted between clicks and rows shows nothing', () => {
-  const interrupted = async () => {
+  const interrupted = async ({ path, fresh }: Moved) => {
     const { stores } = await fresh();
     const failing = { ...stores, pool: refusing(stores.pool, 'INSERT INTO slugs') };
     await expect(importFrom(path, failing, { proofs: PROOFS })).rejects.toThrow('killed');
@@ -30,58 +18,52 @@ describe('an import that was interrupted between clicks and rows shows nothing',
     return stores;
   };
 
-  test('and is completed by the next one', async () => {
-    const stores = await interrupted();
+  archiveTest('and is completed by the next one', async ({ moved: { shop, path, files, fresh } }) => {
+    const stores = await interrupted({ path, fresh });
     await importFrom(path, stores, { proofs: PROOFS });
     expect(await contentOf(await files.write(stores, shop.workspace.id))).toEqual(await contentOf(path));
   });
 
-  test('and gives way to another archive of the workspace', async () => {
-    const stores = await interrupted();
-    const newer = await files.write(old.stores, shop.workspace.id);
-    const { tables } = await importFrom(newer, stores, { proofs: PROOFS });
-    const again = await contentOf(await files.write(stores, shop.workspace.id));
-    expect(Object.entries(again).map(([table, part]) => [table, (part as { rows: number }).rows])).toEqual(
-      Object.entries(tables),
-    );
-    expect(await verifyLedger(stores.pool, [shop.workspace.id])).toMatchObject({ ok: true });
-  });
+  archiveTest(
+    'and gives way to another archive of the workspace',
+    async ({ moved: { old, shop, path, files, fresh } }) => {
+      const stores = await interrupted({ path, fresh });
+      const newer = await files.write(old.stores, shop.workspace.id);
+      const { tables } = await importFrom(newer, stores, { proofs: PROOFS });
+      const again = await contentOf(await files.write(stores, shop.workspace.id));
+      expect(Object.entries(again).map(([table, part]) => [table, (part as { rows: number }).rows])).toEqual(
+        Object.entries(tables),
+      );
+      expect(await verifyLedger(stores.pool, [shop.workspace.id])).toMatchObject({ ok: true });
+    },
+  );
 });
 
-test('visits that count for max_clicks count on, and are in the next archive', async () => {
-  const link = await shop.post<{ links: { id: string }[] }>('/links', {
-    destination_url: 'https://shop.example/',
-    name: 'few',
-    channel: 'reddit',
-    max_clicks: 10,
-    external: true,
-  });
-  const id = link.body.links[0]?.id ?? '';
-  const stream = await registerStream(old.stores.pool, 'ingest');
-  await leasePermits(old.stores.pool, { linkId: id, streamId: stream.streamId, needed: 4 });
-  await old.stores.pool.query('UPDATE link_leases SET used = 4 WHERE link_id = $1', [id]);
-  const archive = await files.write(old.stores, shop.workspace.id);
-  const { stores } = await fresh();
-  await importFrom(archive, stores, { proofs: PROOFS });
-  const there = await registerStream(stores.pool, 'ingest');
-  const leased = await leasePermits(stores.pool, { linkId: id, streamId: there.streamId, needed: 100 });
-  expect(leased).toMatchObject({ kind: 'granted', granted: 6, remaining: 0 });
-  await stores.pool.query('UPDATE link_leases SET used = 5 WHERE link_id = $1', [id]);
-  const rows = await rowsIn(await files.write(stores, shop.workspace.id), 'links');
-  expect(rows.find((row) => row.id === id)).toMatchObject({ used_elsewhere: 9 });
-});
-
-/** Databases of another empty deployment. */
-const opened: { close(): Promise<void> }[] = [];
-afterAll(async () => {
-  for (const one of opened) await one.close();
-});
-async function fresh() {
-  const { testStores } = await import('../support/stores.ts');
-  const stores = await testStores();
-  opened.push(stores);
-  return { stores };
-}
+archiveTest(
+  'visits that count for max_clicks count on, and are in the next archive',
+  async ({ moved: { old, shop, files, fresh } }) => {
+    const link = await shop.post<{ links: { id: string }[] }>('/links', {
+      destination_url: 'https://shop.example/',
+      name: 'few',
+      channel: 'reddit',
+      max_clicks: 10,
+      external: true,
+    });
+    const id = link.body.links[0]?.id ?? '';
+    const stream = await registerStream(old.stores.pool, 'ingest');
+    await leasePermits(old.stores.pool, { linkId: id, streamId: stream.streamId, needed: 4 });
+    await old.stores.pool.query('UPDATE link_leases SET used = 4 WHERE link_id = $1', [id]);
+    const archive = await files.write(old.stores, shop.workspace.id);
+    const { stores } = await fresh();
+    await importFrom(archive, stores, { proofs: PROOFS });
+    const there = await registerStream(stores.pool, 'ingest');
+    const leased = await leasePermits(stores.pool, { linkId: id, streamId: there.streamId, needed: 100 });
+    expect(leased).toMatchObject({ kind: 'granted', granted: 6, remaining: 0 });
+    await stores.pool.query('UPDATE link_leases SET used = 5 WHERE link_id = $1', [id]);
+    const rows = await rowsIn(await files.write(stores, shop.workspace.id), 'links');
+    expect(rows.find((row) => row.id === id)).toMatchObject({ used_elsewhere: 9 });
+  },
+);
 
 /** Returns a pool whose transactions fail at a statement. */
 function refusing(pool: TestApi['stores']['pool'], begin: string): typeof pool {
