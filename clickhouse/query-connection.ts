@@ -213,7 +213,7 @@ function valueText(value: unknown): string {
   return value.replace(/[\\'\t\n\r]/g, (character) => ESCAPES[character] ?? character);
 }
 
-/** RFC 7578. The names are ours. */
+/** Returns a body as RFC 7578 defines it. Names need no escaping, because they are parameters of our own queries. */
 function multipart(fields: readonly Field[], boundary: string): string {
   const parts = fields.map(
     ({ name, value }) =>

@@ -4,8 +4,8 @@ import { openIngest } from './open.ts';
 /** The process of the redirect tier. Everything else is in `open.ts`. */
 
 /**
- * More than all waits of a close together, of which PostgreSQL and Kafka take most while they are down, and less than the
- * 10 s of `docker-compose.yml`. The supervisor of `npm start` leaves 3 s.
+ * Longer than all waits of a close together; the longest are those for PostgreSQL and Kafka while they are down.
+ * Shorter than the 10 s of `docker-compose.yml`. The supervisor of `npm start` waits 3 s.
  */
 const CLOSE_LIMIT_MS = 8_000;
 

@@ -36,7 +36,8 @@ export type LoadResult = {
   p999: number;
   max: number;
   /**
-   * p99 of the delay of the generator after the due time, or after a connection was free. At a fixed rate.
+   * p99 of how late the generator sent a request, measured from its due time, or from when a connection was free if
+   * that was later. Only measured at a fixed rate.
    */
   lateness: number;
   /**

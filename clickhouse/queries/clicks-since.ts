@@ -28,8 +28,8 @@ export type ClicksSince = {
 const STREAMS = 1_000n;
 
 /**
- * Returns the visible clicks that were not given before, oldest first, without imported ones. The clicks of a stream become visible in the order of
- * their times, so one time of each stream says which were given.
+ * Returns the visible clicks that the poller has not got, oldest first, without imported ones. The clicks of a stream
+ * become visible in the order of their times, so one time of each stream tells known clicks from new ones.
  */
 export async function clicksSince(
   client: ClickHouseClient,

@@ -26,7 +26,7 @@ const visitors = Array.from({ length: 50 }, () => uuidv7());
 
 beforeAll(async () => {
   stores = await testStores();
-  // Each hour of the window has one; every ninth is a bot's.
+  // One click an hour; every ninth is a bot's.
   const given = Array.from({ length: DAYS * 24 }, (_, n) => ({
     workspaceId,
     tsNanos: START + BigInt(n) * HOUR + BigInt(n),

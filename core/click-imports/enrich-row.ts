@@ -18,11 +18,11 @@ import type { ClickRow } from './click-row.ts';
 /** The link of an imported click. */
 export type ImportedLink = {
   id: string;
-  /** As it is today. */
+  /** The present slug. */
   slug: string;
   /** Empty: the deployment's own. */
   domain: string;
-  /** Null: of a Smart Link. */
+  /** Null for a Smart Link. */
   channel: string | null;
 };
 

@@ -21,8 +21,8 @@ export type ClickField = {
   /** In the API reference. */
   readonly example?: string | number | boolean;
   /**
-   * The place of the field in an enriched click: a part, and the part's property. Left out: it is one of the click's
-   * ids, or `own`.
+   * The place of the field in an enriched click: a part, and the part's property. Left out for the ids of a click, and
+   * for fields with `own`.
    */
   readonly at?: readonly [SharedPart | 'click', string];
   /** The value of every click that was made here; left out: it depends on the click. */

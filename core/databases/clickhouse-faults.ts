@@ -5,7 +5,7 @@ import type { FaultKind } from './faults.ts';
  * (`clickhouse/inserts/refusal.ts`). Source: ClickHouse 26 `src/Common/ErrorCodes.cpp`; a test compares the names.
  */
 export const CLICKHOUSE_FAULTS: Readonly<Record<string, readonly [name: string, kind: FaultKind]>> = {
-  // Needs more than the user, or the server, may take.
+  // The query exceeds a limit of the user or the server.
   158: ['TOO_MANY_ROWS', 'too_large'],
   159: ['TIMEOUT_EXCEEDED', 'too_large'],
   160: ['TOO_SLOW', 'too_large'],

@@ -117,7 +117,7 @@ const WORDS: readonly (readonly [pattern: RegExp, kind: FaultKind])[] = [
   [/^SASL: /, 'credentials'],
 ];
 
-/** Messages of PgBouncer, with 08P01, for a client or itself that PostgreSQL does not let in. */
+/** PgBouncer's messages, with 08P01, when PostgreSQL refuses the login of a client or of PgBouncer itself. */
 const POOLER_REFUSES = /auth(entication)? failed/i;
 
 const SQLSTATE = /^[0-9A-Z]{5}$/;

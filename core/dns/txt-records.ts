@@ -8,7 +8,7 @@ export type LookUpTxt = (name: string) => Promise<TxtAnswer>;
 
 const QUERY_MS = 2_000;
 const TRIES = 2;
-/** Codes of a name server that knows that there are none. */
+/** Codes with which a name server says that there are no such records. */
 const NONE = new Set(['ENOTFOUND', 'ENODATA']);
 
 /** @param servers addresses of `DNS_SERVERS`; empty: the system's */

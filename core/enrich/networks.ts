@@ -25,7 +25,7 @@ export type NetworkTable = { keys: Uint32Array | Float64Array; asn: Uint32Array 
 type Range = { first: number; last: number; asn: number };
 
 const CHUNK_BYTES = 1 << 16;
-/** Shorter than any line of the tables. */
+/** A lower bound for the length of a line in the package's files. */
 const LEAST_LINE_BYTES = 10;
 const LINE_FEED = 10;
 const COMMA = 44;

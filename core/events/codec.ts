@@ -152,7 +152,7 @@ export function decodeEvents(
       undecodable.push({ sequence, reason: outcome, bytes: payload.subarray(position, end) });
     } else {
       if (click === null && outcome.kind === 'click' && pads) {
-        // As avsc reads it.
+        // Here the address has the form in which avsc reads it.
         const sealed: unknown = outcome.address;
         outcome.address = openAddress(sealed as SealedAddress, pads, index * ADDRESS_BYTES);
       }
@@ -172,8 +172,8 @@ export function decodeEvents(
 }
 
 /**
- * Returns whether the writer of these schemas gave clicks of {@link CLICK_BODY_VERSION} their meaning here, and that
- * version is the newest.
+ * Returns whether {@link readClickBody} can read the clicks of a batch: {@link CLICK_BODY_VERSION} is the newest
+ * version, and the writer's schema of it equals this release's or is unknown.
  */
 function readsByHand(registry: SchemaRegistry, schemas: SchemaFingerprints | undefined): boolean {
   if (registry.current('click').version !== CLICK_BODY_VERSION) return false;

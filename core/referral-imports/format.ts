@@ -2,7 +2,10 @@
 export const KINDS = ['partners', 'customers', 'commissions'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** Fields of rows. Those with `partner` say who the referrer is: in a file of partners, the row itself. */
+/**
+ * Fields of rows. Those that begin with `partner` identify the referrer, who in a file of partners is the subject of
+ * the row.
+ */
 const FIELDS = [
   'partner_id',
   'partner_email',

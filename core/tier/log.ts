@@ -16,7 +16,7 @@ const UNWRITTEN_BYTES = 4 * 1024 * 1024;
 export function createLogger(tier: string, level = 'info'): Logger {
   const base = { tier };
   if (process.stderr.isTTY) {
-    // The one of node_modules: its transport is a thread, whose file a bundle does not have.
+    // Loads pino from `node_modules`: a transport runs in a thread, whose file a bundle does not contain.
     const installed: typeof import('pino') = createRequire(import.meta.url)('pino');
     return installed.pino(
       { level, base },

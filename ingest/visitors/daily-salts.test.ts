@@ -115,7 +115,7 @@ test('after its day a salt is in no file: not in ours, not in PostgreSQL’s tab
     return found.rows[0]?.logged;
   };
   expect(await isLogged(Buffer.from(salt, 'hex'))).toBe(false);
-  // The control: what an ordinary table holds is in the log.
+  // The control shows that the log does contain the rows of an ordinary table.
   await stores.admin.query('CREATE TABLE control (salt bytea)');
   // A checkpoint of another test may remove the file that has it.
   await expect

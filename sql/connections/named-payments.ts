@@ -1,6 +1,6 @@
 import type { Queryable } from '../database/pool.ts';
 
-/** What stands before a user's id, an email, or a visitor in `connection_payments.names`. */
+/** Prefixes of users' ids, emails, and visitors in `connection_payments.names`. */
 export const NAMES = { user: 'user:', email: 'email:', visitor: 'visitor:' } as const;
 
 /** The payment that was looked at last. `createdAt` in the words of PostgreSQL, with its microseconds. */

@@ -245,7 +245,7 @@ export async function paymentsOfSubscription(
  * Records the outcome of a payment, and gives it to the payment's events too.
  *
  * @param result.dueAt when it is processed again; null: only with an event
- * @param result.names what may name its buyer yet; null: nothing
+ * @param result.names names that may identify its buyer later; null: none
  */
 export async function settledPayment(
   tx: Queryable,

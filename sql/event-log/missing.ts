@@ -40,7 +40,7 @@ export async function streamNeeds(db: Queryable, streamId: string): Promise<Stre
   };
 }
 
-/** Records that a stream's process no longer has what is missing up to a sequence. */
+/** Records that a stream's process can't send its missing events up to a sequence again. */
 export async function markUnsendable(db: Queryable, streamId: string, sequence: bigint): Promise<void> {
   await db.query('UPDATE ingest_streams SET unsendable = greatest(unsendable, $2) WHERE stream_id = $1', [
     streamId,

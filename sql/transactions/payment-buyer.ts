@@ -37,7 +37,10 @@ export type PaymentBuyer = {
   visitorId: string | null;
   /** Id of the coupon of the earlier purchase that identified the buyer; null: none. */
   couponId: string | null;
-  /** What comes before `by` and named no known user, as {@link NAMES} are written: it may name one later. */
+  /**
+   * Names that take precedence over `by` and belonged to no known user, in the form of {@link NAMES}. One of them may
+   * identify a user later.
+   */
   passedOver: readonly string[];
 };
 

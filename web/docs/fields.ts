@@ -12,7 +12,7 @@ export type Field = {
   description: string;
   /** The values that it may have; empty: any. */
   values: string[];
-  /** Limits, format and default, one a sentence. Markdown. */
+  /** One sentence each for limits, format and default. Markdown. */
   facts: string[];
   shape: Shape;
 };

@@ -68,7 +68,7 @@ const EMPTY_BUCKETS: Sql = {
   params: {},
 };
 
-/** Returns a source without rows, for a query whose measures have none. */
+/** Returns a source without rows, for a query that needs neither clicks nor shares. */
 const noRows = (keys: Counted['keys']) =>
   `SELECT toUInt8(0) AS whole,
     ${keys.map(({ kind }, n) => `${kind === 'bucket' ? 'toInt64(0)' : "''"} AS k${n}, `).join('')} toUInt64(0) AS c, toUInt64(0) AS v,

@@ -16,7 +16,7 @@ export const CLICK_FORMATS: Readonly<Record<ClickSource, ClickFormat>> = {
   matomo,
 };
 
-/** A file that is not of its source. */
+/** Thrown for a file that is not in the format of its source. */
 export class WrongClickFile extends Error {
   override name = 'WrongClickFile';
 }
