@@ -12,16 +12,15 @@ import { VISITOR_IDS_LIMIT } from '../core/tracking/track-reports.ts';
 
 /**
  * Pattern of names without control characters, which a terminal or a log would interpret. Written as ranges, because
- * not every generator of clients supports `\
- *
- * {Cc}`.
+ * not every generator of clients supports `\\p{Cc}`.
  */
 export const ONE_LINE = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$';
-/** {@link INVISIBLE} without properties of Unicode: white space, the ignorable characters of the BMP, and U+2800. */
+/**
+ * The common ones of {@link INVISIBLE} without properties of Unicode: white space, combining marks of Latin letters,
+ * the ignorable characters of the BMP, and U+2800.
+ */
 const SHOWN_INVISIBLE =
-  '\\s\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u2800\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0';
-/** Characters that clients send by mistake in place of a text, for the many fields that are not names. */
-const SHOWN_BLANK = '\\s\\u0000-\\u001f\\u007f-\\u009f\\u00ad';
+  '\\s\\u00ad\\u0300-\\u036f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u2800\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0';
 const CONTROLS = '\\u0000-\\u001f\\u007f-\\u009f';
 const name = (invisible: string) => `^[^${CONTROLS}]*[^${CONTROLS}${invisible}][^${CONTROLS}]*$`;
 /** Pattern of the name of a thing, by which people find it: {@link ONE_LINE}, and not blank. */
@@ -47,9 +46,9 @@ export const PATH_ID = pathId(INVISIBLE);
 export const SHOWN_PATTERNS: Readonly<Record<string, string>> = {
   [NAME]: name(SHOWN_INVISIBLE),
   [NAME_OR_EMPTY]: `^$|${name(SHOWN_INVISIBLE)}`,
-  [NOT_BLANK]: `[^${SHOWN_BLANK}]`,
-  [NOT_BLANK_OR_EMPTY]: `^$|[^${SHOWN_BLANK}]`,
-  [PATH_ID]: pathId(SHOWN_BLANK),
+  [NOT_BLANK]: `[^${CONTROLS}${SHOWN_INVISIBLE}]`,
+  [NOT_BLANK_OR_EMPTY]: `^$|[^${CONTROLS}${SHOWN_INVISIBLE}]`,
+  [PATH_ID]: pathId(CONTROLS + SHOWN_INVISIBLE),
 };
 
 /** Message for a text that does not match, by pattern. */
@@ -135,18 +134,30 @@ export const Currency = Type.String({
 /** A currency in a request, in any case; the handler validates it. */
 export const CurrencyInput = Type.String({ format: 'currency', description: 'ISO 4217 code.' });
 
+/** A text that a request gives, and that shows something: an id, or what a list is searched for. */
+export const VisibleText = (maxLength: number, description?: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength,
+    pattern: NOT_BLANK,
+    // The document has the long pattern once for each length.
+    title: `Text${maxLength}`,
+    ...(description !== undefined && { description }),
+  });
+
+/** The name of a thing that a person or a program made, by which people find it. */
+export const Name = Type.String({ minLength: 1, maxLength: 100, pattern: NAME, title: 'Name' });
+
 /** `external_id` of links and bio pages. */
-export const ExternalId = Type.String({ minLength: 1, maxLength: 200, pattern: NOT_BLANK });
+export const ExternalId = Type.String({ ...VisibleText(200), title: 'ExternalId' });
 
 /** An order of the workspace's own product. */
-export const OrderId = Type.String({ minLength: 1, maxLength: 200, pattern: NOT_BLANK });
+export const OrderId = Type.String({ ...VisibleText(200), title: 'OrderId' });
 
 /** A user of the workspace's own product. */
 export const ExternalUserId = Type.String({
-  minLength: 1,
-  maxLength: 200,
-  pattern: NOT_BLANK,
-  description: "The user's id in your product.",
+  ...VisibleText(200, "The user's id in your product."),
+  title: 'ExternalUserId',
 });
 
 /** A JSON object of any fields. {@link checkMetadata} checks its size. */

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Cursor, Instant, Limit, NextCursor, Nullable, OneOf, Uuid } from '../schemas.ts';
+import { Cursor, Instant, Limit, NextCursor, Nullable, OneOf, Uuid, VisibleText } from '../schemas.ts';
 
 /** Types of actors. */
 export const ACTORS = ['member', 'key', 'partner', 'operator', 'provider', 'service'] as const;
@@ -50,17 +50,9 @@ export const AuditQuery = Type.Object({
   since: Type.Optional(
     Type.String({ format: 'date-time', description: 'Only entries not older than this.' }),
   ),
-  action: Type.Optional(
-    Type.String({
-      maxLength: 100,
-      description: 'Only entries of this action, such as `session.sign_in_failed`.',
-    }),
-  ),
+  action: Type.Optional(VisibleText(100, 'Only entries of this action, such as `session.sign_in_failed`.')),
   actor: Type.Optional(
-    Type.String({
-      maxLength: 100,
-      description: `Only entries of this actor: its id, or its type, one of ${ACTORS.join(', ')}.`,
-    }),
+    VisibleText(100, `Only entries of this actor: its id, or its type, one of ${ACTORS.join(', ')}.`),
   ),
   format: OneOf(['json', 'ndjson'], {
     default: 'json',

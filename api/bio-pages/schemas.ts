@@ -123,7 +123,7 @@ const SocialLinkBody = Body(
 const SIDE = { minimum: 1, maximum: PREVIEW_SIDE_LIMIT };
 
 const PAGE_FIELDS = {
-  title: Type.Optional(Type.String({ maxLength: 60, pattern: NOT_BLANK_OR_EMPTY })),
+  title: Type.Optional(Type.String({ maxLength: 60, pattern: NOT_BLANK_OR_EMPTY, title: 'BioTitle' })),
   bio: Type.Optional(Type.String({ maxLength: 280 })),
   avatar_url: Type.Optional(Nullable(Type.String({ format: 'uri', description: 'An http(s) image URL.' }))),
   avatar_width: Type.Optional(

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { CLICK_SOURCES } from '../../core/click-imports/click-sources.ts';
 import { DOMAIN_LIMIT } from '../../core/links/domains.ts';
-import { Nullable, OneOf, Uuid } from '../schemas.ts';
+import { Nullable, OneOf, Uuid, VisibleText } from '../schemas.ts';
 
 export const ClickImportQuery = Type.Object({
   from: OneOf([...CLICK_SOURCES], {
@@ -15,19 +15,9 @@ export const ClickImportQuery = Type.Object({
       description: 'Continues an import, so that several calls are one to undo. Left out: a new one.',
     }),
   ),
-  link: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 2_048,
-      description: 'Link of rows that name none: its id, slug, or short URL.',
-    }),
-  ),
+  link: Type.Optional(VisibleText(2_048, 'Link of rows that name none: its id, slug, or short URL.')),
   domain: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: DOMAIN_LIMIT,
-      description: 'Domain of rows on a domain that the workspace does not have.',
-    }),
+    VisibleText(DOMAIN_LIMIT, 'Domain of rows on a domain that the workspace does not have.'),
   ),
   content: OneOf(['clicks', 'orders'], {
     default: 'clicks',

@@ -6,13 +6,14 @@ import {
   Cursor,
   Instant,
   Limit,
-  NAME,
+  Name,
   NextCursor,
   NextNumberCursor,
   Nullable,
   NumberCursor,
   OneOf,
   Uuid,
+  VisibleText,
 } from '../schemas.ts';
 
 const SECRET_LIMIT = 500;
@@ -47,7 +48,7 @@ const RestrictedKey = Nullable(
   }),
 );
 
-const Accounts = Type.Array(Type.String({ minLength: 1, maxLength: 100, pattern: NAME }), {
+const Accounts = Type.Array(Name, {
   maxItems: 100,
   uniqueItems: true,
   description:
@@ -153,7 +154,7 @@ export const EventList = Type.Object(
 
 export const EventParams = Type.Object({
   id: Uuid,
-  event_id: Type.String({ minLength: 1, maxLength: 255, description: "The provider's id of the event." }),
+  event_id: VisibleText(255, "The provider's id of the event."),
 });
 
 export const AssignBody = Body(

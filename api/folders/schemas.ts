@@ -1,16 +1,10 @@
 import { type Static, Type } from 'typebox';
-import { Body, Cursor, Instant, Limit, NAME, NextCursor, Uuid } from '../schemas.ts';
+import { Body, Cursor, Instant, Limit, Name, NextCursor, Uuid } from '../schemas.ts';
 
-export const FolderBody = Body(
-  { name: Type.String({ minLength: 1, maxLength: 100, pattern: NAME }) },
-  { title: 'CreateFolder' },
-);
+export const FolderBody = Body({ name: Name }, { title: 'CreateFolder' });
 
 /** A rename without a name is allowed, and changes nothing. */
-export const FolderChange = Body(
-  { name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, pattern: NAME })) },
-  { title: 'UpdateFolder' },
-);
+export const FolderChange = Body({ name: Type.Optional(Name) }, { title: 'UpdateFolder' });
 
 export const FolderRecord = Type.Object(
   { id: Uuid, name: Type.String(), created_at: Instant },

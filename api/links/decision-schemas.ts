@@ -12,7 +12,7 @@ import {
   VARIANTS,
   WEIGHTS,
 } from '../../core/links/rules/types.ts';
-import { Body, DESTINATION, Instant, NAME, NOT_BLANK, Nullable, OneOf } from '../schemas.ts';
+import { Body, DESTINATION, Instant, NAME, Nullable, OneOf, VisibleText } from '../schemas.ts';
 
 /**
  * Schemas of a link's rules, targeting and split. Rules and variants allow unknown fields here, which would be dropped
@@ -72,14 +72,7 @@ const RuleCondition = Type.Object(
         description: `Any of them. ${VALUE_TYPES.map((type) => `\`${type}\`: ${valueKind(type).about}.`).join(' ')}`,
       }),
     ),
-    name: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: TEXT_LIMIT,
-        pattern: NOT_BLANK,
-        description: '`query`: name of the parameter.',
-      }),
-    ),
+    name: Type.Optional(VisibleText(TEXT_LIMIT, '`query`: name of the parameter.')),
     after: Type.Optional({ ...Instant, description: '`time`: from this instant on.' }),
     before: Type.Optional({ ...Instant, description: '`time`: until this instant.' }),
     days: Type.Optional(
@@ -102,7 +95,7 @@ const RuleCondition = Type.Object(
 );
 
 const RULE = {
-  name: Type.Optional(Type.String({ minLength: 1, maxLength: TEXT_LIMIT, pattern: NAME })),
+  name: Type.Optional(Type.String({ minLength: 1, maxLength: TEXT_LIMIT, pattern: NAME, title: 'RuleName' })),
   conditions: Type.Array(RuleCondition, {
     minItems: 1,
     maxItems: CONDITIONS_LIMIT,

@@ -15,19 +15,19 @@ import {
   LinkIds,
   NAME,
   NextCursor,
-  NOT_BLANK,
   Nullable,
   NullableMetadata,
   OneOf,
   Url,
   Uuid,
+  VisibleText,
   WINDOW_PARAMETERS,
   Window,
 } from '../schemas.ts';
 import { DECISION_FIELDS, DECISION_RECORD } from './decision-schemas.ts';
 import { PIXEL_IDS } from './pixel-ids.ts';
 import { PREVIEW_FIELDS, PREVIEW_RECORD } from './preview-schemas.ts';
-import { SWITCH_FIELDS, SWITCH_RECORD } from './switch-schemas.ts';
+import { SWITCH_FIELDS, SWITCH_RECORD, UtmValue } from './switch-schemas.ts';
 
 const MAX_CLICKS = 2_147_483_647;
 const NAME_LIMIT = 200;
@@ -39,6 +39,7 @@ const Name = Type.String({
   minLength: 1,
   maxLength: NAME_LIMIT,
   pattern: NAME,
+  title: 'CampaignName',
   description: 'Name of the campaign.',
 });
 const Slug = Type.String({
@@ -55,7 +56,7 @@ const Domain = Nullable(
   }),
 );
 const ShownDomain = Nullable(Type.String({ description: "Domain of the link; null: the deployment's own." }));
-const Tags = Type.Array(Type.String({ minLength: 1, maxLength: TAG_LIMIT, pattern: NOT_BLANK }), {
+const Tags = Type.Array(Type.String({ ...VisibleText(TAG_LIMIT), title: 'Tag' }), {
   maxItems: TAGS_LIMIT,
 });
 const Channel = OneOf([...CREATABLE_CHANNELS, 'x'], {
@@ -81,7 +82,7 @@ const PIXELS = {
 
 /** Settings of a link that a create and a change share. Null clears. */
 const SETTING_FIELDS = {
-  utm_campaign: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 255, pattern: NOT_BLANK }))),
+  utm_campaign: Type.Optional(Nullable(UtmValue)),
   ...DECISION_FIELDS,
   ...SWITCH_FIELDS,
   expires_at: Type.Optional(Nullable({ ...Instant, description: 'In the years 1970 to 9999.' })),
@@ -122,9 +123,7 @@ export const CreateBody = Body(
     ),
     name: Type.Optional(
       Type.String({
-        minLength: 1,
-        maxLength: NAME_LIMIT,
-        pattern: NAME,
+        ...Name,
         description: 'Name of the campaign. Required without `destination_id`.',
       }),
     ),
@@ -297,24 +296,14 @@ export const ListQuery = Type.Object({
     OneOf([...CHANNELS, 'x'], { description: 'Records: links on this channel. `x` means `twitter`.' }),
   ),
   domain: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: DOMAIN_LIMIT,
-      description: "Records: links on this domain. `none`: on the deployment's own.",
-    }),
+    VisibleText(DOMAIN_LIMIT, "Records: links on this domain. `none`: on the deployment's own."),
   ),
   destination_id: Type.Optional(
     Type.String({ format: 'uuid', description: 'Records: links of this campaign.' }),
   ),
-  slug: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: SLUG_LIMIT,
-      description: 'Records: links with this text in their slug, ignoring case.',
-    }),
-  ),
+  slug: Type.Optional(VisibleText(SLUG_LIMIT, 'Records: links with this text in their slug, ignoring case.')),
   external_id: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 200, description: 'Records: the link with this `external_id`.' }),
+    Type.String({ ...ExternalId, description: 'Records: the link with this `external_id`.' }),
   ),
   archived: Type.Optional(
     OneOf(['include'], {

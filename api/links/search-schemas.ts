@@ -2,7 +2,16 @@ import { type Static, Type } from 'typebox';
 import { CHANNELS } from '../../core/enrich/channels.ts';
 import { DOMAIN_LIMIT } from '../../core/links/domains.ts';
 import { LINK_KINDS, LINK_STATUSES } from '../../sql/links/link-search.ts';
-import { Figures, Limit, LinkIds, Nullable, OneOf, WINDOW_PARAMETERS, Window } from '../schemas.ts';
+import {
+  Figures,
+  Limit,
+  LinkIds,
+  Nullable,
+  OneOf,
+  VisibleText,
+  WINDOW_PARAMETERS,
+  Window,
+} from '../schemas.ts';
 import { LinkRecord } from './schemas.ts';
 
 /** Largest `offset`. */
@@ -12,29 +21,17 @@ export const SearchQuery = Type.Object({
   ids: Type.Optional(
     LinkIds('Only these links: at most 500 ids, separated by commas. Unknown ids are left out.'),
   ),
-  q: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 200,
-      description: 'Text in the slug, name or destination, ignoring case.',
-    }),
-  ),
+  q: Type.Optional(VisibleText(200, 'Text in the slug, name or destination, ignoring case.')),
   channel: Type.Optional(
     OneOf([...CHANNELS, 'x', 'smart'], {
       description: 'Links on this channel. `x` means `twitter`, `smart` means Smart Links.',
     }),
   ),
-  domain: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: DOMAIN_LIMIT,
-      description: "Links on this domain. `none`: on the deployment's own.",
-    }),
-  ),
+  domain: Type.Optional(VisibleText(DOMAIN_LIMIT, "Links on this domain. `none`: on the deployment's own.")),
   folder_id: Type.Optional(
     Type.String({ maxLength: 36, description: 'Links in this folder. `none`: links without a folder.' }),
   ),
-  tag: Type.Optional(Type.String({ minLength: 1, maxLength: 50, description: 'Links with this tag.' })),
+  tag: Type.Optional(VisibleText(50, 'Links with this tag.')),
   status: Type.Optional(
     OneOf(LINK_STATUSES, {
       description:

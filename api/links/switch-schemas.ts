@@ -1,11 +1,12 @@
 import { Type } from 'typebox';
 import { REDIRECT_STATUSES } from '../../sql/links/link-settings.ts';
-import { Instant, NOT_BLANK, Nullable } from '../schemas.ts';
+import { Instant, Nullable, VisibleText } from '../schemas.ts';
 
 /** Schemas of how a link redirects: status, what is passed on or added, and the start. */
 
-const Utm = (description: string) =>
-  Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 255, pattern: NOT_BLANK, description })));
+/** The value of a UTM parameter. */
+export const UtmValue = Type.String({ ...VisibleText(255), title: 'UtmValue' });
+const Utm = (description: string) => Type.Optional(Nullable(Type.String({ ...UtmValue, description })));
 const Switch = (description: string) => Type.Optional(Nullable(Type.Boolean({ description })));
 
 const RedirectStatus = Type.Integer({

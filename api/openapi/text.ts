@@ -76,8 +76,8 @@ is a 400, never clamped. An unknown query parameter is a 400, so that a misspell
 everything; so is an unknown field of a body that only reads (\`/analytics/query\`), where null in an optional field is as
 if it were left out. Unknown fields of other bodies are ignored and named in the \`x-ignored-fields\` header, but a slip of
 a field that was not given (\`slugg\`, \`visitorId\`) is a 400 with "did you mean". \`visitor_id\` and \`_vid\` are one
-name. Text with a NUL character or an
-unpaired surrogate, a number beyond a double, and a body nested deeper than 64 levels are a 400. Instants
+name. An id, a name or a search of blanks and invisible characters alone is a 400; a \`pattern\` lists the common ones of
+what Unicode calls ignorable, or a mark without a letter. Text with a NUL character or an unpaired surrogate, a number beyond a double, and a body nested deeper than 64 levels are a 400. Instants
 are ISO 8601 with \`Z\` or an offset; a date alone means midnight UTC. A body is at most 1 MiB with
 10,000 values (\`/links/bulk\`: 16 MiB, a row 64 KiB; \`/links/import\`: 4 MiB; endpoints that a publishable key or no
 key may call: 64 KiB), headers with the URL at most 64 KiB. CORS allows any origin,

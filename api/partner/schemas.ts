@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Body, ExternalId, NAME, Nullable, PATH_ID, SecretShown, Uuid } from '../schemas.ts';
+import { Body, ExternalId, Name, Nullable, PATH_ID, SecretShown, Uuid, VisibleText } from '../schemas.ts';
 
 const PartnerWorkspace = Type.Object(
   { id: Uuid, name: Type.String(), slug: Type.String(), partner_external_id: Type.String() },
@@ -9,14 +9,12 @@ const PartnerWorkspace = Type.Object(
 export const ProvisionBody = Body(
   {
     external_id: Type.String({
-      ...ExternalId,
+      ...VisibleText(200, 'Your id of the customer, matched exactly. Each id has one workspace.'),
       pattern: PATH_ID,
-      description: 'Your id of the customer, matched exactly. Each id has one workspace.',
+      title: 'PartnerExternalId',
     }),
     name: Type.String({
-      minLength: 1,
-      maxLength: 100,
-      pattern: NAME,
+      ...Name,
       description: 'Used only when the workspace is created.',
     }),
     rotate_key: Type.Optional(

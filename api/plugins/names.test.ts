@@ -1,13 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { DIMENSIONS } from '../../core/analytics/dimensions.ts';
+import { createPartner } from '../../sql/workspaces/partners.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { NAME, NAME_OR_EMPTY, SHOWN_PATTERNS } from '../schemas.ts';
 
 let api: TestApi;
 let shop: TestWorkspace;
+let partnerKey: string;
 
 beforeAll(async () => {
   api = await testApi();
   shop = await api.addWorkspace();
+  partnerKey = (await createPartner(api.stores.pool, 'Platform')).token;
   const program = { name: 'Friends', code: 'friends', destination_url: 'https://shop.example/' };
   expect((await shop.post('/programs', program)).status).toBe(201);
 });
@@ -126,10 +130,16 @@ type Schema = {
   properties?: Record<string, Schema>;
   items?: Schema;
   type?: unknown;
+  format?: string;
+  enum?: unknown[];
   pattern?: string;
 };
+type Operation = {
+  parameters?: { in: string; name: string; schema: Schema }[];
+  requestBody?: { content: Record<string, { schema: Schema }> };
+};
 type Document = {
-  paths: Record<string, Record<string, { requestBody?: { content: Record<string, { schema: Schema }> } }>>;
+  paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, Schema> };
 };
 
@@ -142,6 +152,7 @@ test('every name, label and title of a body is one line and not blank, but for t
   const seen = new Set<string>();
   const wrong: string[] = [];
   const look = (schema: Schema, name: string, { components }: Document): void => {
+    const named = (one: Schema) => components.schemas[one.$ref?.split('/').at(-1) ?? ''];
     const title = schema.$ref?.split('/').at(-1);
     if (title !== undefined) {
       if (!seen.has(title)) {
@@ -152,9 +163,9 @@ test('every name, label and title of a body is one line and not blank, but for t
     }
     for (const [field, inner] of Object.entries(schema.properties ?? {})) {
       const path = `${name}.${field}`;
-      const isName =
-        /^(name|label|title)$/.test(field) && inner.$ref === undefined && inner.properties === undefined;
-      if (isName && !NAMES.has(inner.pattern) && !OF_PAGES.test(path)) wrong.push(path);
+      const text = named(inner) ?? inner;
+      const isName = /^(name|label|title)$/.test(field) && text.properties === undefined;
+      if (isName && !NAMES.has(text.pattern) && !OF_PAGES.test(path)) wrong.push(path);
       look(inner, path, { paths: {}, components });
     }
     if (schema.items) look(schema.items, `${name}[]`, { paths: {}, components });
@@ -170,6 +181,50 @@ test('every name, label and title of a body is one line and not blank, but for t
   }
   expect(seen.size).toBeGreaterThan(20);
   expect(wrong).toEqual([]);
+});
+
+/** Texts of an address that may be blank: what the handler normalizes, parses or looks up. */
+const MAY_BE_BLANK = new Set([
+  ...['filters', 'cursor', 'before', 'since', 'since_after', 'time_zone', 'color', 'background', 'folder_id'],
+  ...['user_hash', 'slug of /bio-pages/availability', 'id of /bio-pages/{id}', 'id of /bio-pages/{id}/stats'],
+  ...['token of /shared/{token}', 'token of /shared/{token}/unlock', 'token of /shared/{token}/query'],
+]);
+/** A filter of clicks finds what visitors sent. */
+const isClickFilter = (path: string, name: string) =>
+  /^\/clicks(\/export|\/live)?$/.test(path) &&
+  DIMENSIONS.some((one) => name === one || name === `not_${one}`);
+const UNSEEN = [' ', '\t', '\u00a0', '\u00ad', '\u200b', '\u2800', '\ufeff', '\u0301'];
+
+test('a filter, a search or an id of an address that shows nothing is refused, also by the document', async () => {
+  const document = (await shop.get<Document>('/openapi.json')).body;
+  const taken: string[] = [];
+  let tried = 0;
+  for (const [url, methods] of Object.entries(document.paths)) {
+    for (const [method, { parameters = [] }] of Object.entries(methods)) {
+      for (const { in: place, name, schema } of parameters) {
+        const text = document.components.schemas[schema.$ref?.split('/').at(-1) ?? ''] ?? schema;
+        const isText = text.type === 'string' && text.format === undefined && text.enum === undefined;
+        const path = url.slice('/api/v1'.length);
+        if (place === 'header' || !isText || isClickFilter(path, name)) continue;
+        if (MAY_BE_BLANK.has(name) || MAY_BE_BLANK.has(`${name} of ${path}`)) continue;
+        tried += 1;
+        for (const unseen of UNSEEN) {
+          if (new RegExp(text.pattern ?? '').test(unseen)) taken.push(`${name} of ${path}: ${text.pattern}`);
+          const query = place === 'query' ? `?${name}=${encodeURIComponent(unseen)}` : '';
+          const target = path.replace(/\{(\w+)\}/g, (_, part) =>
+            part === name ? encodeURIComponent(unseen) : crypto.randomUUID(),
+          );
+          const key = path.startsWith('/partner') ? partnerKey : shop.secretKey;
+          const { status, body } = await shop.call(method.toUpperCase() as 'GET', target + query, { key });
+          const details = body.error?.details?.map((detail) => detail.path);
+          if (status !== 400 || !details?.includes(name))
+            taken.push(`${method} ${target}${query}: ${status}`);
+        }
+      }
+    }
+  }
+  expect(taken).toEqual([]);
+  expect(tried).toBeGreaterThan(25);
 });
 
 test('a workspace keeps its name where the new one has control characters, or is blank', async () => {

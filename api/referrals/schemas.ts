@@ -14,23 +14,18 @@ import {
   ExternalUserId,
   Instant,
   NAME_OR_EMPTY,
-  NOT_BLANK,
   Nullable,
   OneOf,
   OrderId,
   Url,
   Uuid,
+  VisibleText,
   VisitorIds,
 } from '../schemas.ts';
 import { CommissionStatus, CommissionType } from './commissions/schemas.ts';
 
 const EmailInput = Type.String({ format: 'email', maxLength: 254 });
-const DeviceId = Type.String({
-  minLength: 1,
-  maxLength: 200,
-  pattern: NOT_BLANK,
-  description: 'Used for self-referral checks.',
-});
+const DeviceId = VisibleText(200, 'Used for self-referral checks.');
 
 /** The proof of the user that a call with a publishable key names. */
 const UserHash = Type.Optional(
@@ -175,12 +170,7 @@ export const PurchaseAnswer = Type.Object(
 
 export const RefundBody = Body(
   {
-    refund_id: Type.String({
-      minLength: 1,
-      maxLength: 200,
-      pattern: NOT_BLANK,
-      description: 'The idempotency key.',
-    }),
+    refund_id: VisibleText(200, 'The idempotency key.'),
     order_id: OrderId,
     amount: Type.Optional(
       Nullable(

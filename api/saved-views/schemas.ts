@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { AnalyticsQuery } from '../analytics/schemas.ts';
-import { Body, Cursor, Instant, Limit, NAME, NextCursor, ReadBody, Uuid } from '../schemas.ts';
+import { Body, Cursor, Instant, Limit, Name, NextCursor, ReadBody, Uuid } from '../schemas.ts';
 
 /** Bytes of `query` as JSON in UTF-8. */
 export const QUERY_LIMIT = 16_384;
@@ -20,10 +20,7 @@ export const CheckedView = ReadBody({
 });
 export type CheckedView = Static<typeof CheckedView>;
 
-export const SavedViewBody = Body(
-  { name: Type.String({ minLength: 1, maxLength: 100, pattern: NAME }), query: ViewQuery },
-  { title: 'CreateSavedView' },
-);
+export const SavedViewBody = Body({ name: Name, query: ViewQuery }, { title: 'CreateSavedView' });
 
 export const SavedViewRecord = Type.Object(
   { id: Uuid, name: Type.String(), query: ViewQuery, created_at: Instant },

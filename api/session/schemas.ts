@@ -2,7 +2,7 @@ import { type Static, type TObject, type TProperties, Type } from 'typebox';
 import { ROLES } from '../../core/access/roles.ts';
 import { EMAIL_LIMIT } from '../../core/tracking/emails.ts';
 import { PLANS } from '../../sql/workspaces/workspaces.ts';
-import { Body, Currency, Email, Instant, NAME, Nullable, OneOf, Url, Uuid } from '../schemas.ts';
+import { Body, Currency, Email, Instant, Name, Nullable, OneOf, Url, Uuid } from '../schemas.ts';
 
 /** Minimum of NIST SP 800-63B. Easy passwords of any length are refused, see `weak-passwords.ts`. */
 const PASSWORD_LEAST = 8;
@@ -32,9 +32,7 @@ const Token = Type.String({
   description: 'The part of the invitation link after `#`.',
 });
 const Label = Type.String({
-  minLength: 1,
-  maxLength: 100,
-  pattern: NAME,
+  ...Name,
   description: 'Name of the passkey. Browser and operating system by default.',
 });
 

@@ -4,26 +4,25 @@ import {
   Cursor,
   Instant,
   Limit,
-  NAME,
+  Name,
   NextCursor,
-  NOT_BLANK,
   Nullable,
   OneOf,
   Url,
   Uuid,
+  VisibleText,
 } from '../schemas.ts';
 
 /** Maximum number of values of a scope. */
 const MOST_VALUES = 500;
 
-const Name = Type.String({ minLength: 1, maxLength: 100, pattern: NAME });
 const ScopeType = OneOf(['workspace', 'tag', 'folder', 'links'], { title: 'DashboardScopeType' });
 
 export const Scope = Type.Object(
   {
     type: ScopeType,
     values: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 200, pattern: NOT_BLANK }), {
+      Type.Array(VisibleText(200), {
         minItems: 1,
         maxItems: MOST_VALUES,
         uniqueItems: true,

@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { DETAIL_NAMES } from '../../core/clicks/field-names.ts';
 import { Click, clickFieldSchema } from '../clicks/schemas.ts';
-import { Instant, Limit, Nullable, OneOf, Uuid } from '../schemas.ts';
+import { Instant, Limit, Nullable, OneOf, Uuid, VisibleText } from '../schemas.ts';
 
 export const VisitorsQuery = Type.Object({
   email: Type.Optional(
@@ -13,12 +13,10 @@ export const VisitorsQuery = Type.Object({
     }),
   ),
   search: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 254,
-      description:
-        'Only visitors whose email or `external_user_id` contains this text, or whose id ends with it (from four hexadecimal digits on, or the whole id), ignoring case. Not together with `email`.',
-    }),
+    VisibleText(
+      254,
+      'Only visitors whose email or `external_user_id` contains this text, or whose id ends with it (from four hexadecimal digits on, or the whole id), ignoring case. Not together with `email`.',
+    ),
   ),
   limit: Limit(100, 50),
 });

@@ -9,7 +9,7 @@ import {
   MOST_PAYOUT_HOLD_DAYS,
   MOST_RETENTION_MONTHS,
 } from '../../sql/workspaces/workspaces.ts';
-import { Body, Currency, CurrencyInput, NAME, Nullable, OneOf, SecretShown, Uuid } from '../schemas.ts';
+import { Body, Currency, CurrencyInput, Name, Nullable, OneOf, SecretShown, Uuid } from '../schemas.ts';
 
 /** Characters of the largest logo: four for each three bytes. */
 const LOGO_URL_LIMIT = Math.ceil(LOGO_BYTES / 3) * 4 + 30;
@@ -18,7 +18,7 @@ const LOGO_URL_LIMIT = Math.ceil(LOGO_BYTES / 3) * 4 + 30;
 const MOST_ATTRIBUTION_DAYS = 365;
 
 const FIELDS = {
-  name: Type.String({ minLength: 1, maxLength: 100, pattern: NAME }),
+  name: Name,
   attribution_model: OneOf(ATTRIBUTION_MODELS, {
     title: 'AttributionModel',
     description:

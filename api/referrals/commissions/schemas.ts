@@ -7,11 +7,11 @@ import {
   Instant,
   Limit,
   NextUuidCursor,
-  NOT_BLANK,
   Nullable,
   OneOf,
   Uuid,
   UuidCursor,
+  VisibleText,
 } from '../../schemas.ts';
 
 export const CommissionStatus = OneOf(COMMISSION_STATUSES, {
@@ -83,7 +83,7 @@ export const CommissionBody = Body(
       description:
         "Major units of the program's currency: positive for a bonus, negative for a claw-back. At most 10^12 minor units either way.",
     }),
-    note: Type.String({ minLength: 1, maxLength: 500, pattern: NOT_BLANK }),
+    note: VisibleText(500),
   },
   { title: 'CreateCommission' },
 );

@@ -7,18 +7,20 @@ import {
   ExternalUserId,
   Instant,
   Limit,
+  NAME,
   NextUuidCursor,
   Nullable,
-  ONE_LINE,
   OneOf,
   Uuid,
   UuidCursor,
+  VisibleText,
 } from '../../schemas.ts';
 
 const Code = Type.String({
   minLength: 1,
   maxLength: 200,
-  pattern: ONE_LINE,
+  pattern: NAME,
+  title: 'CouponCode',
   description:
     'The discount code as customers enter it. Codes are compared without regard to case, and one referrer of the workspace has a code.',
 });
@@ -94,7 +96,7 @@ export const CouponRecord = Type.Object(
 export type CouponRecord = Static<typeof CouponRecord>;
 
 export const CouponQuery = Type.Object({
-  code: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  code: Type.Optional(VisibleText(200)),
   external_user_id: Type.Optional(ExternalUserId),
   partner_id: Type.Optional(Uuid),
   program_id: Type.Optional(Uuid),

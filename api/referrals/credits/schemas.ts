@@ -1,6 +1,16 @@
 import { type Static, Type } from 'typebox';
 import { GRANT_STATUSES } from '../../../sql/referrals/grants.ts';
-import { Body, Instant, Limit, NOT_BLANK, Nullable, NumberCursor, OneOf, Uuid } from '../../schemas.ts';
+import {
+  Body,
+  ExternalUserId,
+  Instant,
+  Limit,
+  Nullable,
+  NumberCursor,
+  OneOf,
+  Uuid,
+  VisibleText,
+} from '../../schemas.ts';
 
 export const GrantRecord = Type.Object(
   {
@@ -44,9 +54,7 @@ export const CreditsQuery = Type.Object({
       description: 'Grants of this referrer, including the credits of their referees.',
     }),
   ),
-  external_user_id: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 200, description: 'Grants to this user.' }),
-  ),
+  external_user_id: Type.Optional(Type.String({ ...ExternalUserId, description: 'Grants to this user.' })),
   status: OneOf(['earned', 'delivered', 'all'], { default: 'all' }),
   limit: Limit(500, 100),
   cursor: Type.Optional(NumberCursor),
@@ -83,12 +91,7 @@ export const GrantParams = Type.Object({
 
 export const RevokeCredit = Body(
   {
-    reason: Type.String({
-      minLength: 1,
-      maxLength: 500,
-      pattern: NOT_BLANK,
-      description: 'Shown as `revoked_reason`.',
-    }),
+    reason: VisibleText(500, 'Shown as `revoked_reason`.'),
   },
   { title: 'RevokeCredit' },
 );

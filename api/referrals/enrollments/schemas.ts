@@ -7,12 +7,12 @@ import {
   Limit,
   NextNumberCursor,
   NextUuidCursor,
-  NOT_BLANK,
   Nullable,
   NumberCursor,
   OneOf,
   Uuid,
   UuidCursor,
+  VisibleText,
 } from '../../schemas.ts';
 import { CommissionType } from '../commissions/schemas.ts';
 import {
@@ -87,13 +87,7 @@ export const EnrollmentQuery = Type.Object({
   program_id: Type.Optional(Uuid),
   status: Type.Optional(OneOf(ENROLLMENT_STATUSES)),
   reward_mode: Type.Optional(OneOf(REWARD_MODES)),
-  search: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 200,
-      description: 'Text in `external_user_id`, `email` or `name`, ignoring case.',
-    }),
-  ),
+  search: Type.Optional(VisibleText(200, 'Text in `external_user_id`, `email` or `name`, ignoring case.')),
   limit: Limit(500, 100),
   cursor: Type.Optional(UuidCursor),
 });
@@ -122,13 +116,10 @@ export const EnrollmentChange = Body(
     ),
     payout_name: Type.Optional(
       Nullable(
-        Type.String({
-          minLength: 1,
-          maxLength: 200,
-          pattern: NOT_BLANK,
-          description:
-            "Full name of the payout account's owner, for files for Wise: two words of two letters or more. Null: `name`.",
-        }),
+        VisibleText(
+          200,
+          "Full name of the payout account's owner, for files for Wise: two words of two letters or more. Null: `name`.",
+        ),
       ),
     ),
     program_id: Type.Optional(

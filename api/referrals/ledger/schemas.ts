@@ -5,13 +5,16 @@ import { ENTRY_CAUSES } from '../../../sql/referrals/ledger.ts';
 import {
   Currency,
   CurrencyInput,
+  ExternalUserId,
   Instant,
   Limit,
   NextNumberCursor,
   Nullable,
   NumberCursor,
   OneOf,
+  OrderId,
   Uuid,
+  VisibleText,
   WINDOW_PARAMETERS,
 } from '../../schemas.ts';
 import { KINDS, STATUSES } from './places.ts';
@@ -82,11 +85,7 @@ const ENTRY_FILTER = {
     }),
   ),
   external_user_id: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 200,
-      description: "Entries that change this user's balance.",
-    }),
+    Type.String({ ...ExternalUserId, description: "Entries that change this user's balance." }),
   ),
   kind: Type.Optional(Kind),
   status: Type.Optional(Status),
@@ -95,10 +94,8 @@ const ENTRY_FILTER = {
     ...CurrencyInput,
     description: 'Commission in this currency (ISO 4217 code).',
   }),
-  credit_kind: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 40, description: 'Credits of this kind.' }),
-  ),
-  order_id: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  credit_kind: Type.Optional(VisibleText(40, 'Credits of this kind.')),
+  order_id: Type.Optional(OrderId),
   ...WINDOW_PARAMETERS,
   days: Type.Optional(
     Type.Integer({

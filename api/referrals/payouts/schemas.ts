@@ -12,11 +12,11 @@ import {
   Instant,
   Limit,
   NextUuidCursor,
-  NOT_BLANK,
   Nullable,
   OneOf,
   Uuid,
   UuidCursor,
+  VisibleText,
 } from '../../schemas.ts';
 import { HeldUntil, PayoutMethod, SavedMethod } from '../schemas.ts';
 
@@ -170,10 +170,7 @@ export const PayoutWithLines = Type.Object(
 
 export type PayoutWithLines = Static<typeof PayoutWithLines>;
 
-export const FailBody = Body(
-  { reason: Type.String({ minLength: 1, maxLength: 500, pattern: NOT_BLANK }) },
-  { title: 'FailPayoutLine' },
-);
+export const FailBody = Body({ reason: VisibleText(500) }, { title: 'FailPayoutLine' });
 export const LineParams = Type.Object({ id: Uuid, partner_id: Uuid });
 
 export const PayoutLinesQuery = Type.Object({ limit: Limit(500, 100), cursor: Type.Optional(UuidCursor) });

@@ -6,12 +6,12 @@ import {
   Currency,
   CurrencyInput,
   Instant,
-  NAME,
-  NOT_BLANK,
+  Name,
   Nullable,
   OneOf,
   Url,
   Uuid,
+  VisibleText,
 } from '../../schemas.ts';
 import { CommissionType } from '../commissions/schemas.ts';
 import { PayoutMethod } from '../schemas.ts';
@@ -52,14 +52,7 @@ const FIELDS = {
         '`true`: rewards are credits, and commission for referrers in affiliate mode. `false` (default): commission.',
     }),
   ),
-  credit_kind: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 40,
-      pattern: NOT_BLANK,
-      description: 'Name of the credits. Default `credits`.',
-    }),
-  ),
+  credit_kind: Type.Optional(VisibleText(40, 'Name of the credits. Default `credits`.')),
   signup_credit: Type.Optional(
     Body(
       {
@@ -154,7 +147,6 @@ const FIELDS = {
   ),
 };
 
-const Name = Type.String({ minLength: 1, maxLength: 100, pattern: NAME });
 const DestinationUrl = Type.String({
   format: 'uri',
   description: 'Where codes and referral links lead. `https://`, without `ref` or `_vid` in the query.',

@@ -8,6 +8,7 @@ import {
   Nullable,
   NumberCursor,
   OneOf,
+  OrderId,
   Uuid,
 } from '../../schemas.ts';
 import { PurchaseReason } from '../schemas.ts';
@@ -75,7 +76,7 @@ export const PurchaseQuery = Type.Object({
     }),
   ),
   reason: Type.Optional(OneOf(PURCHASE_REASONS)),
-  order_id: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  order_id: Type.Optional(OrderId),
   limit: Limit(500, 100),
   cursor: Type.Optional(NumberCursor),
 });

@@ -1,6 +1,16 @@
 import { Type } from 'typebox';
 import { BLOCK_REASONS } from '../../../core/referrals/terms.ts';
-import { Email, Instant, Limit, NextUuidCursor, Nullable, OneOf, Uuid, UuidCursor } from '../../schemas.ts';
+import {
+  Email,
+  Instant,
+  Limit,
+  NextUuidCursor,
+  Nullable,
+  OneOf,
+  Uuid,
+  UuidCursor,
+  VisibleText,
+} from '../../schemas.ts';
 import { BlockReason } from '../schemas.ts';
 
 const STATUSES = ['pending', 'held', 'matched', 'unmatched'] as const;
@@ -39,13 +49,7 @@ export const SignupQuery = Type.Object({
   status: Type.Optional(
     OneOf(STATUSES, { description: '`held` is the list to review. All but `unmatched` by default.' }),
   ),
-  search: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 200,
-      description: 'Text in `external_user_id` or `email`, ignoring case.',
-    }),
-  ),
+  search: Type.Optional(VisibleText(200, 'Text in `external_user_id` or `email`, ignoring case.')),
   limit: Limit(500, 100),
   cursor: Type.Optional(UuidCursor),
 });

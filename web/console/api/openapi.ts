@@ -433,13 +433,13 @@ export interface components {
       /** Format: email */
       email?: string;
       keep?: boolean;
-      label?: string;
+      label?: components["schemas"]["Name"];
       passkey?: components["schemas"]["NewPasskeyCredential"];
       password?: string;
       token: string;
     };
     AddPasskey: {
-      label?: string;
+      label?: components["schemas"]["Name"];
       passkey: components["schemas"]["NewPasskeyCredential"];
     };
     Affiliate: {
@@ -712,6 +712,7 @@ export interface components {
       footerImage?: unknown;
       textColor?: unknown;
     };
+    BioTitle: string;
     BlockedLead: {
       block_reason: components["schemas"]["BlockReason"];
       /** Format: date-time */
@@ -762,6 +763,7 @@ export interface components {
     BulkUpdateResults: {
       results: components["schemas"]["BulkUpdateResult"][];
     };
+    CampaignName: string;
     CashBalance: {
       eligible: number;
       paid: number;
@@ -925,7 +927,7 @@ export interface components {
       /** Format: date-time */
       created_at: string;
       currency: string;
-      external_user_id: string;
+      external_user_id: components["schemas"]["ExternalUserId"];
       /** Format: uuid */
       id: string;
       kind: components["schemas"]["CommissionKind"];
@@ -1010,22 +1012,22 @@ export interface components {
       next_cursor: string | null;
     };
     ConnectionSettings: {
-      accounts?: string[];
+      accounts?: components["schemas"]["Name"][];
       /** @enum {string} */
       mode: "live" | "test";
     };
     ConnectionSettingsInput: {
-      accounts?: string[];
+      accounts?: components["schemas"]["Name"][];
       /** @enum {string} */
       mode?: "live" | "test";
     };
     /** @enum {string} */
     ConnectionStatus: "incomplete" | "waiting" | "active";
     Coupon: {
-      code: string;
+      code: components["schemas"]["CouponCode"];
       /** Format: date-time */
       created_at: string;
-      external_user_id: string;
+      external_user_id: components["schemas"]["ExternalUserId"];
       /** Format: uuid */
       id: string;
       /** Format: uuid */
@@ -1034,6 +1036,7 @@ export interface components {
       program_id: string;
       promotion_code: components["schemas"]["PromotionCode"] | null;
     };
+    CouponCode: string;
     CouponList: {
       coupons: components["schemas"]["Coupon"][];
       next_cursor: string | null;
@@ -1046,7 +1049,7 @@ export interface components {
       avatar_url?: string | null;
       avatar_width?: number | null;
       bio?: string;
-      external_id?: string | null;
+      external_id?: components["schemas"]["ExternalId"] | null;
       is_published?: boolean;
       links?: components["schemas"]["BioButtonInput"][];
       metadata?: components["schemas"]["Metadata"] | null;
@@ -1054,12 +1057,12 @@ export interface components {
       slug: string;
       social_links?: components["schemas"]["SocialLinkInput"][];
       theme?: components["schemas"]["BioThemeInput"];
-      title?: string;
+      title?: components["schemas"]["BioTitle"];
     };
     CreateCommission: {
       amount: number;
-      external_user_id: string;
-      note: string;
+      external_user_id: components["schemas"]["ExternalUserId"];
+      note: components["schemas"]["Text500"];
       /** Format: uuid */
       program_id?: string | null;
     };
@@ -1071,8 +1074,8 @@ export interface components {
       signing_secret?: string | null;
     };
     CreateCoupon: {
-      code: string;
-      external_user_id: string;
+      code: components["schemas"]["CouponCode"];
+      external_user_id: components["schemas"]["ExternalUserId"];
       /** Format: uuid */
       program_id?: string | null;
       promotion_code?: components["schemas"]["PromotionCodeInput"] | null;
@@ -1096,7 +1099,7 @@ export interface components {
       root_url?: string | null;
     };
     CreateFolder: {
-      name: string;
+      name: components["schemas"]["Name"];
     };
     CreateFulfilment: {
       /** @default false */
@@ -1132,14 +1135,14 @@ export interface components {
       /** Format: date-time */
       expires_at?: string | null;
       external?: boolean;
-      external_id?: string;
+      external_id?: components["schemas"]["ExternalId"];
       /** Format: uuid */
       folder_id?: string | null;
       forward_path?: boolean | null;
       forward_query?: boolean | null;
       max_clicks?: number | null;
       metadata?: components["schemas"]["Metadata"] | null;
-      name?: string;
+      name?: components["schemas"]["CampaignName"];
       password?: string | null;
       preview?: components["schemas"]["LinkPreview"] | null;
       /** @enum {integer|null} */
@@ -1155,13 +1158,13 @@ export interface components {
       split_goal?: "leads" | "conversions" | "revenue" | null;
       /** Format: date-time */
       starts_at?: string | null;
-      tags?: string[];
+      tags?: components["schemas"]["Tag"][];
       targeting?: components["schemas"]["Targeting"] | null;
-      utm_campaign?: string | null;
-      utm_content?: string | null;
-      utm_medium?: string | null;
-      utm_source?: string | null;
-      utm_term?: string | null;
+      utm_campaign?: components["schemas"]["UtmValue"] | null;
+      utm_content?: components["schemas"]["UtmValue"] | null;
+      utm_medium?: components["schemas"]["UtmValue"] | null;
+      utm_source?: components["schemas"]["UtmValue"] | null;
+      utm_term?: components["schemas"]["UtmValue"] | null;
     };
     CreatePixelTest: {
       /** Format: uri */
@@ -1174,7 +1177,7 @@ export interface components {
       commission_rate?: number;
       commission_type?: components["schemas"]["CommissionType"];
       credit_enabled?: boolean;
-      credit_kind?: string;
+      credit_kind?: components["schemas"]["Text40"];
       currency?: string;
       /** Format: uri */
       destination_url: string;
@@ -1184,7 +1187,7 @@ export interface components {
       link_parameters?: string[];
       max_signups_per_day?: number | null;
       min_payout?: number;
-      name: string;
+      name: components["schemas"]["Name"];
       payout_methods?: components["schemas"]["PayoutMethod"][];
       purchase_credit?: number;
       referee_credit?: number;
@@ -1195,14 +1198,14 @@ export interface components {
       status?: components["schemas"]["ProgramStatus"];
     };
     CreateSavedView: {
-      name: string;
+      name: components["schemas"]["Name"];
       query: components["schemas"]["SavedQuery"];
     };
     CreateSharedDashboard: {
       embed?: boolean;
       /** Format: date-time */
       expires_at?: string | null;
-      name: string;
+      name: components["schemas"]["Name"];
       password?: string | null;
       scope?: components["schemas"]["DashboardScope"];
       show_revenue?: boolean;
@@ -1322,7 +1325,7 @@ export interface components {
     };
     DashboardScope: {
       type: components["schemas"]["DashboardScopeType"];
-      values?: string[];
+      values?: components["schemas"]["Text200"][];
     };
     /** @enum {string} */
     DashboardScopeType: "workspace" | "tag" | "folder" | "links";
@@ -1585,10 +1588,10 @@ export interface components {
       updated_at: string;
     };
     EnrollReferrer: {
-      device_id?: string | null;
+      device_id?: components["schemas"]["Text200"] | null;
       /** Format: email */
       email: string;
-      external_user_id: string;
+      external_user_id: components["schemas"]["ExternalUserId"];
       name?: string | null;
       /** Format: uuid */
       program_id?: string | null;
@@ -1617,6 +1620,8 @@ export interface components {
     };
     /** @enum {string} */
     EventType: "click.created" | "lead.created" | "lead.blocked" | "sale.created" | "sale.updated" | "commission.created" | "commission.updated" | "credit.earned" | "credit.delivered" | "credit.revoked" | "fulfilment.failed" | "payout.created" | "payout.paid" | "payout.failed" | "enrollment.created" | "enrollment.payout_method_changed" | "domain.failing" | "webhook.disabled";
+    ExternalId: string;
+    ExternalUserId: string;
     FailedFulfilment: {
       amount: number;
       attempts: number;
@@ -1664,7 +1669,7 @@ export interface components {
       status: components["schemas"]["DomainStatus"];
     };
     FailPayoutLine: {
-      reason: string;
+      reason: components["schemas"]["Text500"];
     };
     Figures: {
       clicks: number;
@@ -2191,14 +2196,14 @@ export interface components {
       /** Format: uri */
       destination_url: string;
       id: string;
-      name?: string;
+      name?: components["schemas"]["RuleName"];
     };
     LinkRuleInput: {
       conditions: components["schemas"]["RuleCondition"][];
       /** Format: uri */
       destination_url: string;
       id?: string;
-      name?: string;
+      name?: components["schemas"]["RuleName"];
     };
     LinkSearchResults: {
       links: components["schemas"]["FoundLink"][];
@@ -2279,6 +2284,7 @@ export interface components {
     MoneyTotals: {
       [key: string]: number;
     };
+    Name: string;
     NewPasskeyCredential: {
       id: string;
       rawId: string;
@@ -2295,6 +2301,7 @@ export interface components {
       /** @constant */
       ok: true;
     };
+    OrderId: string;
     OtherWorkspace: {
       /** Format: email */
       email: string | null;
@@ -2309,6 +2316,7 @@ export interface components {
       paid: number;
       totals: components["schemas"]["MoneyTotals"];
     };
+    PartnerExternalId: string;
     PartnerWorkspace: {
       /** Format: uuid */
       id: string;
@@ -2544,7 +2552,7 @@ export interface components {
       slug?: string;
       social_links?: components["schemas"]["SocialLinkInput"][];
       theme?: components["schemas"]["BioThemeInput"];
-      title?: string;
+      title?: components["schemas"]["BioTitle"];
     };
     Problem: {
       count: number | null;
@@ -2637,8 +2645,8 @@ export interface components {
       workspace: components["schemas"]["PartnerWorkspace"];
     };
     ProvisionWorkspace: {
-      external_id: string;
-      name: string;
+      external_id: components["schemas"]["PartnerExternalId"];
+      name: components["schemas"]["Name"];
       /** @default false */
       rotate_key?: boolean;
     };
@@ -2816,27 +2824,27 @@ export interface components {
       currency?: string;
       /** Format: email */
       email?: string | null;
-      external_user_id: string;
+      external_user_id: components["schemas"]["ExternalUserId"];
       /** @default false */
       is_renewal?: boolean;
-      order_id: string;
+      order_id: components["schemas"]["OrderId"];
       /** Format: date-time */
       purchased_at?: string | null;
     };
     ReportRefund: {
       amount?: number | null;
-      order_id: string;
-      refund_id: string;
+      order_id: components["schemas"]["OrderId"];
+      refund_id: components["schemas"]["Text200"];
     };
     ReportSignup: {
       /** Format: uuid */
       _vid?: string | string[] | null;
-      device_id?: string | null;
+      device_id?: components["schemas"]["Text200"] | null;
       /** Format: email */
       email?: string | null;
-      new_user_external_user_id: string;
+      new_user_external_user_id: components["schemas"]["ExternalUserId"];
       ref_code?: string | null;
-      referrer_external_user_id?: string | null;
+      referrer_external_user_id?: components["schemas"]["ExternalUserId"] | null;
       user_hash?: string | null;
       /** Format: uuid */
       visitor_id?: string | string[] | null;
@@ -2852,7 +2860,7 @@ export interface components {
     /** @enum {string} */
     Review: "none" | "signups" | "rewards";
     RevokeCredit: {
-      reason: string;
+      reason: components["schemas"]["Text500"];
     };
     Revoked: {
       /** @constant */
@@ -2887,7 +2895,7 @@ export interface components {
       before?: string;
       days?: number[];
       from?: string;
-      name?: string;
+      name?: components["schemas"]["Text200"];
       /** @enum {string} */
       operator?: "is" | "is_not" | "exists" | "contains";
       time_zone?: string;
@@ -2896,6 +2904,7 @@ export interface components {
       type: "country" | "continent" | "region" | "language" | "device" | "os" | "browser" | "channel" | "visitor" | "query" | "time" | "weekly";
       values?: string[];
     };
+    RuleName: string;
     Sale: {
       amount: number;
       /** Format: date-time */
@@ -3004,14 +3013,14 @@ export interface components {
     SetPayoutMethod: {
       /** Format: email */
       email?: string | null;
-      external_user_id: string;
+      external_user_id: components["schemas"]["ExternalUserId"];
       method: string;
       /** Format: email */
       paypal_email?: string | null;
       user_hash?: string | null;
     };
     SetRewardMode: {
-      external_user_id: string;
+      external_user_id: components["schemas"]["ExternalUserId"];
       mode: components["schemas"]["RewardMode"];
       user_hash?: string | null;
     };
@@ -3122,6 +3131,7 @@ export interface components {
       /** Format: uuid */
       member_id: string;
     };
+    Tag: string;
     TagCount: {
       links: number;
       tag: string;
@@ -3139,6 +3149,16 @@ export interface components {
       /** Format: uri */
       mobile?: string;
     };
+    Text40: string;
+    Text50: string;
+    Text64: string;
+    Text100: string;
+    Text200: string;
+    Text245: string;
+    Text254: string;
+    Text255: string;
+    Text500: string;
+    Text2048: string;
     /** @enum {string} */
     Tier: "free" | "paid";
     TopReferrer: {
@@ -3160,7 +3180,7 @@ export interface components {
       _vid?: string | string[] | null;
       /** Format: email */
       email?: string | null;
-      external_user_id?: string | null;
+      external_user_id?: components["schemas"]["ExternalUserId"] | null;
       /** Format: uuid */
       visitor_id?: string | string[] | null;
       visitor_ids?: string[] | null;
@@ -3176,10 +3196,10 @@ export interface components {
       currency?: string;
       /** Format: email */
       email?: string | null;
-      external_user_id?: string | null;
+      external_user_id?: components["schemas"]["ExternalUserId"] | null;
       /** @default false */
       is_renewal?: boolean;
-      order_id: string;
+      order_id: components["schemas"]["OrderId"];
       /** Format: uuid */
       visitor_id?: string | string[] | null;
       visitor_ids?: string[] | null;
@@ -3208,7 +3228,7 @@ export interface components {
       show_branding?: boolean;
       social_links?: components["schemas"]["SocialLinkInput"][];
       theme?: components["schemas"]["BioThemeInput"];
-      title?: string;
+      title?: components["schemas"]["BioTitle"];
     };
     UpdateConnection: {
       restricted_key?: string | null;
@@ -3251,13 +3271,13 @@ export interface components {
       /** Format: email */
       email?: string | null;
       payout_method?: components["schemas"]["PayoutAddress"] | null;
-      payout_name?: string | null;
+      payout_name?: components["schemas"]["Text200"] | null;
       /** Format: uuid */
       program_id?: string;
       status?: components["schemas"]["EnrollmentStatus"];
     };
     UpdateFolder: {
-      name?: string;
+      name?: components["schemas"]["Name"];
     };
     UpdateFulfilment: {
       settings: components["schemas"]["FulfilmentSettings"];
@@ -3273,14 +3293,14 @@ export interface components {
       expired_redirect_url?: string | null;
       /** Format: date-time */
       expires_at?: string | null;
-      external_id?: string | null;
+      external_id?: components["schemas"]["ExternalId"] | null;
       /** Format: uuid */
       folder_id?: string | null;
       forward_path?: boolean | null;
       forward_query?: boolean | null;
       max_clicks?: number | null;
       metadata?: components["schemas"]["Metadata"] | null;
-      name?: string;
+      name?: components["schemas"]["CampaignName"];
       password?: string | null;
       preview?: components["schemas"]["LinkPreview"] | null;
       /** @enum {integer|null} */
@@ -3295,13 +3315,13 @@ export interface components {
       split_goal?: "leads" | "conversions" | "revenue" | null;
       /** Format: date-time */
       starts_at?: string | null;
-      tags?: string[] | null;
+      tags?: components["schemas"]["Tag"][] | null;
       targeting?: components["schemas"]["Targeting"] | null;
-      utm_campaign?: string | null;
-      utm_content?: string | null;
-      utm_medium?: string | null;
-      utm_source?: string | null;
-      utm_term?: string | null;
+      utm_campaign?: components["schemas"]["UtmValue"] | null;
+      utm_content?: components["schemas"]["UtmValue"] | null;
+      utm_medium?: components["schemas"]["UtmValue"] | null;
+      utm_source?: components["schemas"]["UtmValue"] | null;
+      utm_term?: components["schemas"]["UtmValue"] | null;
     };
     UpdateMember: {
       role: components["schemas"]["Role"];
@@ -3313,7 +3333,7 @@ export interface components {
       commission_rate?: number;
       commission_type?: components["schemas"]["CommissionType"];
       credit_enabled?: boolean;
-      credit_kind?: string;
+      credit_kind?: components["schemas"]["Text40"];
       currency?: string;
       /** Format: uri */
       destination_url?: string;
@@ -3323,7 +3343,7 @@ export interface components {
       link_parameters?: string[];
       max_signups_per_day?: number | null;
       min_payout?: number;
-      name?: string;
+      name?: components["schemas"]["Name"];
       payout_methods?: components["schemas"]["PayoutMethod"][];
       purchase_credit?: number;
       referee_credit?: number;
@@ -3337,7 +3357,7 @@ export interface components {
       embed?: boolean;
       /** Format: date-time */
       expires_at?: string | null;
-      name?: string;
+      name?: components["schemas"]["Name"];
       password?: string | null;
       scope?: components["schemas"]["DashboardScope"];
       show_revenue?: boolean;
@@ -3357,7 +3377,7 @@ export interface components {
       default_domain?: string | null;
       identity_verification?: components["schemas"]["IdentityVerification"];
       logo?: string | null;
-      name?: string;
+      name?: components["schemas"]["Name"];
       payout_hold_days?: number;
       primary_domain?: string | null;
       retention_months?: number | null;
@@ -3368,6 +3388,7 @@ export interface components {
       limit: number | null;
       used: number;
     };
+    UtmValue: string;
     Visitor: {
       /** Format: email */
       email: string | null;
@@ -3488,7 +3509,7 @@ export interface components {
       identity_secret_set: boolean;
       identity_verification: components["schemas"]["IdentityVerification"];
       logo: string | null;
-      name: string;
+      name: components["schemas"]["Name"];
       payout_hold_days: number;
       primary_domain: string | null;
       retention_months: number | null;
@@ -3534,8 +3555,8 @@ export interface operations {
         limit?: number;
         cursor?: string;
         since?: string;
-        action?: string;
-        actor?: string;
+        action?: components["schemas"]["Text100"];
+        actor?: components["schemas"]["Text100"];
         format?: "json" | "ndjson";
       };
     };
@@ -3556,7 +3577,7 @@ export interface operations {
       query?: {
         limit?: number;
         cursor?: string;
-        external_id?: string;
+        external_id?: components["schemas"]["ExternalId"];
       };
     };
     responses: {
@@ -3916,8 +3937,8 @@ export interface operations {
       query?: {
         from?: "csv" | "shlink" | "yourls" | "kutt" | "plausible" | "matomo";
         import_id?: string;
-        link?: string;
-        domain?: string;
+        link?: components["schemas"]["Text2048"];
+        domain?: components["schemas"]["Text245"];
         content?: "clicks" | "orders";
         dry_run?: boolean;
       };
@@ -4236,7 +4257,7 @@ export interface operations {
     parameters: {
       path: {
         id: string;
-        event_id: string;
+        event_id: components["schemas"]["Text255"];
       };
     };
     requestBody: {
@@ -4260,7 +4281,7 @@ export interface operations {
     parameters: {
       path: {
         id: string;
-        event_id: string;
+        event_id: components["schemas"]["Text255"];
       };
     };
     responses: {
@@ -4277,8 +4298,8 @@ export interface operations {
   "coupons.list": {
     parameters: {
       query?: {
-        code?: string;
-        external_user_id?: string;
+        code?: components["schemas"]["Text200"];
+        external_user_id?: components["schemas"]["ExternalUserId"];
         partner_id?: string;
         program_id?: string;
         limit?: number;
@@ -4364,7 +4385,7 @@ export interface operations {
     parameters: {
       query?: {
         partner_id?: string;
-        external_user_id?: string;
+        external_user_id?: components["schemas"]["ExternalUserId"];
         status?: "earned" | "delivered" | "all";
         limit?: number;
         cursor?: number;
@@ -4546,7 +4567,7 @@ export interface operations {
         program_id?: string;
         status?: "approved" | "suspended";
         reward_mode?: "referrer" | "affiliate";
-        search?: string;
+        search?: components["schemas"]["Text200"];
         limit?: number;
         cursor?: string;
       };
@@ -5015,13 +5036,13 @@ export interface operations {
       query?: {
         program_id?: string;
         partner_id?: string;
-        external_user_id?: string;
+        external_user_id?: components["schemas"]["ExternalUserId"];
         kind?: components["schemas"]["LedgerKind"];
         status?: components["schemas"]["LedgerStatus"];
         cause?: components["schemas"]["LedgerCause"];
         currency?: string;
-        credit_kind?: string;
-        order_id?: string;
+        credit_kind?: components["schemas"]["Text40"];
+        order_id?: components["schemas"]["OrderId"];
         days?: number;
         from?: string;
         to?: string;
@@ -5045,13 +5066,13 @@ export interface operations {
       query?: {
         program_id?: string;
         partner_id?: string;
-        external_user_id?: string;
+        external_user_id?: components["schemas"]["ExternalUserId"];
         kind?: components["schemas"]["LedgerKind"];
         status?: components["schemas"]["LedgerStatus"];
         cause?: components["schemas"]["LedgerCause"];
         currency?: string;
-        credit_kind?: string;
-        order_id?: string;
+        credit_kind?: components["schemas"]["Text40"];
+        order_id?: components["schemas"]["OrderId"];
         days?: number;
         from?: string;
         to?: string;
@@ -5080,10 +5101,10 @@ export interface operations {
         include?: "settings";
         cursor?: string;
         channel?: "facebook" | "instagram" | "youtube" | "linkedin" | "twitter" | "tiktok" | "newsletter" | "website" | "other" | "threads" | "bluesky" | "mastodon" | "pinterest" | "reddit" | "telegram" | "discord" | "tumblr" | "google_business" | "nostr" | "lemmy" | "slack" | "devto" | "bio" | "referral" | "x";
-        domain?: string;
+        domain?: components["schemas"]["Text245"];
         destination_id?: string;
-        slug?: string;
-        external_id?: string;
+        slug?: components["schemas"]["Text64"];
+        external_id?: components["schemas"]["ExternalId"];
         archived?: "include";
       };
     };
@@ -5305,11 +5326,11 @@ export interface operations {
     parameters: {
       query?: {
         ids?: string;
-        q?: string;
+        q?: components["schemas"]["Text200"];
         channel?: "facebook" | "instagram" | "youtube" | "linkedin" | "twitter" | "tiktok" | "newsletter" | "website" | "other" | "threads" | "bluesky" | "mastodon" | "pinterest" | "reddit" | "telegram" | "discord" | "tumblr" | "google_business" | "nostr" | "lemmy" | "slack" | "devto" | "bio" | "referral" | "x" | "smart";
-        domain?: string;
+        domain?: components["schemas"]["Text245"];
         folder_id?: string;
-        tag?: string;
+        tag?: components["schemas"]["Text50"];
         status?: "active" | "expired" | "used_up";
         kind?: "own" | "referral" | "bio" | "program";
         archived?: "include" | "only";
@@ -5488,7 +5509,7 @@ export interface operations {
   "partnerWorkspaces.get": {
     parameters: {
       path: {
-        external_id: string;
+        external_id: components["schemas"]["ExternalId"];
       };
     };
     responses: {
@@ -5915,7 +5936,7 @@ export interface operations {
         rewarded?: boolean;
         held?: boolean;
         reason?: "plan_has_no_commission_tracking" | "renewal_not_covered" | "not_first_sale" | "self_referral" | "suspended" | "program_paused" | "no_currency_rate" | "no_reward_configured" | "amount_too_small" | "before_signup" | "duplicate_referee" | "mutual_referral" | "cap" | "rejected" | "same_payment";
-        order_id?: string;
+        order_id?: components["schemas"]["OrderId"];
         limit?: number;
         cursor?: number;
       };
@@ -6083,7 +6104,7 @@ export interface operations {
   "referrals.getStats": {
     parameters: {
       query: {
-        external_user_id: string;
+        external_user_id: components["schemas"]["ExternalUserId"];
         email?: string;
         tier?: "free" | "paid";
         days?: number;
@@ -6601,7 +6622,7 @@ export interface operations {
         blocked?: boolean;
         block_reason?: "same_user" | "same_email" | "same_device" | "same_visitor" | "same_ip" | "duplicate_referee" | "mutual_referral" | "suspended" | "cap" | "rejected";
         status?: "pending" | "held" | "matched" | "unmatched";
-        search?: string;
+        search?: components["schemas"]["Text200"];
         limit?: number;
         cursor?: string;
       };
@@ -6757,7 +6778,7 @@ export interface operations {
     parameters: {
       query?: {
         email?: string;
-        search?: string;
+        search?: components["schemas"]["Text254"];
         limit?: number;
       };
     };

@@ -439,6 +439,8 @@ export type BioThemeInput = {
     footerImage?: unknown;
 };
 
+export type BioTitle = string;
+
 export type BlockReason = 'same_user' | 'same_email' | 'same_device' | 'same_visitor' | 'same_ip' | 'duplicate_referee' | 'mutual_referral' | 'suspended' | 'cap' | 'rejected';
 
 export type BlockedLead = {
@@ -526,6 +528,8 @@ export type BulkUpdateResult = {
 export type BulkUpdateResults = {
     results: Array<BulkUpdateResult>;
 };
+
+export type CampaignName = string;
 
 /**
  * Major units: commission in its hold period, commission that can be paid out, and paid commission.
@@ -911,10 +915,7 @@ export type CommissionRecord = {
      */
     status: CommissionStatus;
     created_at: string;
-    /**
-     * The user's id in your product.
-     */
-    external_user_id: string;
+    external_user_id: ExternalUserId;
     kind: CommissionKind;
     /**
      * The note of a bonus or claw-back.
@@ -1027,7 +1028,7 @@ export type ConnectionSettings = {
     /**
      * Accounts of Stripe Connect (`acct_...`) whose events count too. Those of other connected accounts are ignored (`connected_account`).
      */
-    accounts?: Array<string>;
+    accounts?: Array<Name>;
 };
 
 export type ConnectionSettingsInput = {
@@ -1038,7 +1039,7 @@ export type ConnectionSettingsInput = {
     /**
      * Accounts of Stripe Connect (`acct_...`) whose events count too. Those of other connected accounts are ignored (`connected_account`).
      */
-    accounts?: Array<string>;
+    accounts?: Array<Name>;
 };
 
 /**
@@ -1048,10 +1049,7 @@ export type ConnectionStatus = 'incomplete' | 'waiting' | 'active';
 
 export type Coupon = {
     id: string;
-    /**
-     * The discount code as customers enter it. Codes are compared without regard to case, and one referrer of the workspace has a code.
-     */
-    code: string;
+    code: CouponCode;
     /**
      * The referrer's program.
      */
@@ -1060,13 +1058,15 @@ export type Coupon = {
      * The referrer.
      */
     partner_id: string;
-    /**
-     * The user's id in your product.
-     */
-    external_user_id: string;
+    external_user_id: ExternalUserId;
     promotion_code: PromotionCode | null;
     created_at: string;
 };
+
+/**
+ * The discount code as customers enter it. Codes are compared without regard to case, and one referrer of the workspace has a code.
+ */
+export type CouponCode = string;
 
 export type CouponList = {
     coupons: Array<Coupon>;
@@ -1086,7 +1086,7 @@ export type CreateBioPage = {
      * 3 to 40 lowercase letters, digits and hyphens. Capitals and spaces are normalized. Immutable.
      */
     slug: string;
-    title?: string;
+    title?: BioTitle;
     bio?: string;
     /**
      * An http(s) image URL.
@@ -1111,15 +1111,12 @@ export type CreateBioPage = {
     theme?: BioThemeInput;
     is_published?: boolean;
     show_branding?: boolean;
-    external_id?: string | null;
+    external_id?: ExternalId | null;
     metadata?: Metadata | null;
 };
 
 export type CreateCommission = {
-    /**
-     * The user's id in your product.
-     */
-    external_user_id: string;
+    external_user_id: ExternalUserId;
     /**
      * The referrer's program; another is a 400.
      */
@@ -1128,7 +1125,7 @@ export type CreateCommission = {
      * Major units of the program's currency: positive for a bonus, negative for a claw-back. At most 10^12 minor units either way.
      */
     amount: number;
-    note: string;
+    note: Text500;
 };
 
 export type CreateConnection = {
@@ -1145,14 +1142,8 @@ export type CreateConnection = {
 };
 
 export type CreateCoupon = {
-    /**
-     * The discount code as customers enter it. Codes are compared without regard to case, and one referrer of the workspace has a code.
-     */
-    code: string;
-    /**
-     * The user's id in your product.
-     */
-    external_user_id: string;
+    code: CouponCode;
+    external_user_id: ExternalUserId;
     /**
      * The referrer's program; another is a 400.
      */
@@ -1190,7 +1181,7 @@ export type CreateDomain = {
 };
 
 export type CreateFolder = {
-    name: string;
+    name: Name;
 };
 
 export type CreateFulfilment = {
@@ -1231,7 +1222,7 @@ export type CreateLinks = {
     /**
      * Name of the campaign. Required without `destination_id`.
      */
-    name?: string;
+    name?: CampaignName;
     channel?: CreatableChannel;
     /**
      * Creates one link for each channel.
@@ -1241,7 +1232,7 @@ export type CreateLinks = {
      * Creates one Smart Link, whose channel is inferred for each click.
      */
     smart?: boolean;
-    external_id?: string;
+    external_id?: ExternalId;
     metadata?: Metadata | null;
     /**
      * Adds links to this campaign, which keeps its own fields.
@@ -1259,9 +1250,9 @@ export type CreateLinks = {
      * The destination is on a platform that the workspace does not own.
      */
     external?: boolean;
-    tags?: Array<string>;
+    tags?: Array<Tag>;
     folder_id?: string | null;
-    utm_campaign?: string | null;
+    utm_campaign?: UtmValue | null;
     targeting?: Targeting | null;
     /**
      * In order: the first rule whose conditions all hold decides the destination, before `targeting` and `split`.
@@ -1282,19 +1273,19 @@ export type CreateLinks = {
     /**
      * Null: the channel.
      */
-    utm_source?: string | null;
+    utm_source?: UtmValue | null;
     /**
      * Null: `social`, or `local` for `google_business`.
      */
-    utm_medium?: string | null;
+    utm_medium?: UtmValue | null;
     /**
      * Null: none.
      */
-    utm_term?: string | null;
+    utm_term?: UtmValue | null;
     /**
      * Null: none.
      */
-    utm_content?: string | null;
+    utm_content?: UtmValue | null;
     /**
      * Status of the redirect, 302 by default. Every redirect has `Cache-Control: no-store`, so each visit is counted.
      */
@@ -1348,7 +1339,7 @@ export type CreatePixelTest = {
 };
 
 export type CreateProgram = {
-    name: string;
+    name: Name;
     /**
      * Where codes and referral links lead. `https://`, without `ref` or `_vid` in the query.
      */
@@ -1362,10 +1353,7 @@ export type CreateProgram = {
      * `true`: rewards are credits, and commission for referrers in affiliate mode. `false` (default): commission.
      */
     credit_enabled?: boolean;
-    /**
-     * Name of the credits. Default `credits`.
-     */
-    credit_kind?: string;
+    credit_kind?: Text40;
     signup_credit?: SignupCreditInput;
     /**
      * For a referee's first purchase, or for each when `first_sale_only` is false. Up to two decimals.
@@ -1426,12 +1414,12 @@ export type CreateProgram = {
 };
 
 export type CreateSavedView = {
-    name: string;
+    name: Name;
     query: SavedQuery;
 };
 
 export type CreateSharedDashboard = {
-    name: string;
+    name: Name;
     scope?: DashboardScope;
     /**
      * Visitors must enter it. Null: no password.
@@ -1651,7 +1639,7 @@ export type DashboardScope = {
     /**
      * Tags, or ids of folders or links. Left out for `workspace`, required for the others.
      */
-    values?: Array<string>;
+    values?: Array<Text200>;
 };
 
 export type DashboardScopeType = 'workspace' | 'tag' | 'folder' | 'links';
@@ -1853,10 +1841,7 @@ export type EligibleBalanceList = {
 
 export type EnrollReferrer = {
     email: string;
-    /**
-     * The user's id in your product.
-     */
-    external_user_id: string;
+    external_user_id: ExternalUserId;
     tier: Tier;
     /**
      * The most recent program by default. An enrolled user stays in the first program.
@@ -1866,7 +1851,7 @@ export type EnrollReferrer = {
     /**
      * Used for self-referral checks.
      */
-    device_id?: string | null;
+    device_id?: Text200 | null;
     /**
      * The hexadecimal HMAC-SHA256 of the user id under the identity secret. Required with a publishable key when the workspace has `identity_verification: required`.
      */
@@ -2077,8 +2062,15 @@ export type ErrorDetail = {
 
 export type EventType = 'click.created' | 'lead.created' | 'lead.blocked' | 'sale.created' | 'sale.updated' | 'commission.created' | 'commission.updated' | 'credit.earned' | 'credit.delivered' | 'credit.revoked' | 'fulfilment.failed' | 'payout.created' | 'payout.paid' | 'payout.failed' | 'enrollment.created' | 'enrollment.payout_method_changed' | 'domain.failing' | 'webhook.disabled';
 
+export type ExternalId = string;
+
+/**
+ * The user's id in your product.
+ */
+export type ExternalUserId = string;
+
 export type FailPayoutLine = {
-    reason: string;
+    reason: Text500;
 };
 
 export type FailedFulfilment = {
@@ -2269,9 +2261,9 @@ export type FulfilmentWithSecret = {
 };
 
 /**
- * Why a file created now would not pay the balance, else null. `in_open_file`: an open file of the same format and program pays it. `negative`: refunds exceed the commission left. `payout_method_changed`: a page changed the address less than `payout_hold_days` ago. `payout_failed`: a payment to this address came back. `payout_name`: Wise takes no such name; set `payout_name` of the enrollment.
+ * Why a file created now would not pay the balance, else null. `in_open_file`: an open file of the same format and program pays it. `negative`: refunds exceed the commission left. `below_one_unit`: PayPal takes no decimals in the currency, and the balance is less than 1. `payout_method_changed`: a page changed the address less than `payout_hold_days` ago. `payout_failed`: a payment to this address came back. `payout_name`: Wise takes no such name; set `payout_name` of the enrollment.
  */
-export type HeldBack = 'suspended' | 'in_open_file' | 'negative' | 'below_minimum' | 'no_payout_method' | 'payout_method_changed' | 'payout_failed' | 'payout_name';
+export type HeldBack = 'suspended' | 'in_open_file' | 'negative' | 'below_minimum' | 'below_one_unit' | 'no_payout_method' | 'payout_method_changed' | 'payout_failed' | 'payout_name';
 
 export type IdentitySecret = {
     /**
@@ -3013,7 +3005,7 @@ export type LinkRecordsPage = {
 
 export type LinkRule = {
     id: string;
-    name?: string;
+    name?: RuleName;
     /**
      * All of them must hold.
      */
@@ -3029,7 +3021,7 @@ export type LinkRuleInput = {
      * Unique in the link. Made when it is left out.
      */
     id?: string;
-    name?: string;
+    name?: RuleName;
     /**
      * All of them must hold.
      */
@@ -3134,9 +3126,16 @@ export type MoneyTotals = {
     [key: string]: number;
 };
 
+/**
+ * Used only when the workspace is created.
+ */
+export type Name = string;
+
 export type Ok = {
     ok: true;
 };
+
+export type OrderId = string;
 
 export type PaidPayout = {
     /**
@@ -3145,6 +3144,11 @@ export type PaidPayout = {
     paid: number;
     totals: MoneyTotals;
 };
+
+/**
+ * Your id of the customer, matched exactly. Each id has one workspace.
+ */
+export type PartnerExternalId = string;
 
 export type PartnerWorkspace = {
     id: string;
@@ -3443,7 +3447,7 @@ export type PreviewBioPage = {
      * Shown if the title is empty.
      */
     slug?: string;
-    title?: string;
+    title?: BioTitle;
     bio?: string;
     /**
      * An http(s) image URL.
@@ -3586,14 +3590,8 @@ export type ProviderEventOfPurchase = {
 };
 
 export type ProvisionWorkspace = {
-    /**
-     * Your id of the customer, matched exactly. Each id has one workspace.
-     */
-    external_id: string;
-    /**
-     * Used only when the workspace is created.
-     */
-    name: string;
+    external_id: PartnerExternalId;
+    name: Name;
     /**
      * For an existing workspace: creates a key and revokes every key that you created for it earlier.
      */
@@ -3884,14 +3882,11 @@ export type ReportProblemList = {
 export type ReportProblemName = 'amount_missing' | 'amount_invalid' | 'amount_too_large' | 'order_id_missing' | 'order_id_invalid' | 'names_no_one' | 'type_unknown' | 'amount_rounded' | 'amount_text' | 'currency_unknown' | 'email_invalid' | 'user_id_invalid' | 'visitor_id_invalid' | 'id_number' | 'text_empty';
 
 export type ReportPurchase = {
-    /**
-     * The user's id in your product.
-     */
-    external_user_id: string;
+    external_user_id: ExternalUserId;
     /**
      * The idempotency key.
      */
-    order_id: string;
+    order_id: OrderId;
     /**
      * Major units, at most 10^12 minor units.
      */
@@ -3919,8 +3914,8 @@ export type ReportRefund = {
     /**
      * The idempotency key.
      */
-    refund_id: string;
-    order_id: string;
+    refund_id: Text200;
+    order_id: OrderId;
     /**
      * Major units of the order's currency. The rest of the order by default.
      */
@@ -3928,15 +3923,12 @@ export type ReportRefund = {
 };
 
 export type ReportSignup = {
-    /**
-     * The user's id in your product.
-     */
-    new_user_external_user_id: string;
+    new_user_external_user_id: ExternalUserId;
     email?: string | null;
     /**
      * Used for self-referral checks.
      */
-    device_id?: string | null;
+    device_id?: Text200 | null;
     /**
      * The slug of the referrer's link, or the whole link.
      */
@@ -3949,10 +3941,7 @@ export type ReportSignup = {
      * Another name of `_vid`. Given both, they must be equal.
      */
     visitor_id?: string | Array<string> | null;
-    /**
-     * The user's id in your product.
-     */
-    referrer_external_user_id?: string | null;
+    referrer_external_user_id?: ExternalUserId | null;
     /**
      * The hexadecimal HMAC-SHA256 of the user id under the identity secret. Required with a publishable key when the workspace has `identity_verification: required`.
      */
@@ -4007,10 +3996,7 @@ export type Retargeting = {
 export type Review = 'none' | 'signups' | 'rewards';
 
 export type RevokeCredit = {
-    /**
-     * Shown as `revoked_reason`.
-     */
-    reason: string;
+    reason: Text500;
 };
 
 export type Revoked = {
@@ -4059,7 +4045,7 @@ export type RuleCondition = {
     /**
      * `query`: name of the parameter.
      */
-    name?: string;
+    name?: Text200;
     /**
      * `time`: from this instant on.
      */
@@ -4085,6 +4071,8 @@ export type RuleCondition = {
      */
     time_zone?: string;
 };
+
+export type RuleName = string;
 
 export type Sale = {
     order_id: string;
@@ -4182,10 +4170,7 @@ export type SentRequest = {
 };
 
 export type SetPayoutMethod = {
-    /**
-     * The user's id in your product.
-     */
-    external_user_id: string;
+    external_user_id: ExternalUserId;
     /**
      * A method that the program offers: `paypal`, `payoneer` or `wise`.
      */
@@ -4205,10 +4190,7 @@ export type SetPayoutMethod = {
 };
 
 export type SetRewardMode = {
-    /**
-     * The user's id in your product.
-     */
-    external_user_id: string;
+    external_user_id: ExternalUserId;
     mode: RewardMode;
     /**
      * The hexadecimal HMAC-SHA256 of the user id under the identity secret. Required with a publishable key when the workspace has `identity_verification: required`.
@@ -4351,6 +4333,8 @@ export type SplitVariantInput = {
     weight: number;
 };
 
+export type Tag = string;
+
 export type TagCount = {
     tag: string;
     /**
@@ -4387,6 +4371,32 @@ export type Targeting = {
      */
     desktop?: string;
 };
+
+export type Text100 = string;
+
+export type Text200 = string;
+
+export type Text2048 = string;
+
+export type Text245 = string;
+
+export type Text254 = string;
+
+export type Text255 = string;
+
+/**
+ * Name of the credits. Default `credits`.
+ */
+export type Text40 = string;
+
+export type Text50 = string;
+
+/**
+ * Shown as `revoked_reason`.
+ */
+export type Text500 = string;
+
+export type Text64 = string;
 
 /**
  * Plan of the user in your product. Sets the amount of the signup credit.
@@ -4429,10 +4439,7 @@ export type TrackIdentify = {
      */
     visitor_ids?: Array<string> | null;
     email?: string | null;
-    /**
-     * The user's id in your product.
-     */
-    external_user_id?: string | null;
+    external_user_id?: ExternalUserId | null;
 };
 
 /**
@@ -4442,7 +4449,7 @@ export type TrackOrder = {
     /**
      * Your id of the order. Several reports of one order count once.
      */
-    order_id: string;
+    order_id: OrderId;
     /**
      * Major units of `currency`, at most 10^12 minor units.
      */
@@ -4472,10 +4479,7 @@ export type TrackOrder = {
      */
     visitor_ids?: Array<string> | null;
     email?: string | null;
-    /**
-     * The user's id in your product.
-     */
-    external_user_id?: string | null;
+    external_user_id?: ExternalUserId | null;
 };
 
 /**
@@ -4488,7 +4492,7 @@ export type UnmatchedSignup = {
 };
 
 export type UpdateBioPage = {
-    title?: string;
+    title?: BioTitle;
     bio?: string;
     /**
      * An http(s) image URL.
@@ -4564,7 +4568,7 @@ export type UpdateEnrollment = {
     /**
      * Full name of the payout account's owner, for files for Wise: two words of two letters or more. Null: `name`.
      */
-    payout_name?: string | null;
+    payout_name?: Text200 | null;
     /**
      * Moves the referrer and the link to another program, for future signups. Earlier referees stay in theirs.
      */
@@ -4580,7 +4584,7 @@ export type UpdateEnrollment = {
 };
 
 export type UpdateFolder = {
-    name?: string;
+    name?: Name;
 };
 
 export type UpdateFulfilment = {
@@ -4599,9 +4603,9 @@ export type UpdateLink = {
      * Looked up with its case, unique without. Reserved words are refused.
      */
     slug?: string;
-    external_id?: string | null;
+    external_id?: ExternalId | null;
     metadata?: Metadata | null;
-    utm_campaign?: string | null;
+    utm_campaign?: UtmValue | null;
     targeting?: Targeting | null;
     /**
      * In order: the first rule whose conditions all hold decides the destination, before `targeting` and `split`.
@@ -4622,19 +4626,19 @@ export type UpdateLink = {
     /**
      * Null: the channel.
      */
-    utm_source?: string | null;
+    utm_source?: UtmValue | null;
     /**
      * Null: `social`, or `local` for `google_business`.
      */
-    utm_medium?: string | null;
+    utm_medium?: UtmValue | null;
     /**
      * Null: none.
      */
-    utm_term?: string | null;
+    utm_term?: UtmValue | null;
     /**
      * Null: none.
      */
-    utm_content?: string | null;
+    utm_content?: UtmValue | null;
     /**
      * Status of the redirect, 302 by default. Every redirect has `Cache-Control: no-store`, so each visit is counted.
      */
@@ -4685,8 +4689,8 @@ export type UpdateLink = {
     /**
      * Name of the campaign.
      */
-    name?: string;
-    tags?: Array<string> | null;
+    name?: CampaignName;
+    tags?: Array<Tag> | null;
     folder_id?: string | null;
 };
 
@@ -4695,7 +4699,7 @@ export type UpdateMember = {
 };
 
 export type UpdateProgram = {
-    name?: string;
+    name?: Name;
     /**
      * Where codes and referral links lead. `https://`, without `ref` or `_vid` in the query.
      */
@@ -4709,10 +4713,7 @@ export type UpdateProgram = {
      * `true`: rewards are credits, and commission for referrers in affiliate mode. `false` (default): commission.
      */
     credit_enabled?: boolean;
-    /**
-     * Name of the credits. Default `credits`.
-     */
-    credit_kind?: string;
+    credit_kind?: Text40;
     signup_credit?: SignupCreditInput;
     /**
      * For a referee's first purchase, or for each when `first_sale_only` is false. Up to two decimals.
@@ -4773,7 +4774,7 @@ export type UpdateProgram = {
 };
 
 export type UpdateSharedDashboard = {
-    name?: string;
+    name?: Name;
     scope?: DashboardScope;
     /**
      * Visitors must enter it. Null: no password.
@@ -4807,7 +4808,7 @@ export type UpdateWebhook = {
 };
 
 export type UpdateWorkspace = {
-    name?: string;
+    name?: Name;
     attribution_model?: AttributionModel;
     /**
      * Days before an order or a lead in which a click counts. A change counts for orders and leads first reported after it.
@@ -4894,6 +4895,8 @@ export type Usage = {
      */
     limit: number | null;
 };
+
+export type UtmValue = string;
 
 export type Visitor = {
     id: string;
@@ -5030,7 +5033,7 @@ export type Workspace = {
 export type WorkspaceSettings = {
     id: string;
     slug: string;
-    name: string;
+    name: Name;
     attribution_model: AttributionModel;
     /**
      * Days before an order or a lead in which a click counts. A change counts for orders and leads first reported after it.
@@ -5259,7 +5262,7 @@ export type LinksListData = {
         /**
          * Records: links on this domain. `none`: on the deployment's own.
          */
-        domain?: string;
+        domain?: Text245;
         /**
          * Records: links of this campaign.
          */
@@ -5267,11 +5270,11 @@ export type LinksListData = {
         /**
          * Records: links with this text in their slug, ignoring case.
          */
-        slug?: string;
+        slug?: Text64;
         /**
          * Records: the link with this `external_id`.
          */
-        external_id?: string;
+        external_id?: ExternalId;
         /**
          * Adds archived links. Left out, they appear only where `ids`, `slug` or `external_id` name them.
          */
@@ -5402,7 +5405,7 @@ export type LinksSearchData = {
         /**
          * Text in the slug, name or destination, ignoring case.
          */
-        q?: string;
+        q?: Text200;
         /**
          * Links on this channel. `x` means `twitter`, `smart` means Smart Links.
          */
@@ -5410,7 +5413,7 @@ export type LinksSearchData = {
         /**
          * Links on this domain. `none`: on the deployment's own.
          */
-        domain?: string;
+        domain?: Text245;
         /**
          * Links in this folder. `none`: links without a folder.
          */
@@ -5418,7 +5421,7 @@ export type LinksSearchData = {
         /**
          * Links with this tag.
          */
-        tag?: string;
+        tag?: Text50;
         /**
          * `expired`: past `expires_at`. `used_up`: `max_clicks` visits were redirected. Else `active`.
          */
@@ -6416,7 +6419,7 @@ export type ClicksExportResponse = ClicksExportResponses[keyof ClicksExportRespo
 
 export type ClicksImportData = {
     /**
-     * CSV whose first line names the columns, or NDJSON with the same names: `ts`; `slug`, `short_url` or `link_id`; and any of `country`, `region`, `city`, `device`, `browser`, `os`, `referer`, `user_agent`, `visitor`, `channel`, `utm_source`, `utm_medium`, `utm_campaign`, `utm_term`, `utm_content`, `count`. Orders: `ts`, `order_id`, `amount`, `currency`, and any of `visitor`, `email`, `link_id`, `short_url`, `slug`.
+     * CSV whose first line names the columns, or NDJSON with the same names: `ts`; `slug`, `short_url` or `link_id`; and any of `country`, `region`, `city`, `device`, `browser`, `os`, `referer`, `user_agent`, `visitor`, `channel`, `utm_source`, `utm_medium`, `utm_campaign`, `utm_term`, `utm_content`, `rule_id`, `variant_id`, `asn`, `ad_network`, `ad_click_param`, `ad_click_id`, `count`. Orders: `ts`, `order_id`, `amount`, `currency`, and any of `visitor`, `email`, `link_id`, `short_url`, `slug`.
      */
     body: string;
     path?: never;
@@ -6432,11 +6435,11 @@ export type ClicksImportData = {
         /**
          * Link of rows that name none: its id, slug, or short URL.
          */
-        link?: string;
+        link?: Text2048;
         /**
          * Domain of rows on a domain that the workspace does not have.
          */
-        domain?: string;
+        domain?: Text245;
         /**
          * What the rows are.
          */
@@ -6944,7 +6947,7 @@ export type VisitorsListData = {
         /**
          * Only visitors whose email or `external_user_id` contains this text, or whose id ends with it (from four hexadecimal digits on, or the whole id), ignoring case. Not together with `email`.
          */
-        search?: string;
+        search?: Text254;
         /**
          * Rows per page.
          */
@@ -7264,7 +7267,7 @@ export type ReferralsGetStatsData = {
         /**
          * The user's id in your product.
          */
-        external_user_id: string;
+        external_user_id: ExternalUserId;
         /**
          * Recommended: identifies the referrer.
          */
@@ -7362,7 +7365,7 @@ export type EnrollmentsListData = {
         /**
          * Text in `external_user_id`, `email` or `name`, ignoring case.
          */
-        search?: string;
+        search?: Text200;
         /**
          * Rows per page.
          */
@@ -7504,7 +7507,7 @@ export type SignupsListData = {
         /**
          * Text in `external_user_id` or `email`, ignoring case.
          */
-        search?: string;
+        search?: Text200;
         /**
          * Rows per page.
          */
@@ -7581,7 +7584,7 @@ export type PurchasesListData = {
          */
         held?: boolean;
         reason?: 'plan_has_no_commission_tracking' | 'renewal_not_covered' | 'not_first_sale' | 'self_referral' | 'suspended' | 'program_paused' | 'no_currency_rate' | 'no_reward_configured' | 'amount_too_small' | 'before_signup' | 'duplicate_referee' | 'mutual_referral' | 'cap' | 'rejected' | 'same_payment';
-        order_id?: string;
+        order_id?: OrderId;
         /**
          * Rows per page.
          */
@@ -7625,11 +7628,11 @@ export type CouponsListData = {
     body?: never;
     path?: never;
     query?: {
-        code?: string;
+        code?: Text200;
         /**
          * The user's id in your product.
          */
-        external_user_id?: string;
+        external_user_id?: ExternalUserId;
         partner_id?: string;
         program_id?: string;
         /**
@@ -7726,7 +7729,7 @@ export type LedgerListData = {
         /**
          * Entries that change this user's balance.
          */
-        external_user_id?: string;
+        external_user_id?: ExternalUserId;
         /**
          * `commission` is money, `credit` is not.
          */
@@ -7746,8 +7749,8 @@ export type LedgerListData = {
         /**
          * Credits of this kind.
          */
-        credit_kind?: string;
-        order_id?: string;
+        credit_kind?: Text40;
+        order_id?: OrderId;
         /**
          * Length of the window in days, back from `to`. All entries by default.
          */
@@ -7793,7 +7796,7 @@ export type LedgerGetBalancesData = {
         /**
          * Entries that change this user's balance.
          */
-        external_user_id?: string;
+        external_user_id?: ExternalUserId;
         /**
          * `commission` is money, `credit` is not.
          */
@@ -7813,8 +7816,8 @@ export type LedgerGetBalancesData = {
         /**
          * Credits of this kind.
          */
-        credit_kind?: string;
-        order_id?: string;
+        credit_kind?: Text40;
+        order_id?: OrderId;
         /**
          * Length of the window in days, back from `to`. All entries by default.
          */
@@ -7851,7 +7854,7 @@ export type CreditsListData = {
         /**
          * Grants to this user.
          */
-        external_user_id?: string;
+        external_user_id?: ExternalUserId;
         status?: 'earned' | 'delivered' | 'all';
         /**
          * Rows per page.
@@ -8529,7 +8532,7 @@ export type ConnectionsReplayEventData = {
         /**
          * The provider's id of the event.
          */
-        event_id: string;
+        event_id: Text255;
     };
     query?: never;
     url: '/api/v1/connections/{id}/events/{event_id}/replay';
@@ -8551,7 +8554,7 @@ export type ConnectionsAssignPurchaseData = {
         /**
          * The provider's id of the event.
          */
-        event_id: string;
+        event_id: Text255;
     };
     query?: never;
     url: '/api/v1/connections/{id}/events/{event_id}/assign';
@@ -8578,7 +8581,7 @@ export type BioPagesListData = {
          * The `next_cursor` of the previous page, unchanged.
          */
         cursor?: string;
-        external_id?: string;
+        external_id?: ExternalId;
     };
     url: '/api/v1/bio-pages';
 };
@@ -8781,7 +8784,7 @@ export type PartnerWorkspacesProvisionResponse = PartnerWorkspacesProvisionRespo
 export type PartnerWorkspacesGetData = {
     body?: never;
     path: {
-        external_id: string;
+        external_id: ExternalId;
     };
     query?: never;
     url: '/api/v1/partner/workspaces/{external_id}';
@@ -9123,11 +9126,11 @@ export type AuditListData = {
         /**
          * Only entries of this action, such as `session.sign_in_failed`.
          */
-        action?: string;
+        action?: Text100;
         /**
          * Only entries of this actor: its id, or its type, one of member, key, partner, operator, provider, service.
          */
-        actor?: string;
+        actor?: Text100;
         /**
          * `ndjson`: every entry that is older than `cursor`, one a line; `limit` has no effect.
          */
