@@ -55,8 +55,8 @@ async function admit(deps: ApiDeps, request: FastifyRequest, scope: WorkspaceSco
 }
 
 /**
- * The embedded dashboard calls with its own origin. It names the pages that frame it, from its parent up, in this
- * header.
+ * The embedded dashboard calls with its own origin. It names the pages that frame it, from its parent up, or the
+ * one that opened its window, in this header.
  */
 const FRAMED_BY = 'embed-ancestors';
 

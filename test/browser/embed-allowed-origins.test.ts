@@ -63,6 +63,19 @@ test('a site that hides its origin gets nothing: the browser refuses to show the
   await page.close();
 });
 
+test('a window that another site opens by script is refused by the API, and one behind a link is not', async () => {
+  const address = (uid: string) => `${site.app}/embed/referrals?key=${keys.publishable}&uid=${uid}`;
+  const page = await site.open(`<a target="_blank" href="${address('linked')}">x</a>`);
+  const windows = [page.waitForEvent('popup')];
+  await page.evaluate(`void open('${address('opened')}')`);
+  await (await windows[0])?.waitForSelector('[role=alert]');
+  expect(await enrolled()).toEqual([]);
+  windows.push(page.waitForEvent('popup'));
+  await page.click('a');
+  await (await windows[1])?.waitForSelector('text=Your referrals');
+  for (const opened of await Promise.all([page, ...windows])) await opened.close();
+});
+
 test('a site of the list shows the dashboard, and its calls name the site', async () => {
   await site.change(keys, '/workspace', { allowed_origins: [site.origin] });
   const page = await site.open('');

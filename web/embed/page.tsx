@@ -31,11 +31,7 @@ function start(root: HTMLElement): void {
     html.style.setProperty('--on-accent', onFill);
     html.style.setProperty('--accent-text', text);
   }
-  const api = createReferralsApi(
-    given ?? (DEFAULT_BASE || location.origin),
-    settings,
-    framed ? ancestors() : [],
-  );
+  const api = createReferralsApi(given ?? (DEFAULT_BASE || location.origin), settings, ancestors());
   render(<App api={api} days={settings.days} />, root);
 }
 

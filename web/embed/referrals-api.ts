@@ -14,7 +14,7 @@ export type ReferralsApi = ReturnType<typeof createReferralsApi>;
  * publishable key.
  *
  * @param origin of the API
- * @param ancestors origins of the pages that frame this one
+ * @param ancestors origins of the pages that frame this one, or opened it
  */
 export function createReferralsApi(
   origin: string,
