@@ -105,7 +105,7 @@ Every \`POST\` that creates something, except sign-in, takes an \`Idempotency-Ke
 scoped to the workspace, for 24 hours. A replay gets the first response with \`Idempotent-Replayed: true\`. The same key with
 another method, path or body is \`422 idempotency_key_reused\`. While the first request is running, it is
 \`409 idempotency_in_progress\`. The order of body keys does not matter. Only 2xx responses are stored: an error created
-nothing. A response with a token is never stored: there the header is validated, and a repeated call runs again.
+nothing. The replay of a response with a secret lacks it and has \`secret_shown: false\`.
 
 ## Webhooks
 A delivery is a \`POST\` of \`{ "id", "type", "created_at", "data" }\`, signed as the
