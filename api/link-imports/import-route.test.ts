@@ -108,12 +108,13 @@ test('characters beyond 16 bits stay whole wherever the text is cut', async () =
 });
 
 test.each(['👨‍👩‍👧‍👦', 'e\u0301'])('a title is never cut inside of %j', async (character) => {
-  const name = `x${character.repeat(200)}`;
+  // Behind five, the limit of 200 is inside a character.
+  const name = `five!${character.repeat(200)}`;
   const row = { domain: 'short.test', key: 'cut', url: 'https://shop.example/cut', title: name };
   const { created } = await importText(JSON.stringify([row]), { unproven: 'move' });
   expect(created).toBe(1);
-  const cut = (await links()).find((link) => link.name.startsWith(`x${character}`))?.name ?? '';
-  expect(cut.slice(1).replaceAll(character, '')).toBe('');
+  const cut = (await links()).find((link) => link.name.startsWith(`five!${character}`))?.name ?? '';
+  expect(cut.slice('five!'.length).replaceAll(character, '')).toBe('');
   expect(cut.length).toBeGreaterThan(180);
 });
 
