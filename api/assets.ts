@@ -18,7 +18,7 @@ export type Asset = {
   type: string;
   /** Base64 of the SHA-384, for `integrity`. */
   sha384: string;
-  /** Of the SHA-256, for names and ETags. */
+  /** The part of the SHA-256 that is in names and ETags. */
   hash: string;
   body: { identity: Buffer; gzip: Buffer; br: Buffer };
 };

@@ -14,7 +14,7 @@ import {
 export type Wrong = {
   workspace_id: string;
   what: 'commission' | 'grant' | 'payout_line' | 'balance' | 'chain';
-  /** Of the commission, grant, payout line or entry; null for a balance. */
+  /** The id of the commission, grant, payout line or entry; null for a balance. */
   id: string | null;
   /** The user with this balance; null for the chain. */
   external_user_id: string | null;

@@ -52,7 +52,7 @@ export async function linkRoutes(app: Api, deps: ApiDeps): Promise<void> {
         querystring: ListQuery,
       },
       preValidation: async ({ query }) => {
-        // With `ids` it is ignored, and so not validated.
+        // With `ids`, `limit` has no effect, so it is not validated.
         if (query.ids !== undefined) (query as Partial<Query>).limit = undefined;
       },
     },

@@ -7,7 +7,7 @@ import { type Feed, type Feeds, type Listener, nextClicks, settledAfter, settled
 import type { Position } from './position.ts';
 import { passes } from './wanted.ts';
 
-/** Also the interval of the access check. Milliseconds. */
+/** Interval of heartbeats and of access checks. Milliseconds. */
 const HEARTBEAT_MS = 15_000;
 /** Delay before a browser reconnects. Milliseconds. */
 const RETRY_MS = 1_000;

@@ -35,7 +35,7 @@ export type SessionRecord = {
 /** The workspace, session and member of a cookie. */
 export type SessionCaller = {
   workspace: Workspace;
-  /** `is_confirmed`: the member signed in, or confirmed to be there, within {@link CONFIRMED_MINUTES}. */
+  /** `is_confirmed`: the member signed in, or confirmed their identity, within {@link CONFIRMED_MINUTES}. */
   session: SessionRecord & { is_confirmed: boolean; browser_id: string; shows_first_steps: boolean };
   member: { id: string; email: string | null; role: Role };
 };

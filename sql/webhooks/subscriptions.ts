@@ -8,7 +8,7 @@ export type Subscription = {
   events: string[];
   /** Microseconds since the epoch: earlier events are not sent. */
   activeSince: number;
-  /** Newest first. `expiresAt`: milliseconds since the epoch, null: in force. */
+  /** Newest first. `expiresAt`: milliseconds since the epoch; null for one that does not expire. */
   secrets: { secret: Buffer; expiresAt: number | null }[];
 };
 

@@ -1,7 +1,6 @@
 /**
- * Watches how long the event loop of this thread is held. An iteration counts by the clock or by the CPU time of this
- * thread, whichever is less. So other processes and threads of a busy machine do not count, and garbage collection
- * does.
+ * Watches how long the event loop of this thread is held. Each iteration counts with the lesser of its clock time and
+ * this thread's CPU time. So other processes and threads of a busy machine do not count, but garbage collection does.
  *
  * @returns a function that ends the watch, and returns the longest iteration in milliseconds
  */

@@ -3,9 +3,9 @@ import { type DefaultTreeAdapterTypes, parse } from 'parse5';
 /** A page as a crawler parses it. */
 export type CrawledPage = {
   title: string;
-  /** Of `<meta>` in the head, by `property` or `name`; repeated ones each. */
+  /** The values of each `<meta>` in the head, by `property` or `name`. */
   tags: Map<string, string[]>;
-  /** Of `<a>`, in order. */
+  /** The addresses of each `<a>`, in order. */
   links: string[];
   /** Names of all elements. */
   elements: string[];

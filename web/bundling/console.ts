@@ -40,7 +40,7 @@ export async function buildConsole(
           entryFileNames: '[name]-[hash].js',
           chunkFileNames: '[name]-[hash].js',
           assetFileNames: '[name]-[hash][extname]',
-          // What the entry reaches is one file, not one for each set of pages that share it.
+          // Puts all modules that the entry imports into one file, not into one for each set of pages that share them.
           codeSplitting: { groups: [{ name: 'base', tags: ['$initial'] }] },
         },
       },

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** What a build was made of. */
+/** The inputs of a build. */
 export type Inputs = {
   /** SHA-256 of all inputs, their names included. */
   hash: string;

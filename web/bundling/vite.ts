@@ -4,7 +4,7 @@ import { build, type InlineConfig, mergeConfig, type Rolldown } from 'vite';
 /** Without `extends`: the image's build has `web/` and `core/` alone. */
 const TSCONFIG = fileURLToPath(new URL('./tsconfig.bundle.json', import.meta.url));
 
-/** What Vite wrote, and the modules that it read. */
+/** The files that Vite wrote, and the modules that it read. */
 export type Bundle = { output: Rolldown.RolldownOutput['output']; modules: string[] };
 
 /**

@@ -36,7 +36,7 @@ export type Affiliate = {
   payouts: Payout[];
 };
 
-/** What the user earns; null: none of it. */
+/** The terms by which the user earns. A kind of reward that the program does not give is null. */
 export type Terms = {
   commission: {
     type: string;

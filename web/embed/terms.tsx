@@ -1,7 +1,7 @@
 import type { Stats } from './stats.ts';
 import { commissionWords, creditWords } from './terms-words.ts';
 
-/** What the user earns by the terms of the program, in the mode that they are in. */
+/** Shows the rewards that the program's terms give the user, in the user's mode. */
 export function TermsLine({ stats }: { stats: Pick<Stats, 'terms' | 'reward_mode' | 'rewards'> }) {
   const { terms, reward_mode: mode, rewards } = stats;
   const paysCash = terms.credits === null || mode === 'affiliate';

@@ -48,7 +48,7 @@ async function load(sink: DiskSink, records: Buffer[]): Promise<void> {
   await sink.endLoad();
   await sink.settle(SYNC_POINT);
 }
-/** @param givenUp receives whether the file was damaged, each time it is given up */
+/** @param givenUp gets an entry each time the file is given up: whether it was damaged */
 const open = (leastFree = 0, givenUp: boolean[] = [], memoryHoldsAll = false) =>
   createDiskSink({
     dir,
