@@ -1,17 +1,13 @@
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import type { Dimension } from '../../../../core/analytics/dimensions.ts';
-import { useSession } from '../../api/session.ts';
 import { type AnalyticsBody, analyticsOptions, type Result } from '../../dashboard/source.ts';
 import { unitOf } from '../../dashboard/view.ts';
-import { viewerTimeZone } from '../../formats.ts';
 import { useWindow } from '../../parts/use-window.ts';
+import { useChartZone } from './use-chart-zone.ts';
 
 const PATH = '/analytics/query';
 /** Most buckets of a chart. */
 const MOST_BUCKETS = 1_000;
-
-/** The time zone of a link's chart: the workspace's, else the viewer's. */
-export const useChartZone = (): string => useSession().workspace.time_zone ?? viewerTimeZone();
 
 /** Reads a link's totals over the page's time range, those of the previous period, and the buckets of the chart. */
 export function useLinkTotals(linkId: string): UseQueryResult<Result> {

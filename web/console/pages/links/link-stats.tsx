@@ -9,7 +9,8 @@ import { CHART_HEIGHT, Chart, useChartAhead } from '../../parts/chart.tsx';
 import { Figure } from '../../parts/figure.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { BlocksSkeleton, FiguresSkeleton } from '../../parts/skeletons.tsx';
-import { useChartZone, useLinkTotals } from './link-analytics.ts';
+import { useLinkTotals } from './link-analytics.ts';
+import { useChartZone } from './use-chart-zone.ts';
 
 type Metric = 'clicks' | 'visitors' | 'leads' | 'conversions' | 'revenue';
 

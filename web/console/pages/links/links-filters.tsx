@@ -7,7 +7,7 @@ import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { channelName } from '../../formats.ts';
 import { FilterBar } from '../../parts/filter-bar.tsx';
-import { OWN_HOST } from './form/link-draft.ts';
+import { OWN_HOST } from './form/own-host.ts';
 import type { Filter, LinksView } from './links-view.ts';
 
 /** Pause in typing before the search runs. Milliseconds. */

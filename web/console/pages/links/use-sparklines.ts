@@ -4,8 +4,8 @@ import type { FoundLinks } from '../../api/links.ts';
 import { valueIn } from '../../dashboard/dimensions.ts';
 import { analyticsOptions, type Result } from '../../dashboard/source.ts';
 import type { WindowQuery } from '../../parts/window.ts';
-import { useChartZone } from './link-analytics.ts';
 import { bucketsOf, type Point, type SparklineUnit, sparklineUnit, valuesOf } from './sparklines.ts';
+import { useChartZone } from './use-chart-zone.ts';
 
 const DAY_MS = 86_400_000;
 const MOST_ROWS = 1_000;

@@ -6,9 +6,7 @@ import { cleanAddress, proposedName } from '../../../parts/clean-address.ts';
 import { NO_PREVIEW, type PreviewDraft, previewBody, previewDraftOf } from '../preview/preview-draft.ts';
 import { type RuleDraft, ruleDrafts, rulesBody } from '../rules/rule-drafts.ts';
 import { NO_SPLIT, type SplitDraft, splitBody, splitDraft } from '../split/split-drafts.ts';
-
-/** The domain of a draft that names the deployment's own. */
-export const OWN_HOST = 'none';
+import { OWN_HOST } from './own-host.ts';
 
 export const UTM_FIELDS = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'] as const;
 

@@ -1,7 +1,7 @@
 import { Flex, NativeSelect, TextInput } from '@mantine/core';
 import { useSession } from '../../../api/session.ts';
 import type { FormFields } from './fields.ts';
-import { OWN_HOST } from './link-draft.ts';
+import { OWN_HOST } from './own-host.ts';
 import { useLinkDomains } from './use-link-domains.ts';
 
 /** The domain of a link, where the workspace has any, and its slug. */

@@ -1,7 +1,7 @@
 import { useApi } from '../../../api/queries.ts';
 import type { ResponseOf } from '../../../api/responses.ts';
 import { useSession } from '../../../api/session.ts';
-import { OWN_HOST } from './link-draft.ts';
+import { OWN_HOST } from './own-host.ts';
 
 type Domains = ResponseOf<'/domains'>;
 

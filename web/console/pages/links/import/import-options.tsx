@@ -3,7 +3,7 @@ import { CREATABLE_CHANNELS } from '../../../../../core/enrich/channels.ts';
 import type { UnprovenPolicy } from '../../../../../core/link-imports/create-row.ts';
 import { useSession } from '../../../api/session.ts';
 import { channelName } from '../../../formats.ts';
-import { OWN_HOST } from '../form/link-draft.ts';
+import { OWN_HOST } from '../form/own-host.ts';
 import { useLinkDomains } from '../form/use-link-domains.ts';
 
 /** What an import does with rows that do not say it themselves. */

@@ -12,9 +12,9 @@ import { QueryView } from '../../../parts/query-view.tsx';
 import { ScrollTable } from '../../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../../parts/status-badge.tsx';
 import { useWindow } from '../../../parts/use-window.ts';
-import { useChartZone } from '../link-analytics.ts';
 import { ruleWords } from '../rules/condition-words.ts';
 import { ruleDrafts } from '../rules/rule-drafts.ts';
+import { useChartZone } from '../use-chart-zone.ts';
 
 /** Interval between two reads of the results. Milliseconds. */
 const READ_EVERY = 15_000;
