@@ -364,6 +364,7 @@ export const EXAMPLE_VALUES: Record<string, unknown> = {
   previous_status: 'pending',
   note: null,
   'ReferralStats.coupons': ['ANNA20'],
+  'Signup.lifetime_value': { usd: 118.5 },
   'CommissionTerms.type': 'percent',
   'CommissionTerms.rate': 20,
   'CommissionTerms.months': 12,

@@ -18,6 +18,8 @@ export type ListedSignup = {
   referrer_external_user_id: string | null;
   block_reason: BlockReason | null;
   reported_at: string;
+  /** What the user's purchases brought less refunds, by currency, in minor units. */
+  lifetime_minor: Record<string, number>;
 };
 
 export type SignupFilter = {
@@ -60,7 +62,12 @@ export async function listSignups(
   const { rows } = await db.query<ListedSignup>(
     `SELECT s.id, s.external_user_id, s.email, s.state, s.rewards_held, s.by_server, s.program_id, s.enrollment_id,
        e.external_user_id AS referrer_external_user_id, s.block_reason,
-       ${isoMicros('s.reported_at')} AS reported_at
+       ${isoMicros('s.reported_at')} AS reported_at,
+       (SELECT coalesce(jsonb_object_agg(currency, minor), '{}') FROM (
+          SELECT p.currency, sum(p.amount_minor - coalesce((SELECT sum(r.amount_minor) FROM refunds r
+            WHERE r.order_internal_id = p.order_internal_id), 0))::bigint AS minor
+          FROM purchases p WHERE p.workspace_id = s.workspace_id AND p.external_user_id = s.external_user_id
+          GROUP BY p.currency) AS brought) AS lifetime_minor
      FROM signups s LEFT JOIN enrollments e ON e.id = s.enrollment_id
      WHERE s.workspace_id = $1${text()} ORDER BY s.id DESC LIMIT ${parameter(filter.limit)}`,
     values,

@@ -1,3 +1,4 @@
+import { toMajor } from '../../../core/money/money.ts';
 import { inTransaction } from '../../../sql/database/pool.ts';
 import { type ListedSignup, listSignups } from '../../../sql/referrals/signup-list.ts';
 import { reviewSignup } from '../../../sql/transactions/review-signup.ts';
@@ -88,9 +89,12 @@ const DESCRIPTIONS = {
 };
 
 /** Returns a signup as the API shows it. */
-function signupRecord({ state, rewards_held, enrollment_id, ...signup }: ListedSignup) {
+function signupRecord({ state, rewards_held, enrollment_id, lifetime_minor, ...signup }: ListedSignup) {
   return {
     ...signup,
+    lifetime_value: Object.fromEntries(
+      Object.entries(lifetime_minor).map(([currency, minor]) => [currency, toMajor(minor, currency)]),
+    ),
     status: rewards_held ? ('held' as const) : state,
     partner_id: enrollment_id,
     blocked: signup.block_reason !== null,

@@ -35,6 +35,9 @@ export const SignupRecord = Type.Object(
     }),
     block_reason: Nullable(BlockReason),
     reported_at: Instant,
+    lifetime_value: Type.Record(Type.String(), Type.Number(), {
+      description: "What the user's purchases brought less refunds, in major units by currency.",
+    }),
   },
   { title: 'Signup' },
 );

@@ -8,6 +8,7 @@ type Signup = {
   status: string;
   partner_id: string | null;
   block_reason: string | null;
+  lifetime_value: Record<string, number>;
 };
 type Page = { signups: Signup[]; next_cursor: string | null };
 
@@ -46,6 +47,18 @@ merchantTest(
       blocked: true,
       block_reason: 'same_email',
       reported_at: expect.any(String),
+      lifetime_value: {},
+    });
+    // What a customer brought: all purchases less refunds, by currency.
+    await m.purchase('good', 'o1', 100);
+    await m.purchase('good', 'o2', 20.5, { currency: 'eur' });
+    await m.refund('r1', 'o1', 30);
+    const values = (await list(shop)).map((one) => [one.external_user_id, one.lifetime_value]);
+    expect(Object.fromEntries(values)).toEqual({
+      late: {},
+      twin: {},
+      alias: {},
+      good: { usd: 70, eur: 20.5 },
     });
     expect(users(await list(shop, 'blocked=false'))).toEqual(['good']);
     expect(users(await list(shop, 'block_reason=same_device'))).toEqual(['twin']);

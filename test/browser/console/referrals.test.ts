@@ -159,6 +159,7 @@ test('blocked signups and purchases that earned nothing say why', LONG, async ()
   await expectRows(page, 'Signups', 2);
   await row(page, 'Signups', 'eve-again').getByText('Self-referral: same mailbox').waitFor();
   expect(await row(page, 'Signups', 'fred@mail.example').textContent()).toContain('Accepted');
+  expect(await page.getByRole('columnheader').allTextContents()).toContain('Lifetime value');
   await expectGood(page, 'referrals-signups');
   await choose(page, 'Result', 'Blocked');
   await expectRows(page, 'Signups', 1);

@@ -3072,6 +3072,9 @@ export interface components {
       external_user_id: string;
       /** Format: uuid */
       id: string;
+      lifetime_value: {
+        [key: string]: number;
+      };
       /** Format: uuid */
       partner_id: string | null;
       /** Format: uuid */

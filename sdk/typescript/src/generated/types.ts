@@ -4250,6 +4250,12 @@ export type Signup = {
     blocked: boolean;
     block_reason: BlockReason | null;
     reported_at: string;
+    /**
+     * What the user's purchases brought less refunds, in major units by currency.
+     */
+    lifetime_value: {
+        [key: string]: number;
+    };
 };
 
 export type SignupCredit = {

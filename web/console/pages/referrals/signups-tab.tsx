@@ -1,10 +1,10 @@
 import { Table, Text } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
-import { formatInstant } from '../../formats.ts';
+import { formatInstant, formatMoney } from '../../formats.ts';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { ListTab } from '../../parts/list-tab.tsx';
 import { SmallNote } from '../../parts/note.tsx';
-import { LongTextCell } from '../../parts/scroll-table.tsx';
+import { FigureCell, LongTextCell } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { ChoiceFilter, NoRows, ProgramFilter, TextFilter } from './filters.tsx';
 import { OneReferrer } from './one-referrer.tsx';
@@ -22,7 +22,7 @@ const TABLE = {
   label: 'Signups',
   isDouble: true,
   minWidth: 700,
-  columns: ['New user', 'Result', 'Referred by', 'Reported'],
+  columns: ['New user', 'Result', 'Referred by', 'Reported', { figure: 'Lifetime value' }],
 };
 
 /** Referred signups, and why some earned nothing. */
@@ -82,6 +82,11 @@ export function SignupsTab() {
               )}
             </LongTextCell>
             <Table.Td>{formatInstant(signup.reported_at)}</Table.Td>
+            <FigureCell>
+              {Object.entries(signup.lifetime_value).map(([currency, amount]) => (
+                <div key={currency}>{formatMoney(amount, currency)}</div>
+              ))}
+            </FigureCell>
           </Table.Tr>
         )}
       />
