@@ -21,10 +21,11 @@ import { type Expected, expectedOf, RATE, type Story, stillRefunded } from './st
 import { couponOf, emailOf, orderOf, payerOf, type Told, userOf } from './stories/told.ts';
 
 /**
- * Random stories of a customer at each of the five providers: a trial, invoices, intents, joins, customer updates, an import,
- * a coupon, payments in another currency, refunds that fail or that a report by hand tells of too, disputes, a connection
- * that is made again, the signup after all of it, and an assignment at the end. Events come in random order and some twice. The end equals a model that
- * knows no events. Stories share a merchant, so that none may change another.
+ * Random stories of a customer at each of the five providers: a trial, invoices, intents, joins, customer updates, an
+ * import, a coupon, payments in another currency, a referrer who is the buyer, refunds that fail or that are also reported
+ * manually, disputes, a connection that is made again, the signup after all of it, and an assignment at the end. Events
+ * come in random order and some twice. The end equals a model that knows no events. Stories share a merchant, so that none
+ * may change another. `stories/README.md` says which wrong versions they find.
  */
 
 /**
@@ -46,12 +47,14 @@ const TWO_EMAILS: Given = {
     provider: 'stripe',
     tie: 'none',
     isFirstSaleOnly: false,
+    isOwnReferrer: false,
     hasTrial: false,
     trialEmail: 'none',
     isAccount: false,
     currency: 'usd',
     isShownInOther: false,
     isAssigned: false,
+    isCodeLate: false,
     payments: (['checkout', 'invoice'] as const).map((joined) => ({
       isNamed: false,
       hasCoupon: false,
@@ -143,7 +146,11 @@ async function play(
   const { provider, key } = told;
   const program_id = told.isFirstSaleOnly ? programs.first : programs.every;
   const { rows: last } = await pool.query('SELECT coalesce(max(internal_id), 0) AS number FROM orders');
-  const { ref } = await m.enroll(`r${key}`, { program_id });
+  const { ref, partner_id } = await m.enroll(`r${key}`, { program_id });
+  if (told.isOwnReferrer) {
+    const payout_method = { method: 'paypal', email: emailOf(told, { email: 'own' }) };
+    expect((await shop.patch(`/enrollments/${partner_id}`, { payout_method })).status).toBe(200);
+  }
   const hasOther = told.isAssigned || told.payments.some(({ hasCoupon }) => hasCoupon);
   const r2 = hasOther ? await m.enroll(`rr${key}`, { program_id }) : null;
   const signUp = () => m.signup(userOf(told), { ref_code: ref, email: emailOf(told, { email: 'own' }) });

@@ -30,6 +30,8 @@ export type Story = {
   /** What names the customer apart from payments. */
   tie: 'event' | 'import' | 'none';
   isFirstSaleOnly: boolean;
+  /** The referrer `r` is paid at the email of the user, and is the user. */
+  isOwnReferrer: boolean;
   /** A free first invoice of the subscription, before the payments. */
   hasTrial: boolean;
   /** The email of the free first invoice, which names the customer of the subscription. */
@@ -43,6 +45,8 @@ export type Story = {
   /** At the end the merchant assigns the first payment without a referrer to `r2`. */
   isAssigned: boolean;
   payments: StoryPayment[];
+  /** The provider tells the text of the code after the payments that name it by id. */
+  isCodeLate: boolean;
   /** Number of events after which the connection is deleted and made again; null: never. */
   remadeAfter: number | null;
 };
@@ -68,7 +72,7 @@ export const CAN: Record<
 
 /** Returns the purchases of a story, in the order of their times. @param isAssigned one without a referrer was assigned */
 export function expectedOf(
-  { provider, tie, isFirstSaleOnly, hasTrial, trialEmail, payments, currency }: Story,
+  { provider, tie, isFirstSaleOnly, isOwnReferrer, hasTrial, trialEmail, payments, currency }: Story,
   isAssigned = false,
 ): Expected[] {
   // The metadata of Stripe is of the payment; that of the others is told of the customer too.
@@ -85,7 +89,7 @@ export function expectedOf(
     const known = isNamed ? 'r' : untied;
     const refunded = refundedOf(one);
     const isFirst = CAN[provider].renewal ? index === 0 : !haveEarned.has(known);
-    const earns = known !== null && (!isFirstSaleOnly || isFirst);
+    const earns = known !== null && !(known === 'r' && isOwnReferrer) && (!isFirstSaleOnly || isFirst);
     if (earns) haveEarned.add(known);
     earlier = known ?? earlier;
     return {

@@ -38,11 +38,12 @@ export function paddleEvents(told: Told): SentEvent[] {
   const email = emailOf(told, payments[0] ?? { email: 'none' });
   const custom_data = tie === 'event' ? namesOf(told) : null;
   const person = { ...customer, id: customer_id, email, custom_data };
+  const codes = payments.some(({ hasCoupon }) => hasCoupon)
+    ? [paddleEvent('discount.created', { ...discount, id: `dsc_${key}`, code: couponOf(told) }, iso(START))]
+    : [];
   return [
     ...(email === null && custom_data === null ? [] : [paddleEvent('customer.updated', person, iso(START))]),
-    ...(payments.some(({ hasCoupon }) => hasCoupon)
-      ? [paddleEvent('discount.created', { ...discount, id: `dsc_${key}`, code: couponOf(told) }, iso(START))]
-      : []),
+    ...(told.isCodeLate ? [] : codes),
     ...(hasTrial ? [sold(`txn_${key}_trial`, 0, 'web', START + HOUR, {})] : []),
     ...payments.flatMap((one, index) => {
       const at = secondsOf(index);
@@ -89,5 +90,6 @@ export function paddleEvents(told: Told): SentEvent[] {
         ...(one.dispute === 'won' ? [dispute('reversed', at + 600)] : []),
       ];
     }),
+    ...(told.isCodeLate ? codes : []),
   ];
 }

@@ -29,12 +29,14 @@ export function stripeEvents(told: Told): SentEvent[] {
     );
   else if (tie === 'event')
     add('customer.updated', stripeObject('customer', { id: customer, email: null, metadata: named }), START);
-  if (payments.some(({ hasCoupon }) => hasCoupon))
+  const hasCoupons = payments.some(({ hasCoupon }) => hasCoupon);
+  const tellCode = () =>
     add(
       'promotion_code.created',
       stripeObject('promotion_code', { id: `promo_${key}`, code: couponOf(told) }),
       START,
     );
+  if (hasCoupons && !told.isCodeLate) tellCode();
   const bill = (id: string, amount: number, at: number, reason: string, fields: object) =>
     add(
       'invoice.paid',
@@ -117,5 +119,6 @@ export function stripeEvents(told: Told): SentEvent[] {
     add('charge.dispute.created', disputed('needs_response'), at + 500);
     if (one.dispute !== 'open') add('charge.dispute.closed', disputed(one.dispute), at + 600);
   }
+  if (hasCoupons && told.isCodeLate) tellCode();
   return events;
 }
