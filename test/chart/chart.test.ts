@@ -4,10 +4,16 @@ import { expect, test } from 'vitest';
 import { SETTING_NAMES } from '../../core/settings/config.ts';
 import { fileSettingOf, SECRET_SETTINGS } from '../../core/settings/secrets.ts';
 import { ROOT, readComposeFile, readYaml } from '../deploy/compose-file.ts';
+import { valuesPage } from './values-page.ts';
 
 const CHART = `${ROOT}deploy/helm/hoplog/`;
-/** Variables of PostgreSQL's image. */
-const NO_SETTINGS = ['POSTGRES_DB', 'POSTGRES_PASSWORD_FILE', 'POSTGRES_USER'];
+/** Variables of other images, and of Node.js. */
+const OF_IMAGES = ['POSTGRES_DB', 'POSTGRES_PASSWORD_FILE', 'POSTGRES_USER'];
+const OF_CADDY = [
+  ...['SHORT_HOST', 'API_HOST', 'EMAIL', 'REDIRECTS', 'API', 'TLS_ALLOWED'],
+  ...['XDG_DATA_HOME', 'XDG_CONFIG_HOME'],
+];
+const NO_SETTINGS = [...OF_IMAGES, ...OF_CADDY, 'NODE_EXTRA_CA_CERTS'];
 /** A setting that the image sets, and one that has no use in a pod. */
 const OF_IMAGE = ['DATA_DIR', 'INGEST_SHARE_PORT'];
 
@@ -24,7 +30,7 @@ function pathsOf(value: unknown, path = ''): string[] {
   const isMap = inner.length === 0 || MAPS.some((name) => path.endsWith(name));
   return isMap ? [path] : inner.flatMap(([name, one]) => pathsOf(one, path ? `${path}.${name}` : name));
 }
-const MAPS = ['secretKeys', '.labels', '.requests', '.limits', 'nnotations', 'odeSelector', '.affinity'];
+const MAPS = ['secretKeys', 'abels', '.requests', '.limits', 'nnotations', 'odeSelector', '.affinity'];
 
 type Part = { $ref?: string; properties?: Record<string, Part>; description?: string };
 
@@ -47,6 +53,10 @@ test('the schema describes every value, and the defaults follow it', () => {
     (path) => path !== 'global',
   );
   expect(described.sort()).toEqual(pathsOf(values).sort());
+});
+
+test('the page of values says the default and the meaning of each', async () => {
+  await expect(valuesPage()).toMatchFileSnapshot(`${CHART}VALUES.md`);
 });
 
 test('every value that a template uses exists, and every value is used', () => {
@@ -91,10 +101,11 @@ test('the keys of the Secret are settings that hold a secret, and any of those c
   for (const key of SECRET_SETTINGS) expect(validate({ secretKeys: { [key]: true } }), key).toBe(true);
 });
 
-test('alerts and dashboard are the deployed files, not copies', () => {
+test('alerts, dashboard, and Caddyfile are the deployed files, not copies', () => {
   const file = (path: string) => realpathSync(path).slice(realpathSync(ROOT).length);
   expect(file(`${CHART}files/alerts.yml`)).toMatch(/deploy\/prometheus\/alerts\.yml$/);
   expect(file(`${CHART}files/dashboard.json`)).toMatch(/deploy\/grafana\/dashboards\/hoplog\.json$/);
+  expect(file(`${CHART}files/Caddyfile`)).toMatch(/deploy\/caddy\/Caddyfile$/);
 });
 
 test('versions are those of the package and of docker-compose.yml', () => {
@@ -105,5 +116,6 @@ test('versions are those of the package and of docker-compose.yml', () => {
     postgres: { image: services.postgres?.image },
     clickhouse: { image: services.clickhouse?.image },
     kafka: { version: services['kafka-1']?.image.split(':')[1] },
+    domainProxy: { image: services.caddy?.image },
   });
 });

@@ -11,6 +11,18 @@ export const BUNDLED: Values = {
 
 const scaled = { autoscaling: { enabled: true } };
 
+/** A container as a policy of the cluster may ask for. */
+const LOCKED_UP = {
+  name: 'proxy',
+  image: 'proxy:1',
+  resources: { limits: { memory: '64Mi' } },
+  securityContext: {
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ['ALL'] },
+  },
+};
+
 /** Installations that a person may want, by name. */
 export const INSTALLATIONS = {
   'external databases': EXTERNAL,
@@ -77,6 +89,42 @@ export const INSTALLATIONS = {
     extraVolumes: [{ name: 'vault', csi: { driver: 'secrets-store.csi.k8s.io', readOnly: true } }],
     extraVolumeMounts: [{ name: 'vault', mountPath: '/vault/secrets', readOnly: true }],
     migrate: { podAnnotations: { 'vault.example/inject': 'true' } },
+  },
+  'a Gateway, certificates for domains of workspaces, and additions to pods': {
+    ...EXTERNAL,
+    trustProxy: '10.0.0.0/8',
+    caSecret: 'authorities',
+    extraEnv: [{ name: 'NODE_IP', valueFrom: { fieldRef: { fieldPath: 'status.hostIP' } } }],
+    commonLabels: { team: 'growth' },
+    commonAnnotations: { cost: 'marketing' },
+    ingest: {
+      podLabels: { mesh: 'on' },
+      service: {
+        type: 'LoadBalancer',
+        port: 80,
+        loadBalancerClass: 'service.k8s.aws/nlb',
+        loadBalancerSourceRanges: ['203.0.113.0/24'],
+      },
+      sidecars: [LOCKED_UP],
+      initContainers: [LOCKED_UP],
+    },
+    domainProxy: {
+      enabled: true,
+      email: 'operator@shop.example',
+      acmeDirectory: 'https://acme.example/directory',
+      service: { loadBalancerClass: 'service.k8s.aws/nlb' },
+    },
+    gateway: {
+      enabled: true,
+      parentRefs: [{ name: 'public', namespace: 'gateways' }],
+      redirects: { hosts: ['go.example'], annotations: { timeout: '5s' } },
+      api: { hosts: ['api.example'] },
+    },
+    networkPolicy: { metricsFrom: [{ namespaceSelector: { matchLabels: { name: 'monitoring' } } }] },
+  },
+  'brokers of Strimzi in three zones, for other applications too': {
+    ...BUNDLED,
+    kafka: { bundled: true, rackTopologyKey: 'topology.kubernetes.io/zone', topicOperator: true },
   },
   'limited networks': {
     ...BUNDLED,

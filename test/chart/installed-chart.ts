@@ -8,7 +8,7 @@ import { startKafka } from '../support/kafka.ts';
 import { onClickHouse, onPostgres } from '../support/shared-servers.ts';
 import { type Cluster, createCluster } from './cluster.ts';
 import { createPodNetwork, type PodNetwork } from './pod-network.ts';
-import { type Rendering, renderChart, type Values } from './rendering.ts';
+import { type Rendering, type Resource, renderChart, type Values } from './rendering.ts';
 
 /** An installation of the chart whose pods run on this machine. */
 export type InstalledChart = {
@@ -80,10 +80,10 @@ export async function installChart(
       },
       ...values,
     });
-    const isHook = ({ metadata }: { metadata: { annotations?: Record<string, string> } }) =>
-      metadata.annotations?.['helm.sh/hook'] !== undefined;
-    for (const job of rendering.resources.filter(isHook)) await cluster.runJob(job);
-    await cluster.apply(rendering.resources);
+    const hookOf = ({ metadata }: Resource) => metadata.annotations?.['helm.sh/hook'] ?? '';
+    const before = rendering.resources.filter((one) => hookOf(one).startsWith('pre-install'));
+    for (const job of before) await cluster.runJob(job);
+    await cluster.apply(rendering.resources.filter((one) => hookOf(one) === ''));
     return { cluster, network, rendering, secret, role, close };
   } catch (error) {
     await close();

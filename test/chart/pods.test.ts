@@ -169,6 +169,16 @@ describe.skipIf(SKIPPED)(`the pods of the chart${SKIPPED ? ` (skipped: ${SKIPPED
     await installed.cluster.runJob(findResource(resources, 'Job', 'hoplog-migrate'));
   });
 
+  test('helm test passes where every part works, and names a part that does not respond', async () => {
+    const { cluster, rendering } = installed;
+    const job = findResource(rendering.resources, 'Job', 'hoplog-test');
+    expect(await cluster.runJob(job)).toContain('ingest');
+    const other = structuredClone(job);
+    const address = other.spec.template.spec.containers[0]?.env?.find(({ name }) => name === 'BASE_URL');
+    if (address) address.value = 'http://hoplog-api:3001';
+    await expect(cluster.runJob(other)).rejects.toThrow(/api/i);
+  });
+
   test('secrets are files that only its own process reads, and only migrations know the owner', async () => {
     for (const pod of installed.cluster.pods()) {
       const listed = await pod.exec(['ls', '-1nL', '/etc/hoplog/secrets']);

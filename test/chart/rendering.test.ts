@@ -20,8 +20,10 @@ const TIERS = [...WRITERS, 'workers'] as const;
 const podOf = (all: Resource[], tier: (typeof TIERS)[number]) =>
   findResource(all, tier === 'workers' ? 'Deployment' : 'StatefulSet', `hoplog-${tier}`).spec.template;
 const jobOf = (all: Resource[]) => {
-  const [job, ...others] = all.filter(({ kind }) => kind === 'Job');
-  if (!job || others.length > 0) throw new Error('the chart renders not one Job');
+  const [job, ...others] = all.filter(
+    ({ kind, metadata }) => kind === 'Job' && /-migrate/.test(metadata.name),
+  );
+  if (!job || others.length > 0) throw new Error('the chart renders not one Job of migrations');
   return job;
 };
 const environmentOf = ({ spec }: { spec: Resource['spec']['template']['spec'] }) =>
@@ -45,7 +47,10 @@ describe.skipIf(NO_HELM)(`the rendered chart${NO_HELM ? ` (skipped: ${NO_HELM})`
           expect(securityContext, metadata.name).toEqual({
             allowPrivilegeEscalation: false,
             readOnlyRootFilesystem: true,
-            capabilities: { drop: ['ALL'] },
+            // Caddy's file has this capability, without which the kernel does not start it.
+            capabilities: metadata.name.endsWith('-domain-proxy')
+              ? { drop: ['ALL'], add: ['NET_BIND_SERVICE'] }
+              : { drop: ['ALL'] },
           });
           expect(resources?.limits?.memory, metadata.name).toBeTruthy();
         }
@@ -258,6 +263,118 @@ describe.skipIf(NO_HELM)(`the rendered chart${NO_HELM ? ` (skipped: ${NO_HELM})`
     const annotations = (tier: string) => findResource(all, 'Ingress', `hoplog-${tier}`).metadata.annotations;
     expect(annotations('ingest')).toEqual({ issuer: 'letsencrypt' });
     expect(annotations('api')).toEqual({ issuer: 'letsencrypt', 'body-size': '20m' });
+  });
+
+  describe('with a Gateway, certificates for domains of workspaces, and additions to pods', () => {
+    const values = INSTALLATIONS['a Gateway, certificates for domains of workspaces, and additions to pods'];
+    const all = () => render(values);
+
+    test('every resource has the labels and annotations of values, beside its own', () => {
+      for (const { kind, metadata } of all()) {
+        expect(metadata.labels, `${kind} ${metadata.name}`).toMatchObject({ team: 'growth' });
+        expect(metadata.annotations, `${kind} ${metadata.name}`).toMatchObject({ cost: 'marketing' });
+      }
+      const { metadata } = podOf(all(), 'ingest');
+      expect(metadata.labels).toMatchObject({ team: 'growth', mesh: 'on', 'hoplog.dev/metrics': 'true' });
+      // They are what selects the pods: a label of values must not change it.
+      const selector = findResource(all(), 'StatefulSet', 'hoplog-ingest').spec.selector;
+      expect(JSON.stringify(selector)).not.toContain('team');
+    });
+
+    test('a pod has the containers, variables, and authorities that values add', () => {
+      const { containers, initContainers } = podOf(all(), 'ingest').spec;
+      expect(containers.map(({ name }) => name)).toEqual(['ingest', 'proxy']);
+      expect(initContainers).toHaveLength(1);
+      const jobs = all().filter(({ kind }) => kind === 'Job');
+      expect(jobs).toHaveLength(2);
+      for (const pod of [
+        ...TIERS.map((tier) => podOf(all(), tier)),
+        ...jobs.map(({ spec }) => spec.template),
+      ]) {
+        expect(environmentOf(pod)).toMatchObject({ NODE_EXTRA_CA_CERTS: '/etc/hoplog/ca/ca.crt' });
+        expect(Object.keys(environmentOf(pod))).toContain('NODE_IP');
+        expect(mountsOf(pod)).toContain('/etc/hoplog/ca');
+        const items = [{ key: 'ca.crt', path: 'ca.crt' }];
+        expect(pod.spec.volumes).toContainEqual({ name: 'ca', secret: { secretName: 'authorities', items } });
+      }
+    });
+
+    test('a Service has the port and the load balancer of values, and routes lead to that port', () => {
+      expect(findResource(all(), 'Service', 'hoplog-ingest').spec).toMatchObject({
+        type: 'LoadBalancer',
+        loadBalancerClass: 'service.k8s.aws/nlb',
+        loadBalancerSourceRanges: ['203.0.113.0/24'],
+        externalTrafficPolicy: 'Local',
+        ports: [{ name: 'http', port: 80, targetPort: 'http' }],
+      });
+      const route = findResource(all(), 'HTTPRoute', 'hoplog-ingest');
+      expect(route.metadata.annotations).toMatchObject({ timeout: '5s' });
+      expect(route.spec).toEqual({
+        parentRefs: [{ name: 'public', namespace: 'gateways' }],
+        hostnames: ['go.example'],
+        rules: [{ backendRefs: [{ name: 'hoplog-ingest', port: 80 }] }],
+      });
+      const api = findResource(all(), 'HTTPRoute', 'hoplog-api').spec;
+      expect(api.rules).toEqual([{ backendRefs: [{ name: 'hoplog-api', port: 3000 }] }]);
+    });
+
+    test('the proxy for domains has the shipped configuration, on ports that need no right', (context) => {
+      context.skip(spawnSync('caddy', ['version']).status !== 0, 'caddy is not installed');
+      const { data } = findResource(all(), 'ConfigMap', 'hoplog-domain-proxy');
+      const { env } =
+        findResource(all(), 'Deployment', 'hoplog-domain-proxy').spec.template.spec.containers[0] ?? {};
+      const environment = Object.fromEntries((env ?? []).map(({ name, value }) => [name, value]));
+      const { stdout, stderr } = spawnSync(
+        'caddy',
+        ['adapt', '--adapter', 'caddyfile', '--config', '/dev/stdin'],
+        {
+          input: data?.Caddyfile,
+          env: { PATH: process.env.PATH, ...environment },
+          encoding: 'utf8',
+        },
+      );
+      const { apps } = JSON.parse(stdout || stderr) as {
+        apps: { http: { http_port: number; https_port: number }; tls: { automation: unknown } };
+      };
+      expect(apps.http).toMatchObject({ http_port: 8080, https_port: 8443 });
+      const automation = JSON.stringify(apps.tls.automation);
+      expect(automation).toContain('"http://hoplog-domains:9464/tls/allowed"');
+      expect(automation).toContain('"https://acme.example/directory"');
+      const served = JSON.stringify(apps.http);
+      for (const dial of ['hoplog-ingest:80', 'hoplog-api:3000'])
+        expect(served).toContain(`"dial":"${dial}"`);
+      expect(served).toContain('go.example');
+    });
+
+    test('the proxy for domains may ask ingest, although values limit who reads metrics', () => {
+      const [, metrics] = findResource(all(), 'NetworkPolicy', 'hoplog-ingest').spec.ingress as {
+        from: unknown[];
+      }[];
+      expect(JSON.stringify(metrics?.from)).toContain('"app.kubernetes.io/component":"domain-proxy"');
+      const [api] =
+        (findResource(all(), 'NetworkPolicy', 'hoplog-workers').spec.ingress as { from: unknown[] }[]) ?? [];
+      expect(JSON.stringify(api?.from)).not.toContain('domain-proxy');
+    });
+
+    test.each<[string, Values, RegExp]>([
+      ['a Gateway without a name', { gateway: { ...values.gateway, parentRefs: [] } }, /gateway\.parentRefs/],
+      ['no account', { domainProxy: { enabled: true } }, /domainProxy\.email/],
+      ['no trusted networks', { trustProxy: '' }, /trustProxy must contain/],
+      ['a name of a variable that is missing', { extraEnv: [{ value: 'x' }] }, /extraEnv/],
+    ])('values with %s are refused, and the message names it', (_, change, message) => {
+      expect(() => render({ ...values, ...change })).toThrow(message);
+    });
+  });
+
+  test('Strimzi spreads replicas by a label of nodes, and manages topics, if values say so', () => {
+    const kafka = (values: Values) => findResource(render(values), 'Kafka', 'hoplog').spec;
+    const zones = INSTALLATIONS['brokers of Strimzi in three zones, for other applications too'];
+    expect(kafka(zones)).toMatchObject({
+      kafka: { rack: { topologyKey: 'topology.kubernetes.io/zone' } },
+      entityOperator: { userOperator: {}, topicOperator: {} },
+    });
+    expect(kafka(BUNDLED)).not.toHaveProperty('kafka.rack');
+    expect(kafka(BUNDLED).entityOperator).toEqual({ userOperator: {} });
   });
 
   test('the Job of migrations has a place and a deadline, and every pod the given account', () => {

@@ -48,6 +48,7 @@ export type Volume = {
 };
 export type PodSpec = {
   containers: Container[];
+  initContainers?: Container[];
   volumes?: Volume[];
   securityContext?: { runAsUser?: number; runAsGroup?: number; fsGroup?: number };
   terminationGracePeriodSeconds?: number;

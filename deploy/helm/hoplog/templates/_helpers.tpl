@@ -10,6 +10,16 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{ include "hoplog.selector" . }}
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* Annotations of a resource. Call with (dict "root" $ "own" MAP). */}}
+{{- define "hoplog.annotations" -}}
+{{- with merge (dict) .own .root.Values.commonAnnotations }}
+annotations: {{ toYaml . | nindent 2 }}
+{{- end }}
 {{- end }}
 
 {{- define "hoplog.selector" -}}
@@ -62,7 +72,7 @@ tolerations: {{ toYaml . | nindent 2 }}
 {{- with $tier.affinity }}
 affinity: {{ toYaml . | nindent 2 }}
 {{- end }}
-{{- if ne .tier "migrate" }}
+{{- if has .tier (list "ingest" "api" "workers") }}
 topologySpreadConstraints:
   - maxSkew: 1
     topologyKey: topology.kubernetes.io/zone
@@ -82,6 +92,38 @@ topologySpreadConstraints:
 {{- $scrape = dict "prometheus.io/scrape" "true" "prometheus.io/port" "9464" "prometheus.io/path" "/metrics" -}}
 {{- end -}}
 {{- with merge (dict) (index .root.Values .tier).podAnnotations $scrape }}{{ toYaml . }}{{ end -}}
+{{- end }}
+
+{{/* Labels of a tier's pods. Call with (dict "root" $ "tier" NAME). */}}
+{{- define "hoplog.podLabels" -}}
+{{ include "hoplog.selector" .root }}
+app.kubernetes.io/component: {{ .tier }}
+hoplog.dev/metrics: "true"
+{{- with merge (dict) (index .root.Values .tier).podLabels .root.Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* Containers beside a tier's process. Call with (dict "root" $ "tier" NAME). */}}
+{{- define "hoplog.sidecars" -}}
+{{- with (index .root.Values .tier).sidecars }}{{ toYaml . }}{{ end -}}
+{{- end }}
+
+{{/* Type and load balancer of a Service, from its values. */}}
+{{- define "hoplog.serviceType" -}}
+type: {{ .type }}
+{{- if ne .type "ClusterIP" }}
+# Keeps the visitor's address, which country and city come from.
+externalTrafficPolicy: Local
+{{- end }}
+{{- if eq .type "LoadBalancer" }}
+{{- with .loadBalancerClass }}
+loadBalancerClass: {{ . | quote }}
+{{- end }}
+{{- with .loadBalancerSourceRanges }}
+loadBalancerSourceRanges: {{ toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
 {{- end }}
 
 {{/* Labels of a tier's pods in one line. Call with (dict "root" $ "tier" NAME). */}}

@@ -45,6 +45,7 @@ Keys of existingSecret that a process gets as files, as a JSON object {"keys": [
 - { name: {{ $name }}, value: {{ $value | quote }} }
 {{- end }}
 {{- end }}
+{{- include "hoplog.extraEnv" .root }}
 {{- end }}
 
 {{/* The volume with these files; empty without any. Call as hoplog.secretKeys. */}}

@@ -75,11 +75,40 @@
 - { name: data, mountPath: /data }
 - { name: tmp, mountPath: /tmp }
 {{ include "hoplog.secretsMount" (dict "root" . "isMigration" false) }}
+{{- include "hoplog.extraMounts" . }}
 - { name: blocked-domains, mountPath: /etc/hoplog/blocked, readOnly: true }
 {{- if include "hoplog.kafkaCa" . }}
 - { name: kafka-ca, mountPath: /etc/hoplog/kafka, readOnly: true }
 {{- end }}
+{{- end }}
+
+{{/* Mounts that values add to every container of Hoplog. */}}
+{{- define "hoplog.extraMounts" -}}
+{{- if .Values.caSecret }}
+- { name: ca, mountPath: /etc/hoplog/ca, readOnly: true }
+{{- end }}
 {{- with .Values.extraVolumeMounts }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* Their volumes. */}}
+{{- define "hoplog.extraVolumes" -}}
+{{- with .Values.caSecret }}
+- name: ca
+  secret: { secretName: {{ . | quote }}, items: [{ key: ca.crt, path: ca.crt }] }
+{{- end }}
+{{- with .Values.extraVolumes }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* Variables that values add to every container of Hoplog. Node.js reads the first when it starts. */}}
+{{- define "hoplog.extraEnv" -}}
+{{- if .Values.caSecret }}
+- { name: NODE_EXTRA_CA_CERTS, value: /etc/hoplog/ca/ca.crt }
+{{- end }}
+{{- with .Values.extraEnv }}
 {{ toYaml . }}
 {{- end }}
 {{- end }}
@@ -87,9 +116,7 @@
 {{- define "hoplog.volumes" -}}
 - { name: tmp, emptyDir: {} }
 {{ include "hoplog.secretsVolume" (dict "root" . "isMigration" false) }}
-{{- with .Values.extraVolumes }}
-{{ toYaml . }}
-{{- end }}
+{{- include "hoplog.extraVolumes" . }}
 - name: blocked-domains
   configMap: { name: {{ include "hoplog.fullname" . }}-blocked-domains }
 {{- with include "hoplog.kafkaCa" . }}
