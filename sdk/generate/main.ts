@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Document } from './document.ts';
+import { pythonFiles } from './python.ts';
 import { typescriptFiles } from './typescript.ts';
 
 /**
@@ -13,8 +14,12 @@ import { typescriptFiles } from './typescript.ts';
 const [, , folder = join(import.meta.dirname, '..')] = process.argv;
 const [document] = JSON.parse(await text(process.stdin)) as Document[];
 if (document === undefined) throw new Error('standard input must be the output of api/print-openapi.ts');
-const files = Object.entries(await typescriptFiles(document)).map(
-  ([name, content]) => [`typescript/src/generated/${name}`, content] as const,
+const generated = {
+  'typescript/src/generated': await typescriptFiles(document),
+  'python/hoplog/_generated': pythonFiles(document),
+};
+const files = Object.entries(generated).flatMap(([place, texts]) =>
+  Object.entries(texts).map(([name, content]) => [join(place, name), content] as const),
 );
 for (const [name, content] of files) {
   const path = join(folder, name);

@@ -1,22 +1,24 @@
 import { execFileSync } from 'node:child_process';
-import { copyFile, cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { copyFile, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 
 /**
- * Builds the package in `dist/`, as ES modules and for `require`, each with its types:
+ * Builds the package, as ES modules and for `require`, each with its types. `npm pack` does so first, here; another
+ * folder gets the whole package:
  *
- *   npm pack --ignore-scripts=false
+ *   node sdk/typescript/build.ts [FOLDER]
  */
 
 const HERE = import.meta.dirname;
 const ROOT = join(HERE, '../..');
-const at = (path: string) => join(HERE, path);
+const target = resolve(process.argv[2] ?? HERE);
+const at = (path: string) => join(target, path);
 
+await mkdir(target, { recursive: true });
 await rm(at('dist'), { recursive: true, force: true });
-execFileSync(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', HERE], {
-  stdio: 'inherit',
-});
+const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
+execFileSync(process.execPath, [compiler, '-p', HERE, '--outDir', at('dist/esm')], { stdio: 'inherit' });
 for (const name of await readdir(at('dist/esm'), { recursive: true })) {
   if (!name.endsWith('.d.ts')) continue;
   // A declaration names its sources, which the package does not have.
@@ -27,7 +29,7 @@ await cp(at('dist/esm'), at('dist/cjs'), { recursive: true });
 await writeFile(at('dist/cjs/package.json'), '{ "type": "commonjs" }\n');
 for (const format of ['esm', 'cjs'] as const) {
   await build({
-    entryPoints: [at('src/index.ts')],
+    entryPoints: [join(HERE, 'src/index.ts')],
     outfile: at(`dist/${format}/index.js`),
     bundle: true,
     format,
@@ -37,3 +39,5 @@ for (const format of ['esm', 'cjs'] as const) {
   });
 }
 await copyFile(join(ROOT, 'LICENSE'), at('LICENSE'));
+if (target !== HERE)
+  for (const name of ['package.json', 'README.md']) await copyFile(join(HERE, name), at(name));

@@ -1,31 +1,53 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '../..');
-const SDK = join(ROOT, 'sdk/typescript');
+const BUILD = join(ROOT, 'sdk/typescript/build.ts');
+const VENV = join(import.meta.dirname, '.venv/bin');
 
-/** What the package exports. */
-export type TypeScriptSdk = typeof import('../../sdk/typescript/src/index.ts');
+/** Python with what `requirements.txt` names. */
+export const PYTHON = join(VENV, 'python');
+/** Null where it is not installed as a whole, with the reason. */
+export const NO_PYTHON = existsSync(join(VENV, 'uvicorn'))
+  ? null
+  : 'no environment of Python: python3 -m venv test/sdk/.venv && test/sdk/.venv/bin/pip install -r test/sdk/requirements.txt';
 
-/**
- * Packs the TypeScript SDK as a release does, and installs that package into a new folder, as a user does.
- *
- * @returns the exports of the installed package
- */
-export async function installTypeScriptSdk(folder: string): Promise<TypeScriptSdk> {
+/** A program that uses an SDK. */
+export type Runtime = { command: string; extension: string; flags: string[]; env: NodeJS.ProcessEnv };
+
+/** Packs the TypeScript SDK as a release does, and installs that package into a new folder, as a user does. */
+export async function installTypeScriptSdk(folder: string): Promise<Runtime> {
   await mkdir(folder, { recursive: true });
-  const node = [process.execPath, ['--disable-warning=ExperimentalWarning', join(SDK, 'build.ts')]] as const;
-  await run(...node);
-  await run('npm', ['pack', SDK, '--ignore-scripts', '--pack-destination', folder], { cwd: folder });
+  const source = join(folder, 'typescript-source');
+  await run(process.execPath, ['--disable-warning=ExperimentalWarning', BUILD, source]);
+  await run('npm', ['pack', source, '--ignore-scripts', '--pack-destination', folder], { cwd: folder });
   const [packed = ''] = (await readdir(folder)).filter((name) => name.endsWith('.tgz'));
   await writeFile(join(folder, 'package.json'), '{ "type": "module", "private": true }');
-  await run('npm', ['install', '--offline', '--ignore-scripts', '--no-audit', '--no-fund', `./${packed}`], {
-    cwd: folder,
-  });
-  return import(join(folder, 'node_modules/@hoplog/sdk/dist/esm/index.js'));
+  const options = ['--offline', '--ignore-scripts', '--no-audit', '--no-fund'];
+  await run('npm', ['install', ...options, `./${packed}`], { cwd: folder });
+  return {
+    command: process.execPath,
+    extension: 'mjs',
+    flags: ['--disable-warning=ExperimentalWarning'],
+    env: {},
+  };
+}
+
+/** Builds the wheel of the Python SDK, and installs it into a new folder. Its dependencies are in the environment. */
+export async function installPythonSdk(folder: string): Promise<Runtime> {
+  const source = join(folder, 'python-source');
+  await cp(join(ROOT, 'sdk/python'), source, { recursive: true, dereference: true });
+  const pip = (...args: string[]) =>
+    run(PYTHON, ['-m', 'pip', '--disable-pip-version-check', '--quiet', ...args], { cwd: folder });
+  await pip('wheel', '--no-build-isolation', '--no-deps', '--wheel-dir', folder, source);
+  const [wheel = ''] = (await readdir(folder)).filter((name) => name.endsWith('.whl'));
+  const packages = join(folder, 'packages');
+  await pip('install', '--no-index', '--no-deps', '--target', packages, wheel);
+  return { command: PYTHON, extension: 'py', flags: [], env: { PYTHONPATH: packages } };
 }
 
 /** Lets programs of the folder import a package of the repository, or of another folder. */

@@ -9,7 +9,14 @@ import { freePort } from '../../cli/embedded/free-port.ts';
 import { newSecret, printSecret, signatureHeaders } from '../../core/webhooks/signature.ts';
 import { blocksOf, readDocument } from '../docs/markdown.ts';
 import { until } from '../support/until.ts';
-import { installTypeScriptSdk, linkPackage } from './packed.ts';
+import {
+  installPythonSdk,
+  installTypeScriptSdk,
+  linkPackage,
+  NO_PYTHON,
+  PYTHON,
+  type Runtime,
+} from './packed.ts';
 
 /** The handlers of the guide on SDKs, each in its framework, with the packed SDKs. */
 
@@ -21,10 +28,12 @@ const body = JSON.stringify({ id: 'e-1', type: 'sale.created', created_at: 'now'
 type Send = (body: string, headers: Record<string, string>) => Promise<{ status: number; text: string }>;
 
 let folder: string;
+let python: Runtime;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'hoplog-handlers-'));
   await installTypeScriptSdk(folder);
+  if (NO_PYTHON === null) python = await installPythonSdk(folder);
   await linkPackage(folder, 'fastify');
   if (existsSync(FRAMEWORKS))
     for (const name of ['express', 'hono']) await linkPackage(folder, name, FRAMEWORKS);
@@ -51,7 +60,7 @@ async function write(framework: string): Promise<string> {
 async function serve(command: string, args: string[], port: number): Promise<Send> {
   const child = spawn(command, args, {
     cwd: folder,
-    env: { ...process.env, PORT: String(port), HOPLOG_WEBHOOK_SECRET: printSecret(secret) },
+    env: { ...process.env, ...python?.env, PORT: String(port), HOPLOG_WEBHOOK_SECRET: printSecret(secret) },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const ended = once(child, 'exit');
@@ -117,4 +126,24 @@ describe('the handler of the guide responds 204 to a genuine event alone, in', (
     const args = isOfWeb ? [server, file] : [file];
     await expectOnlyGenuine(await serve(process.execPath, args, await freePort()));
   });
+
+  test.for(['FastAPI', 'Django'])('%s', async (framework, { skip }) => {
+    skip(NO_PYTHON !== null, NO_PYTHON ?? '');
+    const name = framework.toLowerCase();
+    writeFileSync(join(folder, `${name}_hooks.py`), handlerOf(framework, 'python'));
+    writeFileSync(join(folder, 'django_site.py'), DJANGO_SITE);
+    const port = await freePort();
+    const app = framework === 'FastAPI' ? 'fastapi_hooks:app' : 'django_site:app';
+    const args = ['-m', 'uvicorn', app, '--port', String(port), '--log-level', 'error'];
+    await expectOnlyGenuine(await serve(PYTHON, args, port));
+  });
 });
+
+/** Settings of a project, and its application. */
+const DJANGO_SITE = `
+from django.conf import settings
+from django.core.asgi import get_asgi_application
+
+settings.configure(ROOT_URLCONF="django_hooks", ALLOWED_HOSTS=["*"], SECRET_KEY="tests")
+app = get_asgi_application()
+`;

@@ -85,6 +85,20 @@ test('what is not a response of the API is an error that shows it', async () => 
   }
 });
 
+test('a redirect is not followed: it would make a GET of a create', async () => {
+  const moved: Reply = (response) => response.writeHead(301, { location: '/api/v1/folders' }).end();
+  const { hoplog, got } = await scripted([moved, OK], { retries: 0 });
+  const error = await failed(hoplog.folders.create({ name: 'F' }));
+  expect([error.status, error.code, got.length]).toEqual([301, 'unexpected_response', 1]);
+});
+
+test('an error without a response says why there is none', async () => {
+  const hoplog = new Hoplog({ key: 'k', baseUrl: 'http://127.0.0.1:1', retries: 0 });
+  const error = await failed(hoplog.me.get());
+  expect([error.status, error.code]).toEqual([0, 'network']);
+  expect(error.message).toMatch(/127\.0\.0\.1:1\/api\/v1\/me.*(refused|bad port)/i);
+});
+
 test.each([
   ['no response', cut],
   ['a response that breaks off', cutInBody],

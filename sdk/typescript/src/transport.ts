@@ -22,10 +22,9 @@ export type Transport = (operation: Operation, call: Call, options?: RequestOpti
 export function createTransport(settings: Settings): Transport {
   return async (operation, call, options = {}) => {
     const url = urlOf(settings, operation, call);
-    const request: RequestInit = {
-      method: operation.method,
-      headers: headersOf(settings, operation, call, options),
-    };
+    const headers = headersOf(settings, operation, call, options);
+    // A redirect would make a GET of a create. Workers of Cloudflare know no `error`.
+    const request: RequestInit = { method: operation.method, headers, redirect: 'manual' };
     if (call.body !== undefined) {
       request.body = operation.body === 'text' ? (call.body as string) : JSON.stringify(call.body);
     }
@@ -71,7 +70,7 @@ async function attemptOnce(
   } catch (error) {
     if (signal?.aborted) throw signal.reason;
     if (error instanceof HoplogError) throw error;
-    const said = error instanceof Error ? error.message : String(error);
+    const said = reasonOf(error);
     const message = isLate
       ? `no response from ${url} within ${timeoutMs} ms`
       : `no response from ${url}: ${said}`;
@@ -80,6 +79,13 @@ async function attemptOnce(
     clearTimeout(timer);
     if (!isStream) signal?.removeEventListener('abort', abort);
   }
+}
+
+/** What `fetch` throws often has its reason in its cause. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { message, code } = (error.cause ?? {}) as { message?: string; code?: string };
+  return [error.message, message || code].filter(Boolean).join(': ');
 }
 
 function jsonOf(response: Response, text: string): unknown {
