@@ -103,9 +103,19 @@ describe('clicks that are imported', () => {
     const { body } = await send(workspace, `ts,slug,visitor\n${ts},in-reports,anna\n${ts},in-reports,ben\n`);
     expect(body).toMatchObject({ created: 2, clicks: 2 });
     expect(await figures(workspace)).toEqual({ channels: 2, links: 2, query: 2, visitors: 2, exported: 2 });
+    // A click of a visitor at the same time is in the poll.
+    const own = {
+      workspace_id: workspace.workspace.id,
+      visitor_id: uuidv7(),
+      ts: ts.slice(0, -1).replace('T', ' '),
+    };
+    await api.stores.clickhouse.insert({ table: 'clicks', values: [own], format: 'JSONEachRow' });
+    await passWatermark();
     const since = new Date(Date.now() - 3_600_000).toISOString();
-    const poll = await workspace.get<{ clicks: object[] }>(`/clicks?since=${since}`);
-    expect(poll.body.clicks).toEqual([]);
+    const poll = await workspace.get<{ clicks: { visitor_id: string }[] }>(
+      `/clicks?since=${since}&orphans=include`,
+    );
+    expect(poll.body.clicks.map(({ visitor_id }) => visitor_id)).toEqual([own.visitor_id]);
     const me = await workspace.get<{ plan: { limits: { events: { used: number } } } }>('/me');
     expect(me.body.plan.limits.events.used).toBe(0);
   });

@@ -219,7 +219,13 @@ test('a text that is not an export, is empty or has too many rows creates nothin
     const answer = await shop.post('/links/import', { text });
     expect([answer.status, answer.body.error.details?.[0]?.path]).toEqual([400, 'text']);
   }
-  for (const body of [{}, { text: 1 }, { text: 'a', channel: 'myspace' }]) {
+  const list = 'slug,url\nlisted,https://shop.example/l\n';
+  const other = await shop.post('/links/import', { text: list, from: 'dub' });
+  expect([other.status, other.body.error.details?.[0]]).toMatchObject([
+    400,
+    { path: 'from', message: expect.stringMatching(/not an export of Dub: its columns are slug, url/) },
+  ]);
+  for (const body of [{}, { text: 1 }, { text: 'a', channel: 'myspace' }, { text: list, from: 'fax' }]) {
     expect((await shop.post('/links/import', body)).status).toBe(400);
   }
   expect(await importText('destination_url,name\n')).toEqual({

@@ -5,7 +5,7 @@ import type { Format } from './formats/format.ts';
 import { hostOfRow, ONLY_ID, type RowHost, slugOfShortUrl } from './meaning/address.ts';
 import { carriedOf, folderOf } from './meaning/carried.ts';
 import { passwordOf } from './meaning/password.ts';
-import { stateOf } from './meaning/state.ts';
+import { refuseMissingRules, stateOf } from './meaning/state.ts';
 import { RowProblem, type SourceRow, textOf } from './source-row.ts';
 
 /** A link of a row, with the body of its create. */
@@ -55,6 +55,7 @@ export function linksOfRow(
     for (const one of read) {
       const link = one.printed ?? nameOfRow(row) ?? slugOf(one);
       attempt(link, () => {
+        refuseMissingRules(row, one.body);
         const host = hostOfRow(row, one.body.slug, one.printed);
         const place = placeOf(host, one, defaults.domains);
         const carried = carriedOf(row, one.body);

@@ -18,22 +18,32 @@ const DEPTH = 4;
 const NOT_OF_LINK =
   /^(?:user|owner|creator|createdby|updatedby|author|account|member|customer|workspace|team|organi[sz]ation|metadata|rules|redirectrules|targeting|geo|testvariants|stats|analytics|utm|folder|tags|partner|program)$/;
 
+const read = new WeakMap<object, readonly NestedValue[]>();
+
 /**
- * Yields the values of a row and of the objects and lists in it, also of JSON in a cell of CSV, except of those about
+ * Returns the values of a row and of the objects and lists in it, also of JSON in a cell of CSV, except of those about
  * something else than the link.
  */
-export function* nestedValues(values: object, around: NestedValue | null = null): Generator<NestedValue> {
+export function nestedValues(values: object): readonly NestedValue[] {
+  const found = read.get(values) ?? [...valuesIn(values, null)];
+  read.set(values, found);
+  return found;
+}
+
+function* valuesIn(values: object, around: NestedValue | null): Generator<NestedValue> {
   for (const [name, value] of Object.entries(values)) {
-    const own = lettersOf(name);
     const found: NestedValue = {
       top: around?.top ?? name,
       column: around === null ? name : `${around.column}.${name}`,
-      path: [...(around?.path ?? []), own],
+      // `meta.validUntil` as a column of CSV
+      path: [...(around?.path ?? []), ...name.split('.').map(lettersOf)],
       value,
     };
     const inner = objectIn(value);
+    const outer = inner === null ? found.path.slice(0, -1) : found.path;
+    if (outer.length > DEPTH || outer.some((one) => NOT_OF_LINK.test(one))) continue;
     if (inner === null) yield found;
-    else if (found.path.length <= DEPTH && !NOT_OF_LINK.test(own)) yield* nestedValues(inner, found);
+    else yield* valuesIn(inner, found);
   }
 }
 

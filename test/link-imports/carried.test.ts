@@ -76,7 +76,7 @@ test('what was switched off elsewhere is an error that names the column, and doe
     ),
     ['in1', 'settings.disabled', [{ slug: 'in1', url: to('in1'), settings: { disabled: true } }]],
     ['in2', 'meta.state.active', [{ slug: 'in2', url: to('in2'), meta: { state: { active: false } } }]],
-    ['in3', 'banned', [{ slug: 'in3', url: to('in3'), banned: { reason: 'spam' } }]],
+    ['in3', 'banned.reason', [{ slug: 'in3', url: to('in3'), banned: { reason: 'spam' } }]],
     ['in4', 'deleted.at', [{ slug: 'in4', url: to('in4'), deleted: { at: '2024-01-01' } }]],
     ['in5', 'options.status', `slug,url,options\nin5,${to('in5')},"{""status"":""paused""}"\n`],
     [
@@ -90,6 +90,13 @@ test('what was switched off elsewhere is an error that names the column, and doe
       'meta.hasRedirectRules',
       [{ shortCode: 'in8', longUrl: to('in8'), meta: { hasRedirectRules: true } }],
     ],
+    ['in9', 'state.name', [{ slug: 'in9', url: to('in9'), state: { name: 'disabled' } }]],
+    ['in10', 'Status.Code', [{ slug: 'in10', url: to('in10'), Status: { Code: 'BANNED' } }]],
+    ['in11', 'hasRules', [{ slug: 'in11', url: to('in11'), hasRules: true, rules: [{ if: 'de' }] }]],
+    ['in12', 'redirectRules', `shortCode,longUrl,redirectRules\nin12,${to('in12')},some\n`],
+    ['in13', 'is_link_active', [{ slug: 'in13', url: to('in13'), is_link_active: 'off' }]],
+    ['in14', 'disabled_reason', `slug,url,disabled_reason\nin14,${to('in14')},abuse\n`],
+    ['in15', 'meta.status', `slug,url,meta.status\nin15,${to('in15')},inactive\n`],
     ['over1', 'status', `slug,url,status\nover1,${to('over1')},expired\n`],
     ['over2', 'status', [{ slug: 'over2', url: to('over2'), status: 'expired', expires_at: '2999-01-01' }]],
   ];
@@ -135,6 +142,8 @@ test('an end is taken over, whatever its column is called and however its time i
     ['valid_thru', '2020-01-01T12:00:00Z'],
     ['active_until', '2020-01-01T12:00:00Z'],
     ['Gültig bis', '2020-01-01T12:00:00Z'],
+    ['link expiration', '2020-01-01T12:00:00Z'],
+    ['expires_on_date', '2020-01-01T12:00:00Z'],
   ];
   for (const [nth, [name, value]] of ends.entries()) {
     const slug = `end${nth}`;
@@ -147,6 +156,8 @@ test('an end is taken over, whatever its column is called and however its time i
     await expect.poll(() => status(slug)).toBe(410);
   }
   const inside: [slug: string, more: object][] = [
+    ['inside5', { 'meta.validUntil': '2020-01-01T12:00:00Z' }],
+    ['inside6', { expires_at: '2999-01-01T00:00:00Z', expiry: '2020-01-01T12:00:00Z' }],
     ['inside1', { expiration: { enabled: true, date: '2020-01-01T12:00:00Z' } }],
     ['inside2', { settings: { expires_at: 1_577_880_000_000 } }],
     ['inside3', { Meta: { ValidUntil: '2020-01-01T12:00:00Z' } }],
@@ -164,10 +175,23 @@ test('an end is taken over, whatever its column is called and however its time i
   };
   expect(await imported([{ slug: 'others', url: to('others'), ...others }])).toMatchObject({ created: 1 });
   expect((await visitNew(`${ingest.url}/others`)).location?.pathname).toBe('/others');
+  const unlimited = { expires_at: 'never', valid_until: '0001-01-01T00:00:00Z', max_clicks: 'Unlimited' };
+  expect(await imported([{ slug: 'endless', url: to('endless'), ...unlimited }])).toMatchObject({
+    created: 1,
+  });
+  expect(await link('endless')).toMatchObject({ expires_at: null, max_clicks: null });
   expect(await imported([{ path: 'span', originalURL: to('span'), ttl: 604_800_000 }])).toMatchObject({
     created: 0,
     errors: [{ link: 'span', field: 'ttl' }],
   });
+  for (const own of [
+    `destination_url,name,slug,expires_at\n${to('own-end')},Own,own-end,2020-01-01 12:00:00\n`,
+    [{ destination_url: to('own-end2'), name: 'Own', slug: 'own-end2', expires_at: 1_577_880_000 }],
+  ]) {
+    expect(await imported(own)).toMatchObject({ created: 1, errors: [] });
+  }
+  for (const slug of ['own-end', 'own-end2'])
+    expect(await link(slug)).toMatchObject({ expires_at: '2020-01-01T12:00:00.000Z' });
   await imported(`slug,url,max_clicks,clicks\nlast,${to('last')},3,2\n`);
   expect(await link('last')).toMatchObject({ max_clicks: 1 });
   expect((await visitNew(`${ingest.url}/last`)).location?.pathname).toBe('/last');
@@ -208,6 +232,17 @@ test("Dub's card, Bitly's deep links, Short.io's pixels, and Rebrandly's forward
   await visitNew(`${ingest.url}/deep`);
   const phone = await visit(`${ingest.url}/deep`, { headers: { 'user-agent': PHONE } });
   expect(phone.location?.href).toMatch(app);
+  const csv = `id,link,long_url,DeepLinks\nbit.ly/deep2,https://bit.ly/deep2,${to('deep2')},"[{""OS"":""iOS"",""install_url"":""${app}""},{""os"":""web""}]"\n`;
+  expect((await imported(csv)).unknown_columns).toEqual(['DeepLinks']);
+  expect(await link('deep2')).toMatchObject({ targeting: { ios: app } });
+  const rule = {
+    longUrl: to('de'),
+    priority: 1,
+    conditions: [{ type: 'language', matchKey: null, matchValue: 'de' }],
+  };
+  const cell = JSON.stringify([rule]).replaceAll('"', '""');
+  await imported(`shortCode,longUrl,hasRedirectRules,redirectRules\nruled,${to('ruled')},true,"${cell}"\n`);
+  expect((await link('ruled'))?.rules).toMatchObject([{ destination_url: to('de') }]);
 
   await imported([
     { originalURL: to('pixels'), path: 'pixels', integrationFB: '123456789012', cloaking: true },

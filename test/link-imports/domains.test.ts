@@ -135,6 +135,7 @@ test('a domain is taken under any key, in any nesting, and a row that tells only
     ['d9', [{ slug: 'd9', url: to('d9'), shortLink: { url: `https://${go}/d9` } }]],
     ['d10', `slug,url,vanity_domain,landing_domain\nd10,${to('d10')},${go},shop.example\n`],
     ['d11', `address,target,domain_id,link\nd11,${to('d11')},7,https://${go}/d11\n`],
+    ['d14', [{ path: 'd14', originalURL: to('d14'), shortURL: `https://${go}/else` }]],
     ['d13', [{ shortCode: 'd13', longUrl: to('d13'), Domain: { Authority: go } }]],
     ['d12', [{ destination_url: to('d12'), name: 'D', slug: 'd12', Domain: go }]],
   ];

@@ -99,7 +99,10 @@ const EXPECTED = {
 
 describe.each(Object.entries(EXPECTED))('an export of %s', (from, expected) => {
   test('is imported once: referrers with codes, customers, and commissions that sum to the file’s', async () => {
+    const dry = await run(from, fixture(from), { dryRun: true });
+    expect(await countRows(api, shop, 'enrollments')).toBe(0);
     const first = await run(from, fixture(from));
+    expect({ ...dry, progress: [] }).toEqual({ ...first, dry_run: true, progress: [] });
     expect(first.errors).toEqual([]);
     expect(counts(first)).toEqual([[2, 0], [2, 0], expected.commissions]);
     expect(first.sum).toEqual({ currency: 'usd', files: expected.sum, ledger: expected.sum });

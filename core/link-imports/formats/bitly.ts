@@ -1,6 +1,6 @@
 import type { CreateRow } from '../create-row.ts';
 import { hostOfUrl } from '../meaning/address.ts';
-import { nestedValues } from '../nested-values.ts';
+import { nestedValues, objectIn } from '../nested-values.ts';
 import { nameOf, RowProblem, type SourceRow, textOf } from '../source-row.ts';
 import { linkName, listOf, slugOfUrl, tagsOf } from '../values.ts';
 import type { Format } from './format.ts';
@@ -47,7 +47,7 @@ function linksIn(value: unknown): string[] {
   const items = Array.isArray(value) ? value : [];
   const objects = items.filter((one) => typeof one === 'object' && one !== null);
   const inObjects = objects.flatMap((one: object) =>
-    [...nestedValues(one)].flatMap(({ value }) =>
+    nestedValues(one).flatMap(({ value }) =>
       typeof value === 'string' && hostOfUrl(value) !== null && slugOfUrl(value) !== '' ? [value] : [],
     ),
   );
@@ -79,14 +79,17 @@ function readLink(
 
 /** Bitly's `deeplinks`: the address in an app where it is a whole one, else the app's page in its store. */
 function targetingOf(row: SourceRow): { targeting?: Record<string, string> } {
-  const given = row.columns.get('deeplinks')?.value;
-  const links = Array.isArray(given) ? given : [];
-  const targets = links.flatMap((one: unknown) => {
-    const { os, app_uri_path: app, install_url: store } = Object(one) as Record<string, unknown>;
+  const given = objectIn(row.columns.get('deeplinks')?.value);
+  const links: unknown[] = Array.isArray(given) ? given : given === null ? [] : [given];
+  const targets = links.flatMap((one) => {
+    const fields = Object.entries(Object(one)).map(([name, value]) => [name.toLowerCase(), value]);
+    const { os: system, app_uri_path: app, install_url: store } = Object.fromEntries(fields);
+    const os = String(system).toLowerCase();
     const url = [app, store].find(
       (text) => typeof text === 'string' && /^[a-z][a-z0-9+.-]*:\/\//i.test(text),
     );
     return (os === 'ios' || os === 'android') && typeof url === 'string' ? [[os, url] as const] : [];
   });
+  if (targets.length < links.length) row.columns.left.add('deeplinks');
   return targets.length === 0 ? {} : { targeting: Object.fromEntries(targets) };
 }

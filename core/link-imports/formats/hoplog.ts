@@ -55,6 +55,8 @@ const READERS: Readonly<Record<string, Reader>> = {
   preview: asJson,
 };
 
+/** Fields that the reader of all formats reads, see `meaning/`. */
+const READ_FOR_ALL = ['password', 'domain', 'expires_at', 'starts_at'];
 /** The fields by {@link columnKey}: `Max clicks` and `maxClicks` are `max_clicks`. */
 const FIELDS = new Map(Object.keys(READERS).map((field) => [columnKey(field), field]));
 /** `targeting.mobile`, `retargeting.facebook`, `preview.title`, …: a field of a field. */
@@ -104,8 +106,7 @@ function bodyOf(row: SourceRow): CreateRow['body'] {
     const name = fieldOf(column);
     if (name === null) continue;
     row.columns.get(key);
-    // Read by the reader of all formats, see `meaning/`.
-    if (name === 'password' || name === 'domain') continue;
+    if (READ_FOR_ALL.includes(name)) continue;
     if (typeof value !== 'string') {
       if (value !== null) body[name] = value;
       continue;

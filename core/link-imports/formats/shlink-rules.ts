@@ -1,5 +1,9 @@
+import { objectIn } from '../nested-values.ts';
 import { RowProblem } from '../source-row.ts';
 import { instantText } from '../values.ts';
+
+/** A cell without rules. */
+const NONE = /^(?:|null|none|false|0|no)$/i;
 
 /**
  * Converts the rules of Shlink, as `GET /rest/v3/short-urls/{shortCode}/redirect-rules` returns them in `redirectRules`
@@ -8,8 +12,13 @@ import { instantText } from '../values.ts';
  *
  * @throws {RowProblem} for a condition that has no counterpart: without it the rule would decide for others
  */
-export function shlinkRules(given: unknown): unknown[] | null {
-  if (!Array.isArray(given) || given.length === 0) return null;
+export function shlinkRules(value: unknown): unknown[] | null {
+  const given = objectIn(value);
+  if (!Array.isArray(given)) {
+    if (given === null && NONE.test(String(value ?? '').trim())) return null;
+    throw new RowProblem('redirectRules', 'must be a list of rules, as the API of Shlink responds');
+  }
+  if (given.length === 0) return null;
   return given
     .map((rule) => rule as { longUrl?: unknown; priority?: unknown; conditions?: unknown })
     .toSorted((a, b) => Number(a.priority ?? 0) - Number(b.priority ?? 0))

@@ -89,7 +89,7 @@ export function slugOfShortUrl(row: SourceRow): string | null {
 type Entry = NestedValue & { key: string };
 
 function entriesOf(row: SourceRow): Entry[] {
-  return [...nestedValues(row.values)].map((one) => ({ ...one, key: one.path.join('') }));
+  return nestedValues(row.values).map((one) => ({ ...one, key: one.path.join('') }));
 }
 
 /**
@@ -151,8 +151,10 @@ function hostOfShortUrl(entries: readonly Entry[], slug: unknown): (Entry & { ho
   for (const entry of entries) {
     if (typeof entry.value !== 'string' || !SHORT_URL.test(entry.key)) continue;
     const host = hostOfUrl(entry.value);
-    // Another column of this name may be the destination.
-    if (host !== null && slugKey(slugOfUrl(entry.value)) === slugKey(slug)) return { ...entry, host };
+    // A column `link` or `slug` may have the destination.
+    const isShort = !/^(?:slug|link|permalink)$/.test(entry.key);
+    if (host !== null && (isShort || slugKey(slugOfUrl(entry.value)) === slugKey(slug)))
+      return { ...entry, host };
   }
   return null;
 }
