@@ -30,8 +30,9 @@ inChromium(async () => {
  * @returns the bodies' sizes as sent, compressed, request by request. Bytes
  */
 async function transferred(page: ConsolePage) {
-  // Responses of the load before must not be among them.
-  await page.waitForLoadState('networkidle');
+  // Responses of the load before must not be among them: its chart may come late.
+  const address = page.url();
+  await page.goto('about:blank');
   const protocol = await page.context().newCDPSession(page);
   await protocol.send('Network.enable');
   await protocol.send('Network.setCacheDisabled', { cacheDisabled: true });
@@ -44,7 +45,7 @@ async function transferred(page: ConsolePage) {
     const { path, headers } = begun.get(requestId) ?? { path: requestId, headers: 0 };
     bodies.push({ path, bytes: encodedDataLength - headers });
   });
-  await page.reload({ waitUntil: 'networkidle' });
+  await page.goto(address, { waitUntil: 'networkidle' });
   return bodies;
 }
 
