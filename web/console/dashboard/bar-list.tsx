@@ -2,7 +2,6 @@ import { Text } from '@mantine/core';
 import { IconArrowUpRight } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import type { Metric } from '../../../core/analytics/dimensions.ts';
 import { formatChange } from '../formats.ts';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { LetterMark } from '../parts/letter-mark.tsx';
@@ -18,6 +17,7 @@ import {
   valueName,
 } from './dimensions.ts';
 import { BarsSkeleton } from './figures-skeleton.tsx';
+import { foldedLast, isFolded } from './folded-rows.ts';
 import { breakdownBody, type Result, type Row, useAnalytics, useSource } from './source.ts';
 import { useView } from './use-view.ts';
 import { isChosen } from './view.ts';
@@ -48,7 +48,7 @@ export function BarList({ tab, more }: { tab: Tab; more: ReactNode }) {
             <span>{METRIC_NAMES[view.metric]}</span>
           </div>
           <ul className="bars" aria-label={tab.title}>
-            {folded(result, tab, view.metric).map((row) => (
+            {foldedLast(result, dimension, view.metric).map((row) => (
               <Bar key={valueIn(row, dimension) ?? ''} row={row} result={result} tab={tab} />
             ))}
           </ul>
@@ -57,23 +57,6 @@ export function BarList({ tab, more }: { tab: Tab; more: ReactNode }) {
       )}
     </QueryView>
   );
-}
-
-/** From this share of the total on, the row without a value is folded. */
-const MOST = 0.5;
-/** Dimensions whose missing value is a value, as visitors that no page sent are. */
-const MEANT: ReadonlySet<string> = new Set(['referer_host', 'trigger', 'domain']);
-
-/** Whether a row is that of the missing value, and most of the total: it would make every other bar tiny. */
-function isMostly(row: Row, { totals, rows }: Result, dimension: Tab['dimension'], metric: Metric): boolean {
-  if (valueIn(row, dimension) !== null || MEANT.has(dimension) || rows.length === 1) return false;
-  return (row.metrics[metric] ?? 0) > MOST * (totals[metric] ?? 0);
-}
-
-/** The rows, a folded one last. */
-function folded(result: Result, { dimension }: Tab, metric: Metric): Row[] {
-  const isLast = (row: Row) => isMostly(row, result, dimension, metric);
-  return [...result.rows.filter((row) => !isLast(row)), ...result.rows.filter(isLast)];
 }
 
 function Bar({ row, result, tab: { dimension } }: { row: Row; result: Result; tab: Tab }) {
@@ -85,19 +68,19 @@ function Bar({ row, result, tab: { dimension } }: { row: Row; result: Result; ta
   const note = value === null ? undefined : nameOfId(dimension, value, result.names)?.note;
   const flag = flagBeside(dimension, value);
   const isFilter = isChosen(view.filters, dimension, value);
-  const isFolded = isMostly(row, result, dimension, metric);
+  const isRest = isFolded(row, result, dimension, metric);
   const most = Math.max(
     ...result.rows
-      .filter((one) => !isMostly(one, result, dimension, metric))
+      .filter((one) => !isFolded(one, result, dimension, metric))
       .map(({ metrics }) => metrics[metric] ?? 0),
   );
-  const share = most > 0 && !isFolded ? (row.metrics[metric] ?? 0) / most : 0;
+  const share = most > 0 && !isRest ? (row.metrics[metric] ?? 0) / most : 0;
   return (
     <li className="bar">
       <button
         type="button"
         className="bar-press"
-        data-folded={isFolded || undefined}
+        data-folded={isRest || undefined}
         aria-pressed={isFilter}
         title={isFilter ? `Remove the filter ${name}` : `Filter by ${name}`}
         onClick={() => toggle(dimension, value)}
@@ -105,7 +88,7 @@ function Bar({ row, result, tab: { dimension } }: { row: Row; result: Result; ta
         {!isFolded && <span className="bar-fill" style={{ width: `${Math.max(share * 100, 0.5)}%` }} />}
         <span className="bar-name">
           {flag && <span aria-hidden="true">{flag} </span>}
-          {MARKED.has(dimension) && !isFolded && <LetterMark name={value === null ? '' : name} />}
+          {MARKED.has(dimension) && !isRest && <LetterMark name={value === null ? '' : name} />}
           {name}
           {note && (
             <Text component="span" size="xs" c="dimmed" ml={6} dir="auto">
