@@ -23,6 +23,9 @@ const PAINTED = (paths: unknown[]) =>
 /** Runs in the browser: the sizes of the totals' figures. */
 const SIZES =
   '[...new Set([...document.querySelectorAll(".totals-value")].map((one) => getComputedStyle(one).fontSize))]';
+/** Runs in the browser: the most lines of a total's figure. */
+const LINES =
+  'Math.max(...[...document.querySelectorAll(".totals-value")].map((one) => Math.round(one.getBoundingClientRect().height / 30)))';
 /** Runs in the browser: the most room below the content of a card with a list. Pixels. */
 const SLACKS = `Math.max(...[...document.querySelectorAll('.breakdown-panel')].map((panel) => {
   const last = panel.lastElementChild ?? panel;
@@ -97,8 +100,9 @@ describe('with clicks, leads and orders', () => {
       await page.setViewportSize({ width, height: 900 });
       expect((await card(page, 'Totals').boundingBox())?.y).toBeLessThan(200);
     }
-    await page.setViewportSize({ width: 1_440, height: 900 });
+    await page.setViewportSize({ width: 1_280, height: 900 });
     expect(await page.evaluate(SIZES)).toHaveLength(1);
+    expect(await page.evaluate(LINES)).toBe(1);
     expect(await page.evaluate(SLACKS)).toBeLessThan(8);
     await page.getByRole('button', { name: 'Show as table' }).click();
     const days = page.getByRole('region', { name: 'Figures over time' }).getByRole('row');
