@@ -1,3 +1,4 @@
+import { nestedValues } from './nested-values.ts';
 import type { SourceRow } from './source-row.ts';
 
 /** Finds the columns of a file that no reader asked for. */
@@ -15,6 +16,14 @@ export function createColumnWatch(): ColumnWatch {
   return {
     see({ columns, from }) {
       for (const key of columns.read) read.add(key);
+      for (const [key, paths] of columns.inside) {
+        const column = columns.peek(key);
+        if (column === undefined || columns.read.has(key)) continue;
+        read.add(key);
+        for (const { column: path, value } of nestedValues({ [column.name]: column.value })) {
+          if (!paths.has(path) && hasValue(value)) names.set(path, path);
+        }
+      }
       for (const key of columns.left) left.add(key);
       for (const [key, { name, value }] of columns) {
         if (!names.has(key) && (from === 'csv' || hasValue(value))) names.set(key, name);

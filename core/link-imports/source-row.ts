@@ -29,6 +29,20 @@ class ReadColumns extends Map<string, Column> {
   readonly read = new Set<string>();
   /** Columns that were read, and whose value has no counterpart here. */
   readonly left = new Set<string>();
+  /** Paths of values that were read inside of objects, by the column. */
+  readonly inside = new Map<string, Set<string>>();
+
+  /** Returns a column, and does not count it as read. */
+  peek(key: string): Column | undefined {
+    return super.get(key);
+  }
+
+  /** Remembers that one value of a column that is an object was read. */
+  readInside(name: string, path: string): void {
+    const key = columnKey(name);
+    const paths = this.inside.get(key) ?? new Set();
+    this.inside.set(key, paths.add(path));
+  }
 
   override get(key: string): Column | undefined {
     this.read.add(key);

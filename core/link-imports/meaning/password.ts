@@ -93,7 +93,7 @@ export function passwordOf(row: SourceRow): RowPassword | null {
   let problem: RowProblem | null = null;
   for (const name of Object.keys(row.values)) if (isPasswordColumn(name)) row.columns.get(columnKey(name));
   for (const entry of entriesOf(row.values)) {
-    row.columns.get(columnKey(entry.top));
+    row.columns.readInside(entry.top, entry.column);
     const outcome = readEntry(entry);
     if (outcome instanceof RowProblem) problem ??= outcome;
     else if (outcome !== null) found.push(outcome);

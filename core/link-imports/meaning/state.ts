@@ -1,5 +1,5 @@
 import { nestedValues, objectIn } from '../nested-values.ts';
-import { columnKey, isYes, RowProblem, type SourceRow } from '../source-row.ts';
+import { isYes, RowProblem, type SourceRow } from '../source-row.ts';
 import { timeIn } from './times.ts';
 
 /** Fields of a create that say whether and until when a link redirects, and the file's names of them. */
@@ -119,7 +119,7 @@ function columnsOf(row: SourceRow, names: RegExp, around = ABOUT_LINK): Found[] 
     const isInside = path.slice(0, -1).every((name) => around.test(name));
     return names.test(path.join('')) || (names.test(path.at(-1) ?? '') && isInside);
   });
-  for (const { top } of inner) row.columns.get(columnKey(top));
+  for (const { top, column } of inner) row.columns.readInside(top, column);
   const own = [...row.columns.keys()].flatMap((key) => (names.test(key) ? (row.columns.get(key) ?? []) : []));
   const [objects, plain] = [true, false].map((is) => own.filter(({ value }) => isObject(value) === is));
   /** Objects in which nothing is named so, and that say something. */
