@@ -2950,6 +2950,8 @@ class Signup(TypedDict):
     """Whether the signup earned nothing; `block_reason` says why."""
     block_reason: Union["BlockReason", None]
     reported_at: str
+    lifetime_value: Dict[str, float]
+    """What the user's purchases brought less refunds, in major units by currency."""
 
 
 class SignupCredit(TypedDict):
