@@ -37,6 +37,8 @@ FROM ${NODE_IMAGE}
 ENV NODE_ENV=production \
     NODE_OPTIONS=--disable-warning=ExperimentalWarning \
     DATA_DIR=/data \
+    MALLOC_ARENA_MAX=2 \
+    MALLOC_TRIM_THRESHOLD_=131072 \
     HOST=:: \
     METRICS_HOST=::
 WORKDIR /app

@@ -12,6 +12,8 @@ import { type Readiness, storeStates } from '../core/tier/health.ts';
 import { type OpenTier, startTier, type TierProcess } from '../core/tier/start.ts';
 import { createPool } from '../sql/database/pool.ts';
 import { waitForSecrets } from '../sql/database/secrets.ts';
+import { giveBackWhenQuiet } from './idle-memory.ts';
+import { createIdleLanes } from './lane/idle-lanes.ts';
 import { createLogMetrics } from './metrics.ts';
 import { createWorkers } from './workers.ts';
 
@@ -67,7 +69,10 @@ async function openWorkers(tier: TierProcess): Promise<OpenTier> {
   );
   const webhookReader = await openEventLogReader(config);
   const deadTopic = await openDeadLetterTopic(config);
+  const quiet = createIdleLanes();
+  giveBackWhenQuiet(quiet);
   const workers = createWorkers({
+    quiet,
     pool,
     clickhouse,
     reader,

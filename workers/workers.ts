@@ -63,7 +63,7 @@ export type WorkersDependencies = {
   stripeApiBase?: string;
   /** Left out: this process checks no domains. */
   lookUpTxt?: LookUpTxt;
-  /** For tests: detects when the lanes are idle. */
+  /** Detects when the lanes are idle; left out: an own detection. */
   quiet?: IdleLanes;
   /** For tests: see the lanes. */
   patienceMs?: LaneDependencies['patienceMs'];

@@ -245,6 +245,22 @@ test('what Kafka deletes before workers have stored it is sent again from the jo
   expect(await exposedFigure(metricsPort + 2, 'hoplog_worker_sequence_gaps_total')).toBeGreaterThan(0);
 });
 
+test('workers at rest take at most 200 MiB with 16 partitions, also after they were busy', {
+  tags: 'nightly',
+  timeout: 300_000,
+}, async () => {
+  expect(await hoplog(['partitions', 'add', '16'], env)).toMatchObject({ status: 0 });
+  const resident = async () =>
+    (await exposedFigure(metricsPort + 2, 'process_resident_memory_bytes')) / 2 ** 20;
+  const clicked = await underLoad(await links('busy'), () => delay(20_000), { connections: 32, paceMs: 0 });
+  await accountFor(service, key, clicked.answered);
+  const busy = await resident();
+  await expect.poll(resident, { timeout: 90_000, interval: 1_000 }).toBeLessThan(200);
+  console.log(
+    `workers: ${Math.round(busy)} MiB after ${clicked.answered.length} clicks, ${Math.round(await resident())} MiB at rest`,
+  );
+});
+
 test('behind a ClickHouse that is too slow only the lag grows: redirects, memory and journal stay within bounds', {
   tags: 'nightly',
   timeout: 300_000,

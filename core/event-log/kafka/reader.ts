@@ -72,11 +72,22 @@ export class KafkaReader implements EventLogReader {
     const now = performance.now();
     if (this.#buffers.size > 0 && now - this.#lookedAt > LOOK_FOR_PARTITIONS_MS) {
       this.#lookedAt = now;
+      this.#dropUnused();
       this.#lookForMore().catch((error: unknown) => {
         this.#log.debug({ err: error }, 'failed to look for new partitions; will retry');
       });
     }
     return this.#partitions;
+  }
+
+  /** A partition that is paused, because much of it waits, brings nothing that would notice that another worker has its lane. */
+  #dropUnused(): void {
+    for (const [number, buffer] of this.#buffers) {
+      if (!this.#fetching.has(number) || performance.now() - buffer.usedAt <= UNUSED_MS) continue;
+      this.#fetching.delete(number);
+      buffer.drop();
+      this.#pause(number);
+    }
   }
 
   /** Adds new partitions. The client's consumer has those of its start only, so another one takes its place. */
