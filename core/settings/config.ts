@@ -33,6 +33,8 @@ export type KafkaSettings = {
   tls: boolean;
   /** File of the certificate authority to trust; empty: the system's. */
   tlsCa: string;
+  /** Files of a client certificate and its key; null: none. */
+  tlsClient: { cert: string; key: string } | null;
   /** Null: no authentication. */
   sasl: { mechanism: SaslMechanism; username: string; password: string } | null;
 };
@@ -180,6 +182,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       retentionHours: Number(raw.KAFKA_RETENTION_HOURS),
       tls: raw.KAFKA_TLS === 'true',
       tlsCa: raw.KAFKA_TLS_CA,
+      tlsClient: clientCertificate(raw.KAFKA_TLS_CERT, raw.KAFKA_TLS_KEY),
       sasl: sasl(raw.KAFKA_SASL_MECHANISM, raw.KAFKA_USERNAME, raw.KAFKA_PASSWORD),
     },
     journalSyncMs: raw.JOURNAL_SYNC === 'always' ? 0 : Number.parseInt(raw.JOURNAL_SYNC, 10),
@@ -252,6 +255,13 @@ function sasl(mechanism: string, username: string, password: string): KafkaSetti
   if (mechanism === '') return null;
   if (username === '') throw new ConfigError('KAFKA_USERNAME', '', 'must be set for KAFKA_SASL_MECHANISM');
   return { mechanism: mechanism as SaslMechanism, username, password };
+}
+
+function clientCertificate(cert: string, key: string): KafkaSettings['tlsClient'] {
+  if (cert === '' && key === '') return null;
+  if (cert === '') throw new ConfigError('KAFKA_TLS_CERT', '', 'must be set for KAFKA_TLS_KEY');
+  if (key === '') throw new ConfigError('KAFKA_TLS_KEY', '', 'must be set for KAFKA_TLS_CERT');
+  return { cert, key };
 }
 
 function brokers(text: string): string[] {

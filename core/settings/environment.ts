@@ -76,6 +76,8 @@ export const SETTINGS = {
   },
   KAFKA_TLS: { default: 'false', pattern: /^(true|false)$/, expected: 'must be "true" or "false"' },
   KAFKA_TLS_CA: { default: '' },
+  KAFKA_TLS_CERT: { default: '' },
+  KAFKA_TLS_KEY: { default: '' },
   KAFKA_SASL_MECHANISM: {
     default: '',
     pattern: /^(plain|scram-sha-256|scram-sha-512)?$/,

@@ -21,7 +21,7 @@ import { type KafkaSecurity, makeAuthority, makeKafkaSecurity } from '../support
 import { type Service, startService } from '../support/service.ts';
 import { type TestStores, testStores } from '../support/stores.ts';
 
-/** A broker that requires TLS, with a certificate of its own authority, and a user name and password. */
+/** A broker that requires TLS, with certificates of its own authority on both sides, and a user name and password. */
 let kafka: TestKafka;
 let stores: TestStores;
 let security: KafkaSecurity;
@@ -59,6 +59,8 @@ const settings = () => ({
   KAFKA_REPLICATION: '1',
   KAFKA_TLS: 'true',
   KAFKA_TLS_CA: security.authority,
+  KAFKA_TLS_CERT: security.client.certificate,
+  KAFKA_TLS_KEY: security.client.key,
   KAFKA_SASL_MECHANISM: 'scram-sha-512',
   KAFKA_USERNAME: security.user,
   KAFKA_PASSWORD: security.password,
@@ -98,7 +100,7 @@ async function expectAllStored(mechanism: string): Promise<void> {
   expect(service.log()).not.toContain(security.password);
 }
 
-test('over TLS, with scram-sha-512, every click is shipped, read and stored once', () =>
+test('over TLS with a client certificate, with scram-sha-512, every click is shipped, read and stored once', () =>
   expectAllStored('scram-sha-512'));
 
 test('writers and readers report a wrong password by the name of its setting, while redirects continue', async () => {
@@ -108,6 +110,22 @@ test('writers and readers report a wrong password by the name of its setting, wh
   await untilLogged('shipper', 'setting KAFKA_USERNAME, KAFKA_PASSWORD: the brokers reject the user');
   await untilLogged('workers', 'setting KAFKA_USERNAME, KAFKA_PASSWORD: the brokers reject the user');
   expect(service.log()).not.toContain('a wrong secret');
+});
+
+test('writers and readers report a missing client certificate by the name of its setting', {
+  tags: 'nightly',
+}, async () => {
+  const none = { KAFKA_TLS_CERT: '', KAFKA_TLS_KEY: '' };
+  await start(none);
+  await click('no certificate');
+  await untilLogged(
+    'shipper',
+    'setting KAFKA_TLS_CERT: the brokers reject the client certificate, or require one',
+  );
+  await untilLogged(
+    'workers',
+    'setting KAFKA_TLS_CERT: the brokers reject the client certificate, or require one',
+  );
 });
 
 test('writers and readers report a wrong authority by the name of its setting, while redirects continue', {

@@ -1,13 +1,16 @@
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 
-/** The security settings of a broker: TLS with a certificate of its own, and a user's name and password. */
+/** The security settings of a broker: TLS with certificates of both sides, and a user's name and password. */
 export type KafkaSecurity = {
   /** PKCS #12 file with the broker's key and the certificate chain up to the authority's. */
   keystore: string;
-  /** File of the authority that signed the broker's certificate, for `KAFKA_TLS_CA`. */
+  /** File of the authority that signed the certificates of broker and client, for `KAFKA_TLS_CA`. */
   authority: string;
+  /** Files of the client's certificate, for `KAFKA_TLS_CERT` and `KAFKA_TLS_KEY`. */
+  client: { certificate: string; key: string };
   user: string;
   password: string;
 };
@@ -44,27 +47,25 @@ export function makeAuthority(directory: string, name: string): string {
 export function makeKafkaSecurity(directory: string, host: string): KafkaSecurity {
   const authority = makeAuthority(directory, 'authority');
   const { key, certificate } = filesOf(directory, 'broker');
-  const [request, keystore] = [join(directory, 'broker.csr'), join(directory, 'broker.p12')];
+  const keystore = join(directory, 'broker.p12');
   const own = isIP(host) === 0 ? `DNS:${host}` : `IP:${host}`;
-  const names = ['-addext', `subjectAltName=IP:127.0.0.1,DNS:localhost,${own}`];
-  openssl(['req', '-new', ...EC_KEY, ...names, '-subj', '/CN=broker', '-keyout', key, '-out', request]);
-  const signer = ['-CA', authority, '-CAkey', filesOf(directory, 'authority').key, '-CAcreateserial'];
-  openssl([
-    'x509',
-    '-req',
-    '-in',
-    request,
-    ...signer,
-    '-copy_extensions',
-    'copy',
-    '-days',
-    '2',
-    '-out',
-    certificate,
-  ]);
+  makeCertificate(directory, 'broker', ['-addext', `subjectAltName=IP:127.0.0.1,DNS:localhost,${own}`]);
+  makeCertificate(directory, 'client', []);
   const chain = ['-inkey', key, '-in', certificate, '-certfile', authority, '-name', 'broker'];
   openssl(['pkcs12', '-export', ...chain, '-passout', `pass:${STORE_PASSWORD}`, '-out', keystore]);
-  return { keystore, authority, user: 'hoplog', password: 'correct horse battery' };
+  const client = filesOf(directory, 'client');
+  return { keystore, authority, client, user: 'hoplog', password: 'correct horse battery' };
+}
+
+/** Creates a certificate of the authority. */
+function makeCertificate(directory: string, name: string, extensions: string[]): void {
+  const { key, certificate } = filesOf(directory, name);
+  const request = join(directory, `${name}.csr`);
+  openssl(['req', '-new', ...EC_KEY, ...extensions, '-subj', `/CN=${name}`, '-keyout', key, '-out', request]);
+  const authority = filesOf(directory, 'authority');
+  const signer = ['-CA', authority.certificate, '-CAkey', authority.key, '-CAcreateserial'];
+  const form = ['-copy_extensions', 'copy', '-days', '2'];
+  openssl(['x509', '-req', '-in', request, ...signer, ...form, '-out', certificate]);
 }
 
 function filesOf(directory: string, name: string): { key: string; certificate: string } {
@@ -72,12 +73,21 @@ function filesOf(directory: string, name: string): { key: string; certificate: s
 }
 
 /** Returns the lines of `server.properties` for a listener `SASL_SSL` that accepts `plain` and `scram-sha-512`. */
-export function securityProperties({ keystore, user, password }: KafkaSecurity): Record<string, string> {
+export function securityProperties({
+  keystore,
+  authority,
+  user,
+  password,
+}: KafkaSecurity): Record<string, string> {
   const module = 'org.apache.kafka.common.security';
   return {
     'ssl.keystore.location': keystore,
     'ssl.keystore.password': STORE_PASSWORD,
     'ssl.keystore.type': 'PKCS12',
+    'ssl.truststore.type': 'PEM',
+    'ssl.truststore.certificates': readFileSync(authority, 'utf8').trim().replaceAll('\n', ' '),
+    // Without the listener's name, Kafka ignores it for SASL.
+    'listener.name.sasl_ssl.ssl.client.auth': 'required',
     'sasl.enabled.mechanisms': 'PLAIN,SCRAM-SHA-512',
     'listener.name.sasl_ssl.plain.sasl.jaas.config': `${module}.plain.PlainLoginModule required user_${user}="${password}";`,
     'listener.name.sasl_ssl.scram-sha-512.sasl.jaas.config': `${module}.scram.ScramLoginModule required;`,

@@ -194,7 +194,11 @@ export async function changeScramPassword(
     `sasl.jaas.config=${login}`,
     'ssl.truststore.type=PEM',
     `ssl.truststore.location=${security.authority}`,
+    'ssl.keystore.type=PEM',
+    `ssl.keystore.location=${properties}.pem`,
   ];
+  const { key, certificate } = security.client;
+  writeFileSync(`${properties}.pem`, `${readFileSync(key, 'utf8')}${readFileSync(certificate, 'utf8')}`);
   writeFileSync(properties, `${lines.join('\n')}\n`);
   const to = ['--bootstrap-server', kafka.brokers, '--command-config', properties];
   await java(['kafka.admin.ConfigCommand', ...to, ...command]);

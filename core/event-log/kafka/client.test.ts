@@ -76,8 +76,14 @@ test('TLS trusts the authorities of the system, or the one in KAFKA_TLS_CA', () 
   const path = join(directory, 'ca.pem');
   writeFileSync(path, 'certificate');
   expect(configured({ KAFKA_TLS: 'true', KAFKA_TLS_CA: path }).ssl).toEqual({ ca: ['certificate'] });
+  const both = { KAFKA_TLS: 'true', KAFKA_TLS_CERT: path, KAFKA_TLS_KEY: path };
+  expect(configured(both).ssl).toEqual({ cert: 'certificate', key: 'certificate' });
   rmSync(directory, { recursive: true });
   expect(() => configured({ KAFKA_TLS: 'true', KAFKA_TLS_CA: path })).toThrow(
     /^setting KAFKA_TLS_CA=.* cannot be read/,
+  );
+  expect(() => configured(both)).toThrow(/^setting KAFKA_TLS_CERT=.* cannot be read/);
+  expect(() => configured({ ...both, KAFKA_TLS_KEY: '' })).toThrow(
+    /KAFKA_TLS_KEY.* must be set for KAFKA_TLS_CERT/,
   );
 });

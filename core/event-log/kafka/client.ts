@@ -34,7 +34,7 @@ export type KafkaOptions = {
  * callers retry for as long as they need.
  *
  * @param clientId names this process in the brokers' logs
- * @throws {ConfigError} when the file of `KAFKA_TLS_CA` can't be read
+ * @throws {ConfigError} when a file of `KAFKA_TLS_CA`, `KAFKA_TLS_CERT`, or `KAFKA_TLS_KEY` can't be read
  */
 export function createKafka(
   address: KafkaAddress,
@@ -93,15 +93,26 @@ export function clientConfig({ brokers, kafka }: KafkaAddress, clientId: string,
         if (level === logLevel.ERROR) log.debug(fields, message);
       },
   };
-  if (kafka.tls) config.ssl = kafka.tlsCa ? { ca: [readAuthority(kafka.tlsCa)] } : true;
+  if (kafka.tls) config.ssl = tlsOptions(kafka);
   if (kafka.sasl) config.sasl = openSaslLogin(kafka.sasl, { log }) as SASLOptions;
   return config;
 }
 
-function readAuthority(path: string): string {
+function tlsOptions({ tlsCa, tlsClient }: KafkaSettings): NonNullable<KafkaConfig['ssl']> {
+  if (tlsCa === '' && tlsClient === null) return true;
+  return {
+    ...(tlsCa !== '' && { ca: [readTlsFile('KAFKA_TLS_CA', tlsCa)] }),
+    ...(tlsClient && {
+      cert: readTlsFile('KAFKA_TLS_CERT', tlsClient.cert),
+      key: readTlsFile('KAFKA_TLS_KEY', tlsClient.key),
+    }),
+  };
+}
+
+function readTlsFile(name: 'KAFKA_TLS_CA' | 'KAFKA_TLS_CERT' | 'KAFKA_TLS_KEY', path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw new ConfigError('KAFKA_TLS_CA', path, `cannot be read: ${(error as Error).message}`);
+    throw new ConfigError(name, path, `cannot be read: ${(error as Error).message}`);
   }
 }

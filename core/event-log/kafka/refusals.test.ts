@@ -18,6 +18,11 @@ test.each([
     { code: 'SELF_SIGNED_CERT_IN_CHAIN' },
     /^setting KAFKA_TLS_CA: .* in \/etc\/ca\.pem \(/,
   ],
+  [
+    'a need for a client certificate',
+    { code: 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED' },
+    /^setting KAFKA_TLS_CERT: the brokers reject the client certificate, or require one \(/,
+  ],
   ['another name in the certificate', { code: 'ERR_TLS_CERT_ALTNAME_INVALID' }, /^setting KAFKA_BROKERS: /],
   ['another mechanism', { type: 'UNSUPPORTED_SASL_MECHANISM' }, /^setting KAFKA_SASL_MECHANISM: .* plain /],
   [

@@ -17,6 +17,10 @@ export class RefusedByBrokers extends Error {
 
 const NOT_TRUSTED = 'the certificate of the brokers is not trusted';
 
+/** Alerts of a server about the certificate of its client, and about a missing one. */
+const CLIENT_REFUSED =
+  /^ERR_SSL_(TLSV1[3]?_ALERT_(CERTIFICATE_REQUIRED|UNKNOWN_CA)|SSLV3_ALERT_(BAD_CERTIFICATE|CERTIFICATE_\w+))$/;
+
 /** Returns the client's error as {@link RefusedByBrokers} where the settings explain it, else as it is. */
 export function explainError(
   error: unknown,
@@ -25,6 +29,10 @@ export function explainError(
   for (const { name, code, type, message } of causes(error)) {
     if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
       return new RefusedByBrokers(['KAFKA_BROKERS'], `${NOT_TRUSTED} (${message})`, error);
+    }
+    if (CLIENT_REFUSED.test(code)) {
+      const what = `the brokers reject the client certificate, or require one (${message})`;
+      return new RefusedByBrokers(['KAFKA_TLS_CERT'], what, error);
     }
     if (isTlsCode(code)) {
       const trusted = tlsCa === '' ? 'by the authorities of this system' : `by the authority in ${tlsCa}`;
