@@ -180,6 +180,8 @@ const NOT_IN_COMPOSE = [
     'KAFKA_SASL_MECHANISM',
     'KAFKA_TLS',
     'KAFKA_TLS_CA',
+    'KAFKA_TLS_CERT',
+    'KAFKA_TLS_KEY',
     'KAFKA_TOPIC',
     'KAFKA_USERNAME',
   ],

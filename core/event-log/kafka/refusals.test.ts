@@ -20,7 +20,7 @@ test.each([
   ],
   [
     'a need for a client certificate',
-    { code: 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED' },
+    { code: 'ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE' },
     /^setting KAFKA_TLS_CERT: the brokers reject the client certificate, or require one \(/,
   ],
   ['another name in the certificate', { code: 'ERR_TLS_CERT_ALTNAME_INVALID' }, /^setting KAFKA_BROKERS: /],

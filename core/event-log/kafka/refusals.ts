@@ -18,8 +18,7 @@ export class RefusedByBrokers extends Error {
 const NOT_TRUSTED = 'the certificate of the brokers is not trusted';
 
 /** Alerts of a server about the certificate of its client, and about a missing one. */
-const CLIENT_REFUSED =
-  /^ERR_SSL_(TLSV1[3]?_ALERT_(CERTIFICATE_REQUIRED|UNKNOWN_CA)|SSLV3_ALERT_(BAD_CERTIFICATE|CERTIFICATE_\w+))$/;
+const CLIENT_REFUSED = /ALERT_(BAD_CERTIFICATE|CERTIFICATE_\w+|UNSUPPORTED_CERTIFICATE|UNKNOWN_CA)$/;
 
 /** Returns the client's error as {@link RefusedByBrokers} where the settings explain it, else as it is. */
 export function explainError(
