@@ -6,7 +6,7 @@ import { metricsFor, type Result, useSource } from './source.ts';
 import { useView } from './use-view.ts';
 
 /** Longest value that fits in the usual size. */
-const MOST_CHARACTERS = 12;
+const MOST_CHARACTERS = 11;
 
 /** Totals of the period with their changes. A press shows a metric in the chart and the lists. */
 export function Totals({ result }: { result: Result }) {
