@@ -83,7 +83,7 @@ async function picture(page: ConsolePage, name: string): Promise<void> {
   await page.screenshot({ path: join(PICTURES_DIR, `${name}.png`) });
 }
 
-test('the overview', { tags: 'nightly' }, async () => {
+test('the overview, the links, and the referrals', { tags: 'nightly' }, async () => {
   const page = await open('/');
   await page.getByRole('button', { name: 'First steps' }).click();
   await page.getByRole('button', { name: 'Hide for everyone' }).click();
@@ -91,6 +91,12 @@ test('the overview', { tags: 'nightly' }, async () => {
   await page.reload();
   await page.getByRole('list', { name: 'Channels' }).getByRole('listitem').first().waitFor();
   await picture(page, 'console-overview');
+  await page.goto(`${site.app}/console/links`);
+  await page.getByRole('region', { name: 'Links' }).getByText('Checkout test').waitFor();
+  await picture(page, 'console-links');
+  await page.goto(`${site.app}/console/referrals`);
+  await page.getByRole('region', { name: 'Top referrers' }).getByText('Mara Lindt').waitFor();
+  await picture(page, 'console-referrals');
   await page.close();
 });
 
