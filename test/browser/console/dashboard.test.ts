@@ -101,6 +101,8 @@ describe('with clicks, leads and orders', () => {
       expect((await card(page, 'Totals').boundingBox())?.y).toBeLessThan(200);
     }
     await page.setViewportSize({ width: 1_280, height: 900 });
+    const channels = page.getByRole('list', { name: 'Channels', exact: true });
+    expect(await channels.locator('.bar-fill').count()).toBe(await channels.getByRole('listitem').count());
     expect(await page.evaluate(SIZES)).toHaveLength(1);
     expect(await page.evaluate(LINES)).toBe(1);
     expect(await page.evaluate(SLACKS)).toBeLessThan(8);

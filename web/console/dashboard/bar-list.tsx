@@ -85,7 +85,7 @@ function Bar({ row, result, tab: { dimension } }: { row: Row; result: Result; ta
         title={isFilter ? `Remove the filter ${name}` : `Filter by ${name}`}
         onClick={() => toggle(dimension, value)}
       >
-        {!isFolded && <span className="bar-fill" style={{ width: `${Math.max(share * 100, 0.5)}%` }} />}
+        {!isRest && <span className="bar-fill" style={{ width: `${Math.max(share * 100, 0.5)}%` }} />}
         <span className="bar-name">
           {flag && <span aria-hidden="true">{flag} </span>}
           {MARKED.has(dimension) && !isRest && <LetterMark name={value === null ? '' : name} />}
