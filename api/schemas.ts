@@ -211,7 +211,9 @@ export const WINDOW_PARAMETERS = {
       description: 'Length of the window in days, back from `to`. 30 by default.',
     }),
   ),
-  from: Type.Optional(Type.String({ format: 'date-time', description: 'Start of the window, inclusive.' })),
+  from: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Start of the window, inclusive, before `to`.' }),
+  ),
   to: Type.Optional(
     Type.String({ format: 'date-time', description: 'End of the window, exclusive. Now by default.' }),
   ),

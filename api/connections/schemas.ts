@@ -44,7 +44,7 @@ const RestrictedKey = Nullable(
     minLength: 1,
     maxLength: SECRET_LIMIT,
     description:
-      "A restricted key of Stripe's API. It is never returned. Null: the API is not called, as that of other providers.",
+      "A restricted key of Stripe's API (`rk_live_…`). It is never returned. Null: the API is not called, as that of other providers.",
   }),
 );
 

@@ -113,7 +113,11 @@ function formed(
   { form }: Components,
   errors: ErrorResponses,
 ): Operation {
-  for (const parameter of operation.parameters ?? []) parameter.schema = form(parameter.schema);
+  for (const parameter of operation.parameters ?? []) {
+    parameter.schema = form(parameter.schema);
+    // The default of OpenAPI.
+    if (parameter.required === false) delete parameter.required;
+  }
   const { requestBody, responses } = operation;
   if (requestBody) {
     for (const media of Object.values(requestBody.content)) media.schema = form(media.schema);

@@ -82,7 +82,7 @@ export const PayoutExportQuery = Type.Object({
   format: OneOf(PAYOUT_FORMATS, {
     default: 'csv',
     description:
-      '`paypal` and `wise` are files that these services take, of referrers with that method and of one currency; at most 5,000 and 1,000 lines. Balances beyond that wait for the next file. PayPal takes no decimals in HUF, JPY, and TWD: a line is rounded down, and the rest stays in the balance. Wise needs a name of two words: see `payout_name` of an enrollment.',
+      '`paypal` and `wise` are files that these services take, of referrers with that method (another `method` is a 400) and of one currency; at most 5,000 and 1,000 lines. Balances beyond that wait for the next file. PayPal takes no decimals in HUF, JPY, and TWD: a line is rounded down, and the rest stays in the balance. Wise needs a name of two words: see `payout_name` of an enrollment.',
   }),
   include_open: Type.Boolean({
     default: false,

@@ -99,7 +99,7 @@ const FIELDS = {
     Type.Array(Rate, {
       maxItems: 10,
       description:
-        'Rates of levels 2 and up, of the same type, applied to the sale. Level 2 is the referrer of the referrer.',
+        'Rates of levels 2 and up, of the same type (percent: at most 100), applied to the sale. Level 2 is the referrer of the referrer.',
     }),
   ),
   allow_affiliate_upgrade: Type.Optional(Type.Boolean()),

@@ -783,7 +783,7 @@ class CreateConnection(TypedDict):
     signing_secret: NotRequired[Union[str, None]]
     """The secret of the webhook at the provider. It is never returned. Null: none yet; the provider shows it once the address exists."""
     restricted_key: NotRequired[Union[str, None]]
-    """A restricted key of Stripe's API. It is never returned. Null: the API is not called, as that of other providers."""
+    """A restricted key of Stripe's API (`rk_live_…`). It is never returned. Null: the API is not called, as that of other providers."""
     settings: NotRequired["ConnectionSettingsInput"]
 
 
@@ -929,7 +929,7 @@ class CreateProgram(TypedDict):
     hold_days: NotRequired[int]
     """Days from the purchase until its commission is eligible. 0: immediately. Default 30."""
     levels: NotRequired[List[float]]
-    """Rates of levels 2 and up, of the same type, applied to the sale. Level 2 is the referrer of the referrer."""
+    """Rates of levels 2 and up, of the same type (percent: at most 100), applied to the sale. Level 2 is the referrer of the referrer."""
     allow_affiliate_upgrade: NotRequired[bool]
     payout_methods: NotRequired[List["PayoutMethod"]]
     """Methods that referrers can choose. Default `["paypal"]`."""
@@ -3159,7 +3159,7 @@ class UpdateConnection(TypedDict):
     signing_secret: NotRequired[Union[str, None]]
     """The secret of the webhook at the provider. It is never returned. Null: none yet; the provider shows it once the address exists."""
     restricted_key: NotRequired[Union[str, None]]
-    """A restricted key of Stripe's API. It is never returned. Null: the API is not called, as that of other providers."""
+    """A restricted key of Stripe's API (`rk_live_…`). It is never returned. Null: the API is not called, as that of other providers."""
     settings: NotRequired["ConnectionSettingsInput"]
 
 
@@ -3287,7 +3287,7 @@ class UpdateProgram(TypedDict):
     hold_days: NotRequired[int]
     """Days from the purchase until its commission is eligible. 0: immediately. Default 30."""
     levels: NotRequired[List[float]]
-    """Rates of levels 2 and up, of the same type, applied to the sale. Level 2 is the referrer of the referrer."""
+    """Rates of levels 2 and up, of the same type (percent: at most 100), applied to the sale. Level 2 is the referrer of the referrer."""
     allow_affiliate_upgrade: NotRequired[bool]
     payout_methods: NotRequired[List["PayoutMethod"]]
     """Methods that referrers can choose. Default `["paypal"]`."""
@@ -4237,7 +4237,7 @@ class PayoutsExportQuery(TypedDict):
     """Only sales and bonuses before this time; a date is midnight UTC. Refunds and claw-backs always count."""
     method: NotRequired["PayoutMethod"]
     format: NotRequired[Literal["csv", "paypal", "wise"]]
-    """`paypal` and `wise` are files that these services take, of referrers with that method and of one currency; at most 5,000 and 1,000 lines. Balances beyond that wait for the next file. PayPal takes no decimals in HUF, JPY, and TWD: a line is rounded down, and the rest stays in the balance. Wise needs a name of two words: see `payout_name` of an enrollment."""
+    """`paypal` and `wise` are files that these services take, of referrers with that method (another `method` is a 400) and of one currency; at most 5,000 and 1,000 lines. Balances beyond that wait for the next file. PayPal takes no decimals in HUF, JPY, and TWD: a line is rounded down, and the rest stays in the balance. Wise needs a name of two words: see `payout_name` of an enrollment."""
     include_open: NotRequired[bool]
     """Whether the file also pays what is in an open file of the same format and program. Pay one of the two only."""
     bom: NotRequired[Literal["0", "1"]]

@@ -185,7 +185,7 @@ export type AnalyticsWindow = {
      */
     days?: number;
     /**
-     * Start of the window, inclusive.
+     * Start of the window, inclusive, before `to`.
      */
     from?: string;
     /**
@@ -1135,7 +1135,7 @@ export type CreateConnection = {
      */
     signing_secret?: string | null;
     /**
-     * A restricted key of Stripe's API. It is never returned. Null: the API is not called, as that of other providers.
+     * A restricted key of Stripe's API (`rk_live_…`). It is never returned. Null: the API is not called, as that of other providers.
      */
     restricted_key?: string | null;
     settings?: ConnectionSettingsInput;
@@ -1381,7 +1381,7 @@ export type CreateProgram = {
      */
     hold_days?: number;
     /**
-     * Rates of levels 2 and up, of the same type, applied to the sale. Level 2 is the referrer of the referrer.
+     * Rates of levels 2 and up, of the same type (percent: at most 100), applied to the sale. Level 2 is the referrer of the referrer.
      */
     levels?: Array<number>;
     allow_affiliate_upgrade?: boolean;
@@ -4532,7 +4532,7 @@ export type UpdateConnection = {
      */
     signing_secret?: string | null;
     /**
-     * A restricted key of Stripe's API. It is never returned. Null: the API is not called, as that of other providers.
+     * A restricted key of Stripe's API (`rk_live_…`). It is never returned. Null: the API is not called, as that of other providers.
      */
     restricted_key?: string | null;
     settings?: ConnectionSettingsInput;
@@ -4747,7 +4747,7 @@ export type UpdateProgram = {
      */
     hold_days?: number;
     /**
-     * Rates of levels 2 and up, of the same type, applied to the sale. Level 2 is the referrer of the referrer.
+     * Rates of levels 2 and up, of the same type (percent: at most 100), applied to the sale. Level 2 is the referrer of the referrer.
      */
     levels?: Array<number>;
     allow_affiliate_upgrade?: boolean;
@@ -5242,7 +5242,7 @@ export type LinksListData = {
          */
         days?: number;
         /**
-         * Start of the window, inclusive.
+         * Start of the window, inclusive, before `to`.
          */
         from?: string;
         /**
@@ -5462,7 +5462,7 @@ export type LinksSearchData = {
          */
         days?: number;
         /**
-         * Start of the window, inclusive.
+         * Start of the window, inclusive, before `to`.
          */
         from?: string;
         /**
@@ -5812,7 +5812,7 @@ export type ChannelsListData = {
          */
         days?: number;
         /**
-         * Start of the window, inclusive.
+         * Start of the window, inclusive, before `to`.
          */
         from?: string;
         /**
@@ -6147,7 +6147,7 @@ export type ClicksExportData = {
          */
         days?: number;
         /**
-         * Start of the window, inclusive.
+         * Start of the window, inclusive, before `to`.
          */
         from?: string;
         /**
@@ -7762,7 +7762,7 @@ export type LedgerListData = {
          */
         days?: number;
         /**
-         * Start of the window, inclusive.
+         * Start of the window, inclusive, before `to`.
          */
         from?: string;
         /**
@@ -7829,7 +7829,7 @@ export type LedgerGetBalancesData = {
          */
         days?: number;
         /**
-         * Start of the window, inclusive.
+         * Start of the window, inclusive, before `to`.
          */
         from?: string;
         /**
@@ -8337,7 +8337,7 @@ export type PayoutsExportData = {
         until?: string;
         method?: PayoutMethod;
         /**
-         * `paypal` and `wise` are files that these services take, of referrers with that method and of one currency; at most 5,000 and 1,000 lines. Balances beyond that wait for the next file. PayPal takes no decimals in HUF, JPY, and TWD: a line is rounded down, and the rest stays in the balance. Wise needs a name of two words: see `payout_name` of an enrollment.
+         * `paypal` and `wise` are files that these services take, of referrers with that method (another `method` is a 400) and of one currency; at most 5,000 and 1,000 lines. Balances beyond that wait for the next file. PayPal takes no decimals in HUF, JPY, and TWD: a line is rounded down, and the rest stays in the balance. Wise needs a name of two words: see `payout_name` of an enrollment.
          */
         format?: 'csv' | 'paypal' | 'wise';
         /**
@@ -8741,7 +8741,7 @@ export type BioPagesGetStatsData = {
          */
         days?: number;
         /**
-         * Start of the window, inclusive.
+         * Start of the window, inclusive, before `to`.
          */
         from?: string;
         /**
