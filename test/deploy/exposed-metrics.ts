@@ -1,6 +1,10 @@
 import { Registry } from 'prom-client';
 import { createJournalMetrics } from '../../core/event-log/journal/metrics.ts';
 import { createIngestMetrics } from '../../ingest/metrics.ts';
+import type { Pool } from '../../sql/database/pool.ts';
+import { exposeBackupAge } from '../../workers/exposed-ages.ts';
+import { exposeReplication } from '../../workers/exposed-replication.ts';
+import { exposeStreams } from '../../workers/exposed-streams.ts';
 import { createWorkerMetrics } from '../../workers/metrics.ts';
 import { createWebhookMetrics } from '../../workers/webhooks/metrics.ts';
 
@@ -38,6 +42,11 @@ export function declaredLabels(): Map<string, string[]> {
     () => 0,
     () => 0,
   );
+  // They have no series while there is nothing to name: they ask PostgreSQL, which is not asked here.
+  const pool = { query: () => Promise.reject(new Error('no database')) } as unknown as Pool;
+  exposeStreams(pool, registry);
+  exposeReplication(pool, registry);
+  void exposeBackupAge(pool, registry);
   const zero = () => 0;
   createIngestMetrics(registry, {
     links: zero,
