@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from './client.ts';
+import { syncReplica } from './sync-replica.ts';
 
 /** The `visitor_id` of orders without a visitor. */
 const NO_VISITOR = '00000000-0000-0000-0000-000000000000';
@@ -160,18 +161,6 @@ async function ordersNaming(
     found.push(...(await result.json<{ order_id: string; version: string }>()));
   }
   return found;
-}
-
-/** Waits until the responding replica has every row of a replicated table. */
-async function syncReplica(client: ClickHouseClient, table: string): Promise<void> {
-  const result = await client.query({
-    query: `SELECT engine FROM system.tables WHERE database = currentDatabase() AND name = {table:String}`,
-    query_params: { table },
-    format: 'JSONEachRow',
-  });
-  const [found] = await result.json<{ engine: string }>();
-  if (/^(Replicated|Shared)/.test(found?.engine ?? ''))
-    await client.command({ query: `SYSTEM SYNC REPLICA ${table}` });
 }
 
 /** Returns the ids of the given targets that still have rows, masked rows included. */

@@ -44,7 +44,7 @@ async function run(consumer: string, work: (lane: Lane, control: LaneControl) =>
   const lane = await takeLane(rig.stores.pool, taken);
   if (!lane) throw new Error(`the lane of ${consumer} is taken`);
   const never = new AbortController().signal;
-  const lease = { isHeld: () => true, renew: async () => undefined };
+  const lease = { isHeld: () => true, renew: async () => undefined, lapses: () => 0 };
   return work(lane, { signal: never, drain: never, release: release.signal, lease });
 }
 

@@ -2,6 +2,7 @@ import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import { insertBlock } from '../../clickhouse/inserts/insert-block.ts';
 import { presentSequences } from '../../clickhouse/inserts/present-sequences.ts';
 import { isRefusal } from '../../clickhouse/inserts/refusal.ts';
+import { syncReplica } from '../../clickhouse/sync-replica.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import type { Retry } from '../retry.ts';
@@ -19,8 +20,11 @@ export type InsertDependencies = {
   metrics: WorkerMetrics;
   log: Logger;
   signal: AbortSignal;
-  /** Called before each attempt; left out: no other process inserts the same. @throws {LaneLost} when another may */
-  assertHeld?: () => Promise<void>;
+  /**
+   * Called before each insert. Returns whether no other process can have stored the rows since the last call. Left out: none
+   * inserts the same. @throws {LaneLost} when another may insert them
+   */
+  assertHeld?: () => Promise<boolean>;
 };
 
 export type Stored = {
@@ -45,33 +49,87 @@ class TooManyRefused extends Error {
   }
 }
 
+/** Tokens that one attempt spends at most on rows that ClickHouse drops. */
+const MOST_DROPPED = 20;
+
+/** ClickHouse answered a repeated insert as done, and the table has not all of its rows. */
+class RepeatDropped extends Error {
+  constructor({ table, rows }: Block) {
+    super(
+      `ClickHouse dropped ${rows.length} rows of ${table} as duplicates of an insert that it did not store`,
+    );
+    this.name = 'RepeatDropped';
+  }
+}
+
 /**
- * Creates the step that inserts one block. An attempt with an unknown outcome is repeated with the same token. A replay first
- * leaves out the rows that the table has. Refused rows are found by halving the block, sent once more, and returned; the
+ * Creates the step that inserts one block. Refused rows are found by halving the block, sent once more, and returned; the
  * others are stored.
+ *
+ * An attempt with an unknown outcome, and a replay, may have stored the rows, some of them, or none. The token alone does not
+ * decide: ClickHouse forgets it after some thousand inserts, keeps it where an insert failed, and compares it part by part. So before a
+ * repeat the rows that the table has are left out, and afterwards those that it does not have are sent under another token.
  */
 export function createInsertStep(dependencies: InsertDependencies): InsertStep {
   const { clickhouse, retry, metrics, log, signal, assertHeld } = dependencies;
 
-  async function send(block: Block, bytes: Uint8Array[], token: string): Promise<void> {
+  /**
+   * Stores the rows of a block, unless ClickHouse refuses them.
+   *
+   * @param isRepeat whether an insert of the same rows may have gone before, which did not store them
+   */
+  async function store({ block, bytes }: EncodedBlock, token: string, isRepeat: boolean): Promise<void> {
+    let isFirst = true;
+    let dropped = 0;
     await retry(`insert_${block.table}`, async () => {
-      await assertHeld?.();
-      const done = metrics.insertSeconds.startTimer();
-      await insertBlock(clickhouse, {
-        table: block.table,
-        block: bytes,
-        token: `${token}/${block.name}`,
-        signal,
-      });
-      done();
+      let rest = isFirst ? block : await withoutPresent(block);
+      for (let again = 0; rest.rows.length > 0; again++) {
+        if (again === MOST_DROPPED) throw new RepeatDropped(rest);
+        if (assertHeld && !(await assertHeld())) {
+          isFirst = false;
+          rest = await withoutPresent(rest);
+          continue;
+        }
+        const encoded = rest === block ? bytes : encodeBlock(rest);
+        const isKnownNew = isFirst && !isRepeat;
+        isFirst = false;
+        const done = metrics.insertSeconds.startTimer();
+        const name = dropped === 0 ? rest.name : `${rest.name}/${dropped}`;
+        await insertBlock(clickhouse, {
+          table: block.table,
+          block: encoded,
+          token: `${token}/${name}`,
+          signal,
+        });
+        done();
+        if (isKnownNew) break;
+        rest = await notStored(rest);
+        if (rest.rows.length > 0) {
+          dropped += 1;
+          log.warn(
+            { table: block.table, rows: rest.rows.length },
+            'ClickHouse dropped a repeated insert; sending it anew',
+          );
+        }
+      }
     });
     metrics.insertedRows.inc({ table: block.table }, block.rows.length);
+  }
+
+  /** Returns the rows that the table does not have, on any of its replicas. */
+  async function notStored(block: Block): Promise<Block> {
+    const lost = await withoutPresent(block);
+    if (lost.rows.length === 0) return lost;
+    await syncReplica(clickhouse, block.table);
+    return withoutPresent(lost);
   }
 
   /** Inserts the block in halves and adds rows that are refused to `refused`. */
   async function halve(block: Block, token: string, refused: Refused[]): Promise<void> {
     try {
-      await send(block, encodeBlock(block), token);
+      // What an earlier pass stored is left out.
+      const missing = await retry(`look_up_${block.table}`, () => withoutPresent(block));
+      if (missing.rows.length > 0) await store({ block: missing, bytes: encodeBlock(missing) }, token, true);
     } catch (error) {
       if (!isRefusal(error)) throw error;
       const [row] = block.rows;
@@ -95,13 +153,8 @@ export function createInsertStep(dependencies: InsertDependencies): InsertStep {
   }
 
   async function withoutPresent(block: Block): Promise<Block> {
-    const present = await retry(`look_up_${block.table}`, () =>
-      presentSequences(clickhouse, { table: block.table, ...extentOf(block) }),
-    );
-    const missing = partOf(block, (row) => !present.has(nameOf(row)));
-    const found = block.rows.length - missing.rows.length;
-    if (found > 0) metrics.duplicates.inc({ found: 'store' }, found);
-    return missing;
+    const present = await presentSequences(clickhouse, { table: block.table, ...extentOf(block) });
+    return partOf(block, (row) => !present.has(nameOf(row)));
   }
 
   async function findRefused(block: Block, token: string): Promise<Refused[]> {
@@ -120,11 +173,16 @@ export function createInsertStep(dependencies: InsertDependencies): InsertStep {
   }
 
   return async function insert({ block, bytes }, token, mayBeStored) {
-    const missing = mayBeStored ? await withoutPresent(block) : block;
+    const missing = mayBeStored ? await retry(`look_up_${block.table}`, () => withoutPresent(block)) : block;
     const found = block.rows.length - missing.rows.length;
+    if (found > 0) metrics.duplicates.inc({ found: 'store' }, found);
     if (missing.rows.length === 0) return { refused: [], found };
     try {
-      await send(missing, missing === block ? bytes : encodeBlock(missing), token);
+      await store(
+        { block: missing, bytes: missing === block ? bytes : encodeBlock(missing) },
+        token,
+        mayBeStored,
+      );
       return { refused: [], found };
     } catch (error) {
       if (!isRefusal(error)) throw error;

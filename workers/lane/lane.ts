@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import { isRefusal } from '../../clickhouse/inserts/refusal.ts';
+import { storedAbove } from '../../clickhouse/inserts/stored-above.ts';
 import type { Enricher } from '../../core/enrich/enrich.ts';
 import type { EventLogReader } from '../../core/event-log/port.ts';
 import { linkSignals } from '../../core/tier/linked-signal.ts';
@@ -102,7 +103,7 @@ export async function runLane(
   lane: Lane,
   control: LaneControl,
 ): Promise<void> {
-  const { pool, reader, pace, quiet, metrics, onState, tracing = NO_TRACING } = dependencies;
+  const { pool, clickhouse, reader, pace, quiet, metrics, onState, tracing = NO_TRACING } = dependencies;
   const log = dependencies.log.child({ partition: lane.partition, epoch: lane.epoch });
   const lost = new AbortController();
   const ending = linkSignals(control.signal, lost.signal);
@@ -220,10 +221,26 @@ export async function runLane(
 
   /**
    * Renews a lease that may have expired: while this process slept, a successor may have stored the range so long ago that
-   * ClickHouse has dropped its tokens.
+   * ClickHouse has dropped its tokens. It may have slept until the response came, too.
+   *
+   * A lease that had expired and is renewed nevertheless proves nothing about the time between: a successor may have stored
+   * ranges, and PostgreSQL may have lost its commits in a failover. So ClickHouse is compared again.
+   *
+   * @returns whether nobody else can have stored anything since the last call
    */
-  async function assertHeld(): Promise<void> {
-    if (!control.lease.isHeld()) await retry('renew_lane', control.lease.renew);
+  async function assertHeld(): Promise<boolean> {
+    let isOurs = true;
+    for (;;) {
+      while (!control.lease.isHeld()) await retry('renew_lane', control.lease.renew);
+      const now = control.lease.lapses();
+      if (now === lapses) return isOurs;
+      const newest = await retry('look_up_stored', async () =>
+        storedAbove(clickhouse, await readStreams(pool)),
+      );
+      doubt = newest;
+      lapses = now;
+      isOurs = false;
+    }
   }
 
   /** Truncates the log, and notices when it was replaced. */
@@ -253,6 +270,8 @@ export async function runLane(
   let stored = lane.nextOffset;
   let hasResumed = false;
   let doubt = new Map<number, bigint>();
+  /** Of the lease, up to which ClickHouse was compared. */
+  let lapses = 0;
   let foundAgain = 0;
 
   async function work(): Promise<void> {
@@ -282,8 +301,8 @@ export async function runLane(
           ...(quiet && drainTo === null && { quiet }),
           signal: drainTo === null ? idleRead : signal,
         }).catch((error: unknown) => {
-          // The drain or the release of the lane has ended the wait.
-          if (idleRead.aborted && !signal.aborted) return null;
+          // The drain or the release of the lane has ended the wait. What a drain then reads has to be read: it is retried.
+          if (drainTo === null && idleRead.aborted && !signal.aborted) return null;
           throw error;
         }),
       );

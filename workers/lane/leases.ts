@@ -10,6 +10,8 @@ export type Lease = {
   isHeld(): boolean;
   /** Renews it now. @throws {LaneLost} */
   renew(): Promise<void>;
+  /** Returns how often it was renewed after it had expired: another worker may have held the lane meanwhile. */
+  lapses(): number;
 };
 
 /** The leases of the lanes of this process, and the record that it is alive. */
@@ -31,7 +33,16 @@ export const LEASE = {
   renewEveryMs: 1_000,
 } as const;
 
-type Kept = { lane: Lane; until: number; lost: LaneLost | null; onLost: (error: LaneLost) => void };
+/** `until`: of the wall clock and of the monotonic one, milliseconds. */
+type Kept = {
+  lane: Lane;
+  until: { wall: number; monotonic: number };
+  lapses: number;
+  lost: LaneLost | null;
+  onLost: (error: LaneLost) => void;
+};
+
+const isHeld = ({ until }: Kept): boolean => Date.now() < until.wall && performance.now() < until.monotonic;
 
 /** Keeps the leases of this process's lanes renewed, in one statement for all of them. */
 export function keepLeases(pool: Pool): Leases {
@@ -41,13 +52,17 @@ export function keepLeases(pool: Pool): Leases {
 
   async function renew(leases: readonly Kept[]): Promise<void> {
     if (leases.length === 0) return;
-    // Wall clock: the monotonic clock stops while the machine sleeps.
-    const asked = Date.now();
+    // By both clocks: the monotonic one stops while the machine sleeps, and the wall clock may be set back.
+    const until = {
+      wall: Date.now() + LEASE.lengthMs,
+      monotonic: performance.now() + LEASE.lengthMs,
+    };
     const lanes = leases.map(({ lane }) => lane);
     const lost = new Set(await renewLanes(pool, lanes, LEASE.lengthMs));
     for (const lease of leases) {
       if (!lost.has(lease.lane)) {
-        lease.until = asked + LEASE.lengthMs;
+        if (!isHeld(lease)) lease.lapses += 1;
+        lease.until = until;
         continue;
       }
       kept.delete(lease);
@@ -85,10 +100,11 @@ export function keepLeases(pool: Pool): Leases {
   return {
     keep(lane, onLost) {
       // As if expired: the first insert renews it.
-      const lease: Kept = { lane, until: 0, lost: null, onLost };
+      const lease: Kept = { lane, until: { wall: 0, monotonic: 0 }, lapses: 0, lost: null, onLost };
       kept.add(lease);
       return {
-        isHeld: () => Date.now() < lease.until,
+        isHeld: () => isHeld(lease),
+        lapses: () => lease.lapses,
         async renew() {
           await renew([lease]);
           if (lease.lost) throw lease.lost;

@@ -105,3 +105,61 @@ describe('a database that goes down and returns', () => {
     await gate.shut();
   });
 });
+
+describe('what a database or the log does to one step', () => {
+  it('is inserted again when ClickHouse drops a repeat although the rows are gone', async () => {
+    const { clickhouse } = rig.stores;
+    const stream = await rig.stream('ingest-0');
+    const { workspace } = rig;
+    let inserts = 0;
+    /** As an insert that is cut off while it is committed: its token is kept, and its rows are not. */
+    const cutOff = new Proxy(clickhouse, {
+      get(target, property) {
+        if (property !== 'exec') return Reflect.get(target, property);
+        return async (...given: Parameters<typeof clickhouse.exec>) => {
+          const response = await target.exec(...given);
+          inserts += 1;
+          if (inserts > 1) return response;
+          for await (const _ of response.stream);
+          const settings = { mutations_sync: '2' } as const;
+          await target.command({ query: 'DELETE FROM clicks WHERE true', clickhouse_settings: settings });
+          throw new Error('socket hang up');
+        };
+      },
+    });
+    const workers = rig.work({ clickhouse: cutOff });
+    stream.append(
+      Array.from({ length: 20 }, (_, i) =>
+        click({ workspace, link: uuidv7(), visitor: uuidv7(), ts: NOW + i }),
+      ),
+    );
+    await rig.settled(stream);
+    expect(await rig.stored()).toEqual({ rows: 20, distinct: 20 });
+    await workers.stop();
+  });
+
+  it('waits between reads while a lane drains and its log does not respond', async () => {
+    const stream = await rig.stream('ingest-0');
+    const { workspace } = rig;
+    let isDown = false;
+    let reads = 0;
+    const reader = new Proxy(rig.reader, {
+      get(target, property) {
+        if (property === 'end' && isDown) return async () => stream.end() + 100n;
+        if (property !== 'read' || !isDown) return Reflect.get(target, property).bind(target);
+        return async () => {
+          reads += 1;
+          await new Promise((resolve) => setImmediate(resolve));
+          throw new Error('no broker responds');
+        };
+      },
+    });
+    const workers = rig.work({ reader });
+    stream.append([click({ workspace, link: uuidv7(), visitor: uuidv7(), ts: NOW })]);
+    await rig.settled(stream);
+    isDown = true;
+    await workers.stop(500);
+    expect(reads).toBeGreaterThan(0);
+    expect(reads).toBeLessThan(20);
+  });
+});

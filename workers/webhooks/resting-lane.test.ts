@@ -69,7 +69,7 @@ async function rest(subscriptions: Subscriptions): Promise<LogWriter> {
   const sealer = createAddressSealer(rig.addressKey);
   const registry = new Registry();
   const never = new AbortController().signal;
-  const lease = { isHeld: () => true, renew: async () => undefined };
+  const lease = { isHeld: () => true, renew: async () => undefined, lapses: () => 0 };
   lane = runClickLane(
     {
       pool: rig.stores.pool,
