@@ -1,3 +1,4 @@
+import { systemError } from '../world/disk.ts';
 import { Killed, world } from '../world/world.ts';
 import { performance } from './perf-hooks.ts';
 
@@ -66,8 +67,17 @@ export function catchUnhandled(): void {
   });
 }
 
-/** Replaces clocks and timers of this process by those of the simulated world. There is no way back. */
+/** `process.kill` with signal 0, which asks whether a process runs. */
+function signal(pid: number): true {
+  const present = world();
+  if (present.isRunning(present.current.host, pid)) return true;
+  throw systemError('ESRCH', 'kill', String(pid));
+}
+
+/** Replaces clocks, timers and chance of this process by those of the simulated world. There is no way back. */
 export function replaceGlobals(): void {
+  Math.random = () => world().random.next();
+  process.kill = signal;
   Object.defineProperty(globalThis, 'performance', { value: performance });
   Object.assign(globalThis, {
     Date: SimulatedDate,

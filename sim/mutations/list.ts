@@ -1,5 +1,6 @@
 import type { Edit } from '../modules/load.ts';
 import { JOURNAL_MUTATIONS } from './journal.ts';
+import { LANE_MUTATIONS } from './lane.ts';
 import { PERMIT_MUTATIONS } from './permits.ts';
 
 /** A wrong version of the product. */
@@ -20,4 +21,5 @@ const of = (scenario: string, versions: readonly WrongVersion[]): Mutation[] =>
 export const MUTATIONS: readonly Mutation[] = [
   ...of('journal', JOURNAL_MUTATIONS),
   ...of('permits', PERMIT_MUTATIONS),
+  ...of('lane', LANE_MUTATIONS),
 ];

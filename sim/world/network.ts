@@ -1,9 +1,27 @@
 import type { Process, World } from './world.ts';
 
-/** What the network does to requests: probabilities, and how late a request that is held up arrives. Milliseconds. */
-export type NetworkFaults = { lostRequests: number; lostAnswers: number; heldUp: number; heldUpMs: number };
+/**
+ * What the network does to requests: probabilities, how late a request that is held up arrives, and how late an answer
+ * may be. Milliseconds.
+ */
+export type NetworkFaults = {
+  lostRequests: number;
+  lostAnswers: number;
+  heldUp: number;
+  heldUpMs: number;
+  lateMs?: number;
+};
 
-export const NO_NETWORK_FAULTS: NetworkFaults = { lostRequests: 0, lostAnswers: 0, heldUp: 0, heldUpMs: 0 };
+/** What does not reach a process that is cut off: its requests get lost, or the answers to them. */
+export type Cut = 'requests' | 'answers';
+
+export const NO_NETWORK_FAULTS: NetworkFaults = {
+  lostRequests: 0,
+  lostAnswers: 0,
+  heldUp: 0,
+  heldUpMs: 0,
+  lateMs: 0,
+};
 
 /** Longest time until the sender of a lost request learns of it. Milliseconds. */
 const NOTICED_WITHIN_MS = 400;
@@ -11,6 +29,8 @@ const NOTICED_WITHIN_MS = 400;
 /** Carries requests of processes to a server, which finishes what it has received whatever becomes of the sender. */
 export class Network {
   faults: NetworkFaults = { ...NO_NETWORK_FAULTS };
+  /** Processes that are cut off from the server. */
+  readonly cuts = new Map<Process, Cut>();
   readonly #world: World;
   readonly #server: Process;
 
@@ -35,19 +55,19 @@ export class Network {
     const world = this.#world;
     const { random } = world;
     const sender = world.current;
-    const { lostRequests, lostAnswers, heldUp, heldUpMs } = this.faults;
+    const { lostRequests, lostAnswers, heldUp, heldUpMs, lateMs = 0 } = this.faults;
     const isHeldUp = random.chance(heldUp);
-    const isAnswerLost = isHeldUp || random.chance(lostAnswers);
+    const isAnswerLost = isHeldUp || random.chance(lostAnswers) || this.cuts.get(sender) === 'answers';
     const arrivesAfter = isHeldUp ? random.between(0, heldUpMs) : random.between(0.05, 3);
     return new Promise((resolve, reject) => {
-      const answer = (run: () => void) => world.schedule(random.between(0.05, 3), run, sender);
+      const answer = (run: () => void) => world.schedule(random.between(0.05, 3 + lateMs), run, sender);
       const lose = () =>
         world.schedule(
           random.between(1, NOTICED_WITHIN_MS),
           () => reject(new Error('the connection was lost')),
           sender,
         );
-      if (random.chance(lostRequests)) {
+      if (this.cuts.get(sender) === 'requests' || random.chance(lostRequests)) {
         lose();
         return;
       }

@@ -16,13 +16,24 @@ export class Process {
   /** The monotonic clock when the process started. Milliseconds. */
   readonly startedAt: number;
   isAlive = true;
-  /** Disk operations until the process is killed in the middle of its code; null: it is not. */
+  /** The name of its host, and its number there. */
+  readonly host: string;
+  readonly pid: number;
+  /** By how much the wall clock of its host is ahead of the machine's. Milliseconds. */
+  clockOffset = 0;
+  /** It does nothing before this moment of the monotonic clock, as one that was stopped or whose host slept. Milliseconds. */
+  pausedUntil = 0;
+  /** Calls until it stands still for some milliseconds, just after the last of them; null: it does not. */
+  pauseAfter: { operations: number; ms: number } | null = null;
+  /** Calls to the disk and the network until the process is killed in the middle of its code; null: it is not. */
   operationsLeft: number | null = null;
   readonly onEnd: (() => void)[] = [];
 
-  constructor(name: string, startedAt: number) {
+  constructor(name: string, startedAt: number, { host = 'localhost', pid = 1 } = {}) {
     this.name = name;
     this.startedAt = startedAt;
+    this.host = host;
+    this.pid = pid;
   }
 }
 
@@ -60,6 +71,7 @@ export class World {
   #order = 0;
   #hash = 0x811c9dc5;
   readonly #tasks: Task[] = [];
+  readonly #alive = new Set<Process>();
 
   constructor(seed: number) {
     this.random = new Random(seed);
@@ -83,9 +95,9 @@ export class World {
     return BEGIN_MS + this.sinceBoot();
   }
 
-  /** The wall clock, right or wrong. Milliseconds since the Unix epoch. */
+  /** The wall clock of the running process, right or wrong. Milliseconds since the Unix epoch. */
   wall(): number {
-    return this.trueTime() + this.#wallOffset;
+    return this.trueTime() + this.#wallOffset + this.current.clockOffset;
   }
 
   /** By how much the wall clock is ahead of true time. Milliseconds. */
@@ -107,14 +119,28 @@ export class World {
     this.#monotonic += ms;
   }
 
-  start(name: string): Process {
-    return new Process(name, this.#monotonic);
+  start(name: string, place: { host?: string; pid?: number } = {}): Process {
+    const process = new Process(name, this.#monotonic, place);
+    this.#alive.add(process);
+    return process;
+  }
+
+  /** Whether a process of this number runs on a host. */
+  isRunning(host: string, pid: number): boolean {
+    for (const process of this.#alive) if (process.host === host && process.pid === pid) return true;
+    return false;
+  }
+
+  /** Stops a process for a time. What comes meanwhile waits. */
+  pause(process: Process, ms: number): void {
+    process.pausedUntil = Math.max(process.pausedUntil, this.#monotonic + ms);
   }
 
   /** Ends a process at once. What it awaits never comes. */
   end(process: Process): void {
     if (!process.isAlive) return;
     process.isAlive = false;
+    this.#alive.delete(process);
     this.disk.closeAllOf(process);
     for (const ended of process.onEnd.splice(0)) ended();
   }
@@ -123,6 +149,12 @@ export class World {
   beforeOperation(): void {
     const { current } = this;
     if (!current.isAlive) throw new Killed(current);
+    const { pauseAfter } = current;
+    if (pauseAfter && pauseAfter.operations-- === 0) {
+      current.pauseAfter = null;
+      this.note(`${current.name} stands still`);
+      this.pause(current, pauseAfter.ms);
+    }
     if (current.operationsLeft === null) return;
     if (current.operationsLeft > 0) {
       current.operationsLeft -= 1;
@@ -201,6 +233,13 @@ export class World {
       if (!task || task.at > end) break;
       this.#pop();
       if (task.isCancelled || !task.process.isAlive) continue;
+      const { pausedUntil } = task.process;
+      if (task.at < pausedUntil) {
+        // In the order in which they were due.
+        task.at = pausedUntil + (task.at - pausedUntil) * 1e-9 + 1e-3;
+        this.#push(task);
+        continue;
+      }
       if (task.at > this.#monotonic) this.#monotonic = task.at;
       this.current = task.process;
       try {

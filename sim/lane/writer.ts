@@ -1,0 +1,123 @@
+import { createEventEncoder } from '../../core/events/codec.ts';
+import { testClick, testSealer } from '../../test/support/journal.ts';
+import type { Process, World } from '../world/world.ts';
+import type { LaneLedger } from './ledger.ts';
+import type { Partition } from './log.ts';
+
+const BATCH_BYTES = 65_536;
+/** As ingest sends its batches. Milliseconds. */
+const LONGEST_WAY_MS = 30;
+const COUNTER_BITS = 40n;
+
+const encode = createEventEncoder();
+
+export type Stream = { streamId: string; ordinal: number; notBefore: number };
+type Batch = Parameters<Partition['append']>[0] & object;
+
+/** A writer of a stream: ingest, its journal, and with Kafka its shipper, whose part another simulation plays. */
+export class Writer {
+  readonly process: Process;
+  readonly stream: Stream;
+  readonly partition: Partition;
+  /** By how much its clock is ahead. Milliseconds. */
+  readonly skewMs: number;
+  readonly #world: World;
+  readonly #ledger: LaneLedger;
+  #epoch = 1n;
+  #counter = 0n;
+  #lastTs: number;
+  #sent: Batch[] = [];
+  /** Batches arrive in order. */
+  #arrivesAt = 0;
+
+  constructor(
+    world: World,
+    given: { stream: Stream; partition: Partition; ledger: LaneLedger; skewMs: number; heartbeatMs: number },
+  ) {
+    this.#world = world;
+    this.stream = given.stream;
+    this.partition = given.partition;
+    this.skewMs = given.skewMs;
+    this.#ledger = given.ledger;
+    this.#lastTs = given.stream.notBefore;
+    this.process = world.start(`writer-${given.stream.ordinal}`);
+    const beat = () => {
+      this.#append([{ kind: 'heartbeat' }]);
+      world.schedule(given.heartbeatMs, beat, this.process);
+    };
+    world.schedule(world.random.between(0, given.heartbeatMs), beat, this.process);
+  }
+
+  /** Answers clicks, which the log then holds. @param malformed how many of them can't be decoded */
+  click(count: number, { malformed = 0, poisoned = 0 } = {}): void {
+    const names = Array.from({ length: count }, () => this.#ledger.next());
+    this.#append(
+      names.map((number, index) => ({
+        kind: 'click' as const,
+        number,
+        isMalformed: index < malformed,
+        isPoisoned: index >= malformed && index < malformed + poisoned,
+      })),
+    );
+  }
+
+  /** Starts again: counts from 0 in a new epoch. */
+  restart(): void {
+    this.#epoch += 1n;
+    this.#counter = 0n;
+    this.#sent = [];
+  }
+
+  /** Sends the last batches again, as a producer whose session has ended. */
+  repeat(batches: number): void {
+    for (const batch of this.#sent.slice(-batches)) this.#send(batch);
+  }
+
+  #append(events: readonly Appended[]): void {
+    const firstSequence = (this.#epoch << COUNTER_BITS) | this.#counter;
+    const buffer = Buffer.alloc(BATCH_BYTES);
+    const pads = testSealer.pads(this.stream.streamId, firstSequence, events.length);
+    let end = 0;
+    let minTs = 0;
+    events.forEach((event, index) => {
+      const now = Math.floor((this.#world.trueTime() + this.skewMs) * 1_000);
+      const ts = Math.max(now, this.#lastTs + 1);
+      this.#lastTs = ts;
+      if (index === 0) minTs = ts;
+      const sequence = firstSequence + BigInt(index);
+      const from = end;
+      if (event.kind === 'heartbeat') {
+        end = encode({ kind: 'heartbeat' }, ts, { bytes: pads, position: index * 16 }, buffer, end);
+        return;
+      }
+      const linkId = Buffer.alloc(16);
+      linkId.writeUInt32BE(event.number, 12);
+      const click = testClick('sim', { linkId, visitorId: linkId });
+      end = encode(click, ts, { bytes: pads, position: index * 16 }, buffer, end);
+      if (event.isMalformed) buffer[from + 4] = 99; // no kind of an event
+      const fate = event.isMalformed ? 'malformed' : event.isPoisoned ? 'poisoned' : 'good';
+      this.#ledger.answered({ number: event.number, stream: this.stream, sequence, ts, fate });
+    });
+    this.#counter += BigInt(events.length);
+    const { streamId } = this.stream;
+    const payload = Buffer.from(buffer.subarray(0, end));
+    const batch = { streamId, firstSequence, count: events.length, minTs, maxTs: this.#lastTs, payload };
+    this.#sent.push({ batch });
+    if (this.#sent.length > 5) this.#sent.shift();
+    this.#send({ batch });
+  }
+
+  #send(batch: Batch): void {
+    const at = this.#world.monotonic() + this.#world.random.between(0, LONGEST_WAY_MS);
+    this.#arrivesAt = Math.max(this.#arrivesAt, at);
+    this.#world.schedule(
+      this.#arrivesAt - this.#world.monotonic(),
+      () => this.partition.append(batch),
+      this.#world.outside,
+    );
+  }
+}
+
+type Appended =
+  | { kind: 'heartbeat' }
+  | { kind: 'click'; number: number; isMalformed: boolean; isPoisoned: boolean };
