@@ -158,6 +158,7 @@ export const LANE_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'repeat-not-looked-up',
+    isRare: true,
     wrong: 'an attempt with an unknown outcome is repeated with its token alone',
     file: at('insert.ts'),
     from: 'let rest = isFirst ? block : await withoutPresent(block);',
@@ -222,7 +223,6 @@ export const LANE_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'lease-never-expires',
-    isRare: true,
     wrong: 'no worker takes the lane of a process that was killed',
     file: LANES,
     from: 'lane.held_until < clock_timestamp() OR',
