@@ -54,7 +54,7 @@ async function choose(page: ConsolePage, name: string, content: string): Promise
 }
 
 const figure = (page: ConsolePage, label: string) =>
-  page.locator('.mantine-Paper-root', { hasText: label }).locator('.figure').textContent();
+  page.locator('.mantine-Paper-root', { hasText: label }).locator('.figure-value').textContent();
 
 test('the history of clicks is checked, imported, seen in the list, and taken back', LONG, async () => {
   const visits = shlinkVisits();

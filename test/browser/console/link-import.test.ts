@@ -59,7 +59,7 @@ async function holdSecondPiece(page: ConsolePage) {
 }
 
 const figure = (page: ConsolePage, label: string) =>
-  page.locator('.mantine-Paper-root', { hasText: label }).locator('.figure').textContent();
+  page.locator('.mantine-Paper-root', { hasText: label }).locator('.figure-value').textContent();
 
 test(
   'a file is imported with its progress; rejected rows are listed with the reason, saved, corrected and imported',

@@ -81,7 +81,7 @@ test('clicks show up as they happen, each once, with their link and visitor', as
   await page.evaluate(RECORD_NEWS);
   // It ends after a while.
   const passing = page
-    .locator('.figure', { hasText: /^[1-9]\d*$/ })
+    .locator('.figure-value', { hasText: /^[1-9]\d*$/ })
     .first()
     .waitFor();
   await click(facebook, 3);

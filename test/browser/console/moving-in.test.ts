@@ -61,7 +61,7 @@ async function choose(page: ConsolePage, content: string): Promise<void> {
 }
 
 const figure = (page: ConsolePage, label: string) =>
-  page.locator('.mantine-Paper-root', { hasText: label }).locator('.figure').textContent();
+  page.locator('.mantine-Paper-root', { hasText: label }).locator('.figure-value').textContent();
 
 const visitLink = (host: string, path: string, form?: Record<string, string>) =>
   visitHost(site.service.short_url, host, path, form);

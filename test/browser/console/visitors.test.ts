@@ -197,7 +197,7 @@ test("a link's page shows its figures and clicks, and saves its QR code and its 
   await expect.poll(() => clicks.locator('tbody tr').count(), PATIENCE).toBe(total);
   const figure = page
     .locator('.mantine-Paper-root', { hasText: /^Clicks/ })
-    .locator('.figure')
+    .locator('.figure-value')
     .first();
   await expect.poll(() => figure.textContent(), PATIENCE).toBe(`${total}`);
   await page
