@@ -44,13 +44,13 @@ test('an unavailable address is reported before the page is created; an availabl
   await page.getByText('3 to 40 letters, digits and hyphens').waitFor();
   await address.fill(taken.slug);
   await page.getByText('This address is taken').waitFor();
-  expect(await page.getByRole('button', { name: 'Create' }).isDisabled()).toBe(true);
+  expect(await page.getByRole('button', { name: 'Create', exact: true }).isDisabled()).toBe(true);
   await expectGood(page, 'bio-page-new');
 
   await address.fill(`Grace H ${taken.slug}`);
   await page.getByText(`/grace-h-${taken.slug} is free.`).waitFor();
   await page.getByLabel('Title').fill('Grace Hopper');
-  await page.getByRole('button', { name: 'Create' }).click();
+  await page.getByRole('button', { name: 'Create', exact: true }).click();
   await page.getByRole('heading', { level: 1, name: 'Grace Hopper' }).waitFor();
   await preview(page).getByRole('heading', { name: 'Grace Hopper' }).waitFor();
   // The page is a draft until it is published, and says so beside the address that can be copied.
@@ -70,10 +70,10 @@ test('an external id that a page has leads to that page, and one of a page of th
   await page.getByText('is free.').waitFor();
   const field = page.getByLabel('External ID');
   await field.fill('shop-2');
-  await page.getByRole('button', { name: 'Create' }).click();
+  await page.getByRole('button', { name: 'Create', exact: true }).click();
   await expect.poll(() => field.getAttribute('aria-invalid'), PATIENT).toBe('true');
   await field.fill('shop-1');
-  await page.getByRole('button', { name: 'Create' }).click();
+  await page.getByRole('button', { name: 'Create', exact: true }).click();
   await page.getByRole('heading', { level: 1, name: 'Known' }).waitFor();
   await expectNotice(page, 'A page with this external ID already exists. Here it is.');
   await page.close();
