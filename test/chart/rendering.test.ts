@@ -321,18 +321,16 @@ describe.skipIf(NO_HELM)(`the rendered chart${NO_HELM ? ` (skipped: ${NO_HELM})`
     test('the proxy for domains has the shipped configuration, on ports that need no right', (context) => {
       context.skip(spawnSync('caddy', ['version']).status !== 0, 'caddy is not installed');
       const { data } = findResource(all(), 'ConfigMap', 'hoplog-domain-proxy');
-      const { env } =
+      const { env: variables } =
         findResource(all(), 'Deployment', 'hoplog-domain-proxy').spec.template.spec.containers[0] ?? {};
-      const environment = Object.fromEntries((env ?? []).map(({ name, value }) => [name, value]));
-      const { stdout, stderr } = spawnSync(
-        'caddy',
-        ['adapt', '--adapter', 'caddyfile', '--config', '/dev/stdin'],
-        {
-          input: data?.Caddyfile,
-          env: { PATH: process.env.PATH, ...environment },
-          encoding: 'utf8',
-        },
-      );
+      const environment = Object.fromEntries((variables ?? []).map(({ name, value }) => [name, value]));
+      const directory = mkdtempSync(join(tmpdir(), 'hoplog-caddy-'));
+      onTestFinished(() => rmSync(directory, { recursive: true }));
+      const file = join(directory, 'Caddyfile');
+      writeFileSync(file, data?.Caddyfile ?? '');
+      const env = { PATH: process.env.PATH, HOME: directory, ...environment };
+      const args = ['adapt', '--adapter', 'caddyfile', '--config', file];
+      const { stdout, stderr } = spawnSync('caddy', args, { env, encoding: 'utf8' });
       const { apps } = JSON.parse(stdout || stderr) as {
         apps: { http: { http_port: number; https_port: number }; tls: { automation: unknown } };
       };

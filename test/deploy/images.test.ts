@@ -57,7 +57,7 @@ test('the chart and the containers of tests use the images of images.env', () =>
   const images = readFileSync(`${ROOT}deploy/images.env`, 'utf8');
   const values = readFileSync(`${ROOT}deploy/helm/hoplog/values.yaml`, 'utf8');
   const used = [...values.matchAll(/^ +image: (\S+)$/gm)].map(([, image = '']) => image);
-  expect(used).toEqual([imageOf('POSTGRES_IMAGE'), imageOf('CLICKHOUSE_IMAGE')]);
+  expect(used).toEqual(['POSTGRES_IMAGE', 'CLICKHOUSE_IMAGE', 'CADDY_IMAGE'].map(imageOf));
   const renewed = images.replace(/^(POSTGRES_IMAGE=[^@\n]+).*$/m, `$1@${DIGEST}`);
   expect(withImages(values, renewed)).toBe(
     values.replace(imageOf('POSTGRES_IMAGE'), `${imageOf('POSTGRES_IMAGE').split('@')[0]}@${DIGEST}`),

@@ -266,8 +266,16 @@ describe('what a purchase earns', () => {
     await m.refund('f1', 'o2', 15);
     const date = expect.any(String);
     expect((await m.stats('r')).affiliate.recent_commissions).toEqual([
-      { date, type: 'renewal', amount: 30, currency: 'usd', earnings: 3, status: 'eligible' },
-      { date, type: 'sale', amount: 10, currency: 'usd', earnings: 2, status: 'eligible' },
+      {
+        date,
+        type: 'renewal',
+        amount: 30,
+        currency: 'usd',
+        earnings: 3,
+        status: 'eligible',
+        held_until: null,
+      },
+      { date, type: 'sale', amount: 10, currency: 'usd', earnings: 2, status: 'eligible', held_until: null },
     ]);
     type Me = { plan: { limits: { commission: { used: number } } }; features: string[] };
     const { body } = await shop.get<Me>('/me');
