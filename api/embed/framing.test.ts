@@ -32,6 +32,12 @@ const ancestorsIn = ({ headers }: { headers: Record<string, unknown> }) =>
 test('the page names the allowed origins as its frame-ancestors, and any site where there are none', async () => {
   expect(ancestorsIn(await pageFor(shop, {}))).toBe(`${SHOP} http://localhost:8080 capacitor://localhost`);
   expect(ancestorsIn(await pageFor(open, {}))).toBe('*');
+  // The script uses the first of several keys.
+  const firstOf = async (...keys: string[]) =>
+    ancestorsIn(await pageFor({ publishableKey: keys.join('&key=') }, {}));
+  expect(await firstOf(shop.publishableKey, 'x')).toContain(SHOP);
+  expect(await firstOf(shop.publishableKey, open.publishableKey)).toContain(SHOP);
+  expect(await firstOf(open.publishableKey, shop.publishableKey)).toBe('*');
   const none = `pk_live_00000000_${'0'.repeat(48)}`;
   expect(ancestorsIn(await pageFor({ publishableKey: none }, {}))).toBe('*');
   // The lookup of a key without its secret returns no list.

@@ -12,10 +12,11 @@ const FRAMES = ['iframe', 'frame', 'embed', 'object'];
  * Returns the `allowed_origins` of a publishable key's workspace, empty: any. An unknown key has nothing to protect.
  * While PostgreSQL is down, any site may frame the page: the API then checks the framing page, which each call names.
  *
- * @param key as the query has it
+ * @param key as the query has it; of several the page's script uses the first
  */
 export async function allowedOriginsOf({ pool, log }: Pick<ApiDeps, 'pool' | 'log'>, key: unknown) {
-  const token = typeof key === 'string' ? key.trim() : '';
+  const first: unknown = Array.isArray(key) ? key[0] : key;
+  const token = typeof first === 'string' ? first.trim() : '';
   const parsed = parseKey(token);
   if (parsed?.kind !== 'publishable') return [];
   try {
