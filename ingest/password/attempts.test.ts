@@ -58,6 +58,36 @@ test('thirty wrong passwords a minute from all addresses block a link for those 
   expect(await attempt(attempts, true, 'link', from(31))).toBe('begun');
 });
 
+test('of guesses from many addresses at once, thirty are checked, and the others wait for those', async () => {
+  const attempts = createAttempts({ now: () => 0 });
+  const begun: Begun[] = [];
+  for (let n = 0; n < 200; n++) {
+    attempts
+      .begin('link', address(`2001:db8:0:${n.toString(16)}::1`), false)
+      .then((value) => begun.push(value));
+  }
+  await settled();
+  const running = begun.filter((value) => typeof value !== 'string');
+  expect([running.length, begun.filter((value) => value === 'busy').length]).toEqual([30, 70]);
+  expect(wordOf(await attempts.begin('other', HOME, false))).toBe('begun');
+  const states = async () => {
+    await settled();
+    return [
+      begun.filter((value) => typeof value !== 'string').length,
+      begun.filter((v) => v === 'locked').length,
+    ];
+  };
+  running[0]?.end('right');
+  expect(await states()).toEqual([31, 0]);
+  const [next] = begun.slice(100);
+  for (const one of [...running.slice(1), next]) {
+    expect(await states()).toEqual([31, 0]);
+    if (one !== undefined && typeof one !== 'string') one.end('wrong');
+  }
+  expect(await states()).toEqual([31, 99]);
+  expect(wordOf(await attempts.begin('link', HOME, true))).toBe('begun');
+});
+
 test('as many checks run at once as may still be wrong, and other attempts wait', async () => {
   const attempts = createAttempts({ now: () => 0 });
   await attempt(attempts, true);

@@ -3,8 +3,8 @@ import { bytesToUuid } from '../../core/ids.ts';
 
 /**
  * Limits wrong passwords per link and address to five a minute, and per link to thirty for visitors who have not yet
- * entered the password: guesses from many addresses count together. At most as many checks of an address run at once as
- * may still be wrong; other attempts wait. Correct passwords never count.
+ * entered the password: guesses from many addresses count together. At most as many checks of an address, and of a link,
+ * run at once as may still be wrong; other attempts wait. Correct passwords never count.
  */
 export type Attempts = {
   /**
@@ -29,8 +29,15 @@ export type Attempt = {
   end(outcome: Outcome): void;
 };
 
-/** Attempts for one link from one address. */
-type Ongoing = { checking: number; waiting: Set<(begun: Begun) => void> };
+/** Attempts for one link. */
+type Ongoing = {
+  /** Running checks, of all addresses and of each pair of link and address. */
+  checking: number;
+  ofPairs: Map<string, number>;
+  waiting: Set<Waiting>;
+};
+type Visitor = { linkId: string; key: string; wasLetIn: boolean };
+type Waiting = Visitor & { settle(begun: Begun): void };
 
 /** In a minute, of one address and of all. */
 export const MOST_WRONG = 5;
@@ -38,8 +45,9 @@ export const MOST_WRONG_OF_LINK = 30;
 const WINDOW_MS = 60_000;
 /** Cached pairs of link and address. */
 const CAPACITY = 50_000;
-/** Waiting attempts of one pair, and their longest wait in ms. A check takes some 40 ms. */
+/** Waiting attempts of one pair and of one link, and their longest wait in ms. A check takes some 40 ms. */
 const MOST_WAITING = 50;
+const MOST_WAITING_OF_LINK = 100;
 const LONGEST_WAIT_MS = 5_000;
 
 /**
@@ -60,56 +68,66 @@ export function createAttempts(given: { now?: () => number; waitMs?: number | un
   }
 
   /** @returns null when it depends on running checks */
-  function admit(key: string): Attempt | 'blocked' | null {
+  function admit(visitor: Visitor): Exclude<Begun, 'busy'> | null {
+    const { linkId, key, wasLetIn } = visitor;
+    const wrongOfLink = recent(linkId).length;
+    if (!wasLetIn && wrongOfLink >= MOST_WRONG_OF_LINK) return 'locked';
     const wrong = recent(key).length;
     if (wrong >= MOST_WRONG) return 'blocked';
-    const pair = ongoing.get(key) ?? { checking: 0, waiting: new Set() };
-    if (wrong + pair.checking >= MOST_WRONG) return null;
-    pair.checking += 1;
-    ongoing.set(key, pair);
-    return { end: (outcome) => end(key, pair, outcome) };
+    const link = ongoing.get(linkId) ?? { checking: 0, ofPairs: new Map(), waiting: new Set() };
+    const ofPair = link.ofPairs.get(key) ?? 0;
+    if (wrong + ofPair >= MOST_WRONG) return null;
+    if (!wasLetIn && wrongOfLink + link.checking >= MOST_WRONG_OF_LINK) return null;
+    link.checking += 1;
+    link.ofPairs.set(key, ofPair + 1);
+    ongoing.set(linkId, link);
+    return { end: (outcome) => end(visitor, link, outcome) };
   }
 
-  function end(key: string, pair: Ongoing, outcome: Outcome): void {
-    pair.checking -= 1;
+  function end({ linkId, key }: Visitor, link: Ongoing, outcome: Outcome): void {
+    link.checking -= 1;
+    const ofPair = (link.ofPairs.get(key) ?? 1) - 1;
+    if (ofPair > 0) link.ofPairs.set(key, ofPair);
+    else link.ofPairs.delete(key);
     if (outcome === 'right') letIn.set(key, true);
     if (outcome === 'wrong') {
-      const [link = ''] = key.split(' ', 1);
-      for (const counted of [key, link]) wrongOnes.set(counted, [...recent(counted), now()]);
+      for (const counted of [key, linkId]) wrongOnes.set(counted, [...recent(counted), now()]);
     }
-    for (const settle of pair.waiting) {
-      const begun = admit(key);
-      if (begun === null) break;
-      pair.waiting.delete(settle);
-      settle(begun);
+    for (const one of link.waiting) {
+      const begun = admit(one);
+      if (begun === null) continue;
+      link.waiting.delete(one);
+      one.settle(begun);
     }
-    // Without a check no attempt waits: each was admitted or blocked.
-    if (pair.checking === 0) ongoing.delete(key);
+    // Without a check no attempt waits: each was admitted or refused.
+    if (link.checking === 0) ongoing.delete(linkId);
   }
 
-  function wait({ waiting }: Ongoing): Promise<Begun> {
+  function wait({ waiting }: Ongoing, visitor: Visitor): Promise<Begun> {
     return new Promise((resolve) => {
       const settle = (begun: Begun) => {
         clearTimeout(late);
         resolve(begun);
       };
+      const one = { ...visitor, settle };
       const late = setTimeout(() => {
-        waiting.delete(settle);
+        waiting.delete(one);
         resolve('busy');
       }, waitMs);
-      waiting.add(settle);
+      waiting.add(one);
     });
   }
 
   return {
     wasLetIn: (linkId, address) => letIn.get(pairOf(linkId, address)) !== undefined,
     async begin(linkId, address, wasLetIn) {
-      const key = pairOf(linkId, address);
-      if (!wasLetIn && recent(linkId).length >= MOST_WRONG_OF_LINK) return 'locked';
-      const begun = admit(key);
+      const visitor = { linkId, key: pairOf(linkId, address), wasLetIn };
+      const begun = admit(visitor);
       if (begun !== null) return begun;
-      const pair = ongoing.get(key);
-      return pair === undefined || pair.waiting.size >= MOST_WAITING ? 'busy' : wait(pair);
+      const link = ongoing.get(linkId);
+      if (link === undefined || link.waiting.size >= MOST_WAITING_OF_LINK) return 'busy';
+      const ofPair = [...link.waiting].filter(({ key }) => key === visitor.key).length;
+      return ofPair >= MOST_WAITING ? 'busy' : wait(link, visitor);
     },
   };
 }
