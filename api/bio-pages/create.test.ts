@@ -359,6 +359,9 @@ describe('limits', () => {
       'mailto:ada@example.com, bob@example.com',
       'sms:+49 30 123?body=Hi there',
       'mailto:ada@example.com?subject=Hi there',
+      'tel:+49\u202f30\u2009123\t45\u3000 6\u00a0',
+      'sms:+49\u202f30 123?body=Hi\u202fthere',
+      'mailto: ada@example.com ,\u00a0bob@example.com\u2009, cy@example.com ',
     ];
     const stored = [
       ...urls.slice(0, 5),
@@ -366,6 +369,9 @@ describe('limits', () => {
       'mailto:ada@example.com,bob@example.com',
       'sms:+4930123?body=Hi%20there',
       'mailto:ada@example.com?subject=Hi%20there',
+      'tel:+4930123456',
+      'sms:+4930123?body=Hi%E2%80%AFthere',
+      'mailto:ada@example.com,bob@example.com,cy@example.com',
     ];
     const page = await makeBioPage(shop, 'contacts', {
       links: urls.map((link) => ({ label: 'Contact', url: link })),
