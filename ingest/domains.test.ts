@@ -255,6 +255,7 @@ test('visits of the root and of unknown slugs are clicks without a link, and lea
   for (const path of [
     '/apple-touch-icon.png',
     '/apple-touch-icon-120x120-precomposed.png',
+    '/ios/apple-touch-icon.png',
     '/favicon-32x32.png',
     '/sitemap.xml',
     '/sitemap_index.xml',
@@ -262,14 +263,25 @@ test('visits of the root and of unknown slugs are clicks without a link, and lea
     '/app-ads.txt',
     '/security.txt',
     '/site.webmanifest',
+    '/manifest',
+    '/sw.js',
+    '/apple-app-site-association',
+    '/autodiscover/autodiscover.xml',
+  ]) {
+    expect([path, (await shown('orphan.brand.example', path)).status]).toEqual([path, 404]);
+  }
+  // People may have such addresses of the site that was here before.
+  for (const path of [
+    '/index.php',
+    '/shop/produkt.php',
     '/.env',
     '/.git/config',
     '/wp-login.php',
     '/wp-admin/setup.php',
+    '/blog/wp-admin/',
+    '/wordpress/wp-admin/',
     '/vendor/phpunit/phpunit/src/Util/PHP/eval-stdin.php',
     '/cgi-bin/luci',
-    '/sw.js',
-    '/apple-app-site-association',
     '/blog/wp-includes/wlwmanifest.xml',
     '/server-status',
     '/login.action',
@@ -281,10 +293,10 @@ test('visits of the root and of unknown slugs are clicks without a link, and lea
     '/composer.json',
     '/credentials.json',
     '/id_rsa',
-    '/autodiscover/autodiscover.xml',
     '/config.json',
   ]) {
-    expect([path, (await shown('orphan.brand.example', path)).status]).toEqual([path, 404]);
+    const { status, to } = await shown('orphan.brand.example', path);
+    expect([path, status, to]).toEqual([path, 302, 'https://brand.example/not-found']);
   }
   const events = async () =>
     (await whole.events()).filter((event): event is ClickEvent => event.kind === 'click');

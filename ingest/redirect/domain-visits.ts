@@ -13,7 +13,7 @@ import type { IngestMetrics } from '../metrics.ts';
 import type { Page } from '../pages/layout.ts';
 import type { Pages } from '../pages/pages.ts';
 import type { IdentifyVisitor } from '../visitors/identify.ts';
-import { isMachinePath } from './machine-paths.ts';
+import { isHostFile, isScannedPath } from './machine-paths.ts';
 import { adOf, flagsOf } from './record-and-redirect.ts';
 import type { Visit } from './visit.ts';
 
@@ -23,8 +23,8 @@ export type DomainVisits = {
   servedFile(host: Host, visit: Visit, exchange: Exchange): boolean;
   /**
    * Responds to a visit of `/` or of an unknown slug: redirects if the workspace configured it, else responds 404. The
-   * visit is a click without a link (orphan), written before the response; a path that only machines request is a 404
-   * alone.
+   * visit is a click without a link (orphan), written before the response. A path that scanners request is no click, and
+   * a file that only programs request is a 404 as well.
    */
   respondUnknown(host: Host, visit: Visit, exchange: Exchange): void;
 };
@@ -92,11 +92,9 @@ export function createDomainVisits(given: {
         show(exchange, '410 Gone', pages.blocked);
         return;
       }
-      if (isMachinePath(visit.slug + visit.path)) {
-        metrics.countOutcome('not_found');
-        show(exchange, '404 Not Found', pages.notFound);
-        return;
-      }
+      const path = visit.slug + visit.path;
+      if (isHostFile(path)) return respond(null, exchange, null);
+      if (isScannedPath(path)) return respond(host.notFoundUrl, exchange, null);
       const visitors = visitorIds.forWorkspace(host.workspaceId);
       const isBot = agentKinds(visit.userAgent).bot || visit.flags !== 0;
       const visitor = identify(visitors, visit, isBot);
@@ -106,7 +104,7 @@ export function createDomainVisits(given: {
           workspaceId: visitors.workspaceId,
           linkId: NO_LINK,
           visitorId: visitor.id,
-          labels: { ...NO_LABELS, domain: host.domain, slug: (visit.slug + visit.path).slice(0, SLUG_LIMIT) },
+          labels: { ...NO_LABELS, domain: host.domain, slug: path.slice(0, SLUG_LIMIT) },
           channel: inferChannel(visit.referer, visit.userAgent),
           referer: visit.referer,
           userAgent: visit.userAgent,

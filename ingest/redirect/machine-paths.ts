@@ -1,6 +1,6 @@
 /**
- * Paths that browsers, crawlers, and scanners request from every host. No person asked for them, so they are not
- * clicks. A link with such a name takes precedence.
+ * Paths that browsers, crawlers, and scanners request from every host, in any folder. They are not clicks. A link with
+ * such a name takes precedence.
  */
 
 /**
@@ -10,7 +10,7 @@
  * file"; Apple, "Supporting associated domains" (its older place); web.dev, "Service worker registration" (`sw.js`).
  */
 const FILES =
-  /^(?:apple-touch-icon[\w.-]*\.png|favicon[\w.-]*|sitemap[\w.-]*\.xml(?:\.gz)?|(?:app-)?ads\.txt|sellers\.json|security\.txt|humans\.txt|llms(?:-full)?\.txt|(?:site\.web)?manifest(?:\.json)?|site\.webmanifest|browserconfig\.xml|crossdomain\.xml|clientaccesspolicy\.xml|apple-app-site-association|autodiscover\/autodiscover\.xml|sw\.js)$/i;
+  /(?:^|\/)(?:apple-touch-icon[\w.-]*\.png|favicon[\w.-]*\.\w+|sitemap[\w.-]*\.xml(?:\.gz)?|(?:app-)?ads\.txt|sellers\.json|security\.txt|humans\.txt|llms(?:-full)?\.txt|manifest\.json|site\.webmanifest(?:\.json)?|browserconfig\.xml|crossdomain\.xml|clientaccesspolicy\.xml|apple-app-site-association|autodiscover\/autodiscover\.xml|sw\.js)$|^(?:favicon[\w.-]*|manifest)$/i;
 
 /**
  * Paths that scanners request to find vulnerabilities of other software. Sources: the paths of the OWASP Core Rule Set
@@ -18,12 +18,21 @@ const FILES =
  * Struts, Solr), Docker Compose, npm, Composer, OpenSSH, and routers (`boaform`).
  */
 const SCANNED =
-  /(?:^|\/)\.(?:env|git|aws|ssh|svn|hg|vscode|htaccess|htpasswd|ds_store)|\.(?:php\d?|phtml|aspx?|jspx?|cgi|sql|bak)$|^(?:wp-(?:admin|content|includes|json|login)|cgi-bin|phpmyadmin|vendor\/phpunit|actuator|_ignition|hnap1)(?:\/|$)/i;
+  /(?:^|\/)\.(?:env|git|aws|ssh|svn|hg|vscode|htaccess|htpasswd|ds_store)|\.(?:php\d?|phtml|aspx?|jspx?|cgi|sql|bak)$|(?:^|\/)(?:wp-(?:admin|content|includes|json|login)|cgi-bin|phpmyadmin|vendor\/phpunit|_ignition|hnap1)(?:\/|$)|^actuator(?:\/|$)/i;
 
 const LEFT_BEHIND =
   /(?:^|\/)(?:wlwmanifest\.xml|docker-compose\.ya?ml|(?:package(?:-lock)?|composer|credentials|config)\.json|composer\.lock|id_(?:rsa|dsa|ecdsa|ed25519))$|^(?:server-status|login\.action)$|^(?:solr|boaform)(?:\/|$)|^(?:backup|dump|site|www|website|db|database)[\w.-]*\.(?:zip|rar|7z|tar|tgz|gz|bz2)$/i;
 
-/** @param path without the slash before it */
-export function isMachinePath(path: string): boolean {
-  return FILES.test(path) || SCANNED.test(path) || LEFT_BEHIND.test(path);
+/** Whether only programs request a path. @param path without the slash before it */
+export function isHostFile(path: string): boolean {
+  return FILES.test(path);
+}
+
+/**
+ * Whether scanners request a path, as may people who have an old address of the site.
+ *
+ * @param path without the slash before it
+ */
+export function isScannedPath(path: string): boolean {
+  return SCANNED.test(path) || LEFT_BEHIND.test(path);
 }
