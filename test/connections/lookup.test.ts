@@ -72,3 +72,13 @@ test('while Stripe is down the payment waits, and 72 hours later it is a purchas
   await shop.settleDue();
   expect((await shop.ledger()).purchases.map((one) => one.order_id)).toEqual(['stripe:pi_1']);
 });
+
+test('a response of Stripe that can not be stored tells nothing, and the payment waits for its events', async () => {
+  const shop = await shopWithKey();
+  paid?.set('pi_nul', invoicePayment('inpay_2', 'in_\u0000', 'pi_nul'));
+  paid?.set('pi_long', invoicePayment('inpay_3', `in_${'x'.repeat(5_000)}`, 'pi_long'));
+  await shop.tell(succeeded('pi_nul'), succeeded('pi_long'));
+  await shop.settleDue();
+  expect((await shop.outcomes()).map(([, , reason]) => reason)).toEqual(Array(2).fill('waits_for_invoice'));
+  expect(asked.length).toBe(2);
+});

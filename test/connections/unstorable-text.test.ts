@@ -129,4 +129,29 @@ describe('Stripe', () => {
       ['invoice.paid', 'failed', "can't be read: `customer` must be well-formed Unicode"],
     ]);
   });
+
+  test('times that no calendar has and ids that are too long fail, with the reason', async () => {
+    const shop = await stripeShop(api);
+    const long = 'x'.repeat(5_000);
+    const at = (created: number, id: string) => ({
+      ...stripeEvent('invoice.paid', invoice(id, 1_000), ago(0)),
+      created,
+    });
+    await shop.tell(
+      at(9e15, 'in_1'),
+      at(-1e12, 'in_2'),
+      paid({ status_transitions: { paid_at: 9e15 } }),
+      stripeEvent('invoice.paid', invoice(`in_${long}`, 1_000), ago(0)),
+      paid({ subscription: `sub_${long}` }),
+      paid({ discounts: [`di_${long}`] }),
+    );
+    expect((await shop.outcomes()).map(([, status, reason]) => [status, reason])).toEqual([
+      ['failed', "can't be read: the time of the event must be in the years 1970 to 9999"],
+      ['failed', "can't be read: the time of the event must be in the years 1970 to 9999"],
+      ['failed', "can't be read: the time of the payment must be in the years 1970 to 9999"],
+      ['failed', "can't be read: the id of the payment must be at most 180 characters"],
+      ['failed', "can't be read: the id of the subscription must be at most 180 characters"],
+      ['failed', "can't be read: a code must be at most 255 characters"],
+    ]);
+  });
 });

@@ -4,6 +4,7 @@ import type { SecretSealer } from '../../core/access/sealed-secret.ts';
 import { EventProblem, type Fact, type Reading } from '../../core/connections/connector.ts';
 import { connectorOf } from '../../core/connections/connectors.ts';
 import { parseExact } from '../../core/connections/exact-json.ts';
+import { requireStorable } from '../../core/connections/storable-facts.ts';
 import { MoneyError } from '../../core/money/money.ts';
 import { NANOS_PER_MILLI } from '../../core/time/timestamps.ts';
 import { lockConnection } from '../../sql/connections/connections.ts';
@@ -101,10 +102,10 @@ async function processEvent(dependencies: ConnectionDependencies, event: DueEven
 
 function readingOf(event: DueEvent): Reading | { problem: string } {
   try {
-    return connectorOf(event.provider).read(parseExact(event.body), {
-      type: event.type,
-      eventId: event.event_id,
-    });
+    const { type, event_id: eventId } = event;
+    const reading = connectorOf(event.provider).read(parseExact(event.body), { type, eventId });
+    if ('facts' in reading) requireStorable(reading.at.getTime(), reading.facts);
+    return reading;
   } catch (error) {
     if (error instanceof EventProblem || error instanceof MoneyError || error instanceof SyntaxError)
       return { problem: `can't be read: ${error.message}` };

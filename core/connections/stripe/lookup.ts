@@ -1,6 +1,8 @@
 import type Stripe from 'stripe';
-import type { CodeFact, Lookup, PaymentFact, Question } from '../connector.ts';
-import { isObject } from '../fields.ts';
+import { storableText } from '../../text/storable.ts';
+import { type CodeFact, EventProblem, type Lookup, type PaymentFact, type Question } from '../connector.ts';
+import { isObject, type Json } from '../fields.ts';
+import { requireStorable } from '../storable-facts.ts';
 import { openStripe } from './client.ts';
 import { discountsOf, invoicePaymentFact, textOfDiscount } from './invoice.ts';
 
@@ -30,11 +32,20 @@ async function invoiceOf(stripe: Stripe, { refs }: Question, now: Date): Promise
     limit: 1,
   });
   const [found] = data as unknown[];
-  if (isObject(found)) {
-    const fact = invoicePaymentFact(found, now.getTime());
-    return [{ ...fact, refs: [...new Set([...fact.refs, intent])] }];
-  }
+  if (isObject(found)) return invoiceIn(found, intent, now.getTime());
   return [partOf(intent, `lookup:${intent}`, { at: now.getTime(), standing: 'alone' })];
+}
+
+/** Reads an invoice payment. One that can't be read tells nothing: the payment waits for its events. */
+function invoiceIn(found: Json, intent: string, at: number): PaymentFact[] {
+  try {
+    const fact = invoicePaymentFact(found, at);
+    requireStorable(at, [fact]);
+    return [{ ...fact, refs: [...new Set([...fact.refs, intent])] }];
+  } catch (error) {
+    if (error instanceof EventProblem) return [];
+    throw error;
+  }
 }
 
 /** Whether an invoice of the subscription was paid before: https://docs.stripe.com/api/invoices/list */
@@ -84,7 +95,7 @@ async function codesOf(stripe: Stripe, { refs, codes }: Question): Promise<CodeF
     const code = codeId.startsWith('promo_')
       ? (await known(stripe.promotionCodes.retrieve(codeId)))?.code
       : ofInvoice.get(codeId);
-    facts.push({ kind: 'code', codeId, code: code ?? '' });
+    facts.push({ kind: 'code', codeId, code: storableText(code ?? '') });
   }
   return facts;
 }
