@@ -132,6 +132,7 @@ export const CreateBody = Body(
       Type.Array(Channel, {
         minItems: 1,
         maxItems: CREATABLE_CHANNELS.length,
+        shown: { uniqueItems: true },
         description: 'Creates one link for each channel.',
       }),
     ),

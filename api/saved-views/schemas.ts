@@ -9,7 +9,7 @@ const ViewQuery = Type.Unsafe<Record<string, unknown>>({
   title: 'SavedQuery',
   type: 'object',
   additionalProperties: true,
-  description: `What the view shows: the body of a \`POST /analytics/query\`, whose fields may all be left out, and \`address\`, a text of the client that saved it. Kept as sent. An unknown field is refused, as is a value that no click can have. At most ${QUERY_LIMIT} bytes serialized.`,
+  description: `What the view shows: the body of a \`POST /analytics/query\`, whose fields may all be left out, and \`address\`, a text of the client that saved it. Kept as sent. An unknown field is refused, as is a value that no click can have, and a metric or dimension given twice. At most ${QUERY_LIMIT} bytes serialized.`,
 });
 
 const { metrics, ...others } = AnalyticsQuery.properties;

@@ -4131,7 +4131,7 @@ export type SavedPayoutMethod = {
 };
 
 /**
- * What the view shows: the body of a `POST /analytics/query`, whose fields may all be left out, and `address`, a text of the client that saved it. Kept as sent. An unknown field is refused, as is a value that no click can have. At most 16384 bytes serialized.
+ * What the view shows: the body of a `POST /analytics/query`, whose fields may all be left out, and `address`, a text of the client that saved it. Kept as sent. An unknown field is refused, as is a value that no click can have, and a metric or dimension given twice. At most 16384 bytes serialized.
  */
 export type SavedQuery = {
     [key: string]: unknown;
