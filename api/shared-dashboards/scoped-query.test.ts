@@ -4,7 +4,7 @@ import { scopedQuery } from './scoped-query.ts';
 
 type Filter = AnalyticsQuery['filters'][number];
 
-const QUERY = { metrics: ['clicks'], dimensions: [], filters: [] } as unknown as AnalyticsQuery;
+const QUERY = { metrics: ['clicks'], dimensions: [], filters: [], order_by: [] } as unknown as AnalyticsQuery;
 const TAGS = { scope: { type: 'tag' as const, values: ['autumn', 'winter'] }, show_revenue: false };
 const OWN = { dimension: 'tag', operator: 'is', values: ['autumn', 'winter'] };
 const NONE = { dimension: 'tag', operator: 'is', values: ['\u0001'] };
@@ -50,7 +50,12 @@ test.each(['folder', 'links'] as const)('a dashboard of %s has no tags', (type) 
   expect(within({ filters: [tag('contains', 's')] })).toEqual([own, NONE]);
   expect(within({ filters: [tag('is_not', 'secret')] })).toEqual([own]);
   expect(within({ filters: [tag('is_empty')] })).toEqual([own]);
-  expect(within({ dimensions: ['tag', 'country'] })).toEqual([own, NONE]);
+  const grouped = { ...QUERY, dimensions: ['tag' as const, 'country' as const] };
+  expect(scopedQuery({ scope, show_revenue: true }, grouped)).toEqual({
+    ...grouped,
+    filters: [own],
+    dimensions: ['country'],
+  });
 });
 
 test('revenue is refused unless the dashboard shows it', () => {

@@ -1,7 +1,7 @@
 import { matches } from '../../core/analytics/match.ts';
 import { badRequest } from '../../core/errors.ts';
 import type { SharedDashboard } from '../../sql/console/shared-dashboards.ts';
-import type { AnalyticsQuery } from '../analytics/schemas.ts';
+import type { AnalyticsQuery, AnalyticsResult } from '../analytics/schemas.ts';
 
 type Filter = AnalyticsQuery['filters'][number];
 type Part = Omit<Filter, 'any'>;
@@ -15,7 +15,8 @@ const NO_TAG: Part = { dimension: 'tag', operator: 'is', values: ['\u0001'] };
 
 /**
  * Returns a visitor's query limited to the scope of a dashboard. It treats other tags of the dashboard's links as
- * absent: a dashboard of links or folders has none at all.
+ * absent. A dashboard of links or folders has none at all, so its clicks are not grouped by them; see
+ * {@link withAbsentTags}.
  *
  * @throws {AppError} `bad_request` when it requests revenue that the dashboard does not show
  */
@@ -30,9 +31,34 @@ export function scopedQuery(
   const tags = type === 'tag' ? values : [];
   const own = query.filters.flatMap((filter) => withinTags(filter, tags));
   const scope: Filter[] = [{ dimension: DIMENSION_OF[type], operator: 'is', values }];
-  if (tags.length === 0 && query.dimensions.includes('tag')) scope.push(NO_TAG);
   // All filters must hold, so none of the visitor's widens the scope.
-  return { ...query, filters: [...scope, ...own] };
+  const scoped = { ...query, filters: [...scope, ...own] };
+  if (type === 'tag' || !query.dimensions.includes('tag')) return scoped;
+  return {
+    ...scoped,
+    dimensions: query.dimensions.filter((name) => name !== 'tag'),
+    order_by: query.order_by.filter(({ by }) => by !== 'tag'),
+  };
+}
+
+/**
+ * Returns the result with `tag: null` in each row, where the visitor's query groups by tags and the scoped one does not.
+ */
+export function withAbsentTags(
+  asked: AnalyticsQuery,
+  scoped: AnalyticsQuery,
+  result: AnalyticsResult,
+): AnalyticsResult {
+  if (scoped.dimensions.length === asked.dimensions.length) return result;
+  if (scoped.dimensions.length > 0) {
+    const rows = result.rows.map((row) => ({ ...row, dimensions: { ...row.dimensions, tag: null } }));
+    return { ...result, rows };
+  }
+  const { totals, compared_totals: compared } = result;
+  // Without dimensions a result has no rows, and all of its clicks are those without a tag.
+  if (Object.values(totals).every((figure) => !figure)) return result;
+  const row = { dimensions: { tag: null }, metrics: totals, ...(compared && { compared }) };
+  return { ...result, rows: asked.offset === 0 ? [row] : [], total_rows: 1 };
 }
 
 /** Returns the filter evaluated without other tags; nothing if it then always holds. */

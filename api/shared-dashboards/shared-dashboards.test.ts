@@ -271,7 +271,7 @@ test('sharing is safe to retry, and leaves an entry in the audit log without the
 });
 
 type Result = {
-  rows: { dimensions: Record<string, string>; metrics: Record<string, number> }[];
+  rows: { dimensions: Record<string, string | null>; metrics: Record<string, number> }[];
   totals: Record<string, number>;
   names?: Record<string, Record<string, { name: string; note?: string }>>;
 };
@@ -310,6 +310,20 @@ test('visitors query the scope alone, without money, and with the names of its l
   for (const metrics of [['revenue'], ['clicks', 'revenue_per_click']]) {
     expect((await ask({ metrics }, { cookie })).status).toBe(400);
   }
+  // A dashboard of links shows no tags: all clicks have none.
+  const ofLinks = await share({ scope: { type: 'links', values: made.map(({ id }) => id) } });
+  const grouped = async (dimensions: string[]) =>
+    (await shop.post<Result>(`/shared/${ofLinks.token}/query`, { ...query, dimensions }, { key: null })).body;
+  expect(await grouped(['tag'])).toMatchObject({
+    rows: [{ dimensions: { tag: null }, metrics: { clicks: 3 } }],
+    totals: { clicks: 3 },
+    total_rows: 1,
+  });
+  expect((await grouped(['tag', 'link'])).rows.map(({ dimensions }) => dimensions.tag)).toEqual([
+    null,
+    null,
+    null,
+  ]);
   const open = await share({ show_revenue: true });
   const revenue = { metrics: ['clicks', 'revenue'] };
   const all = await shop.post<Result>(`/shared/${open.token}/query`, revenue, { key: null });

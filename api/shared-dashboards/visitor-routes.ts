@@ -9,7 +9,7 @@ import { createHashKey } from '../session/hash-key.ts';
 import { createTries } from '../session/tries.ts';
 import { createDashboardAccess, requireOpenDashboard } from './access.ts';
 import { DashboardView, TokenParams, UnlockBody } from './schemas.ts';
-import { scopedQuery } from './scoped-query.ts';
+import { scopedQuery, withAbsentTags } from './scoped-query.ts';
 import { isScopeGone } from './service.ts';
 
 const tags = ['Shared dashboards'];
@@ -108,7 +108,7 @@ export async function visitorRoutes(app: Api, deps: ApiDeps): Promise<void> {
       const query = scopedQuery(dashboard, request.body);
       const release = await limit.take(workspace.id);
       try {
-        return await answerQuery(deps, { workspace }, query);
+        return withAbsentTags(request.body, query, await answerQuery(deps, { workspace }, query));
       } finally {
         release();
       }
