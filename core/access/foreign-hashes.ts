@@ -23,12 +23,24 @@ const PHC_SCRYPT =
   /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,3}),p=(\d{1,3})\$([A-Za-z0-9+/]{8,128})\$([A-Za-z0-9+/]{8,128})$/;
 const WERKZEUG_SCRYPT = /^scrypt:(\d{1,8}):(\d{1,3}):(\d{1,3})\$([A-Za-z0-9]{4,64})\$([0-9a-f]{32,128})$/;
 
-/** Other forms of hashes: `crypt`, PHPass, Django's, LDAP's, and digests of MD5, SHA-1, SHA-256 and SHA-512. */
+/** Other forms of hashes and of encrypted texts. */
 const OTHER = [
+  // `crypt`, PHPass
   /^\$[A-Za-z0-9-]{1,12}\$.+/s,
-  /^(?:pbkdf2|sha1|sha256|sha512|md5|bcrypt|argon2|scrypt)[a-z0-9_:]*\$.+/i,
+  // `sha256:…`, `pbkdf2_sha256$…`, `SHA-512=…`, `enc:v1:…`: what made it goes before it
+  /^(?:pbkdf2|ssha|sha|smd5|md[245]|bcrypt|argon2|scrypt|yescrypt|crypt|hmac|ntlm|blake|ripemd|whirlpool|hash|digest|enc|aes|base64|b64)[a-z0-9_.-]*[$:|;=].{8,}/is,
+  // LDAP's
   /^\{[A-Za-z0-9-]{3,12}\}.{8,}/s,
-  /^(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{56}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})$/i,
+  // Sink's `sink-pwd:v1:iterations:salt:key`, and `salt:key` with a version or a count before it
+  /^[a-z][\w.-]*[:$](?:[\w.+/=-]*[:$])+[\w+/=-]{16,}$/i,
+  /^(?:[\w+/=-]+[:$|;])+[\w+/=-]{24,}$/,
+  // Digests, also beside their salt
+  /^(?:[\w+/=-]+[:$.|;])*[0-9a-f]{32,}(?:[:$.|;][\w+/=-]+)*$/i,
+  /^(?:0x|\\x)[0-9a-f]{32,}$/i,
+  /^\*[0-9a-f]{40}$/i,
+  /^(?:[A-Za-z0-9+/_-]{22}==|[A-Za-z0-9+/_-]{27}=|[A-Za-z0-9+/_-]{43}=|[A-Za-z0-9+/_-]{86}==)$/,
+  // OpenSSL's, Fernet's, and texts of JSON in base64
+  /^(?:U2FsdGVkX1|gAAAA|eyJ)[\w+/=.-]{20,}$/,
 ];
 
 type Scrypt = { kind: 'scrypt'; N: number; r: number; p: number; salt: Buffer; key: Buffer };

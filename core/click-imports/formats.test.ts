@@ -100,6 +100,18 @@ describe('a file of visits', () => {
     expect(csv.unread).toEqual(['latitude', 'longitude']);
   });
 
+  it('says in any form of yes and no whether a click is a bot’s, and another word is an error', async () => {
+    const forms = ['t', 'y', 'YES', 'on', '1', 'f', 'n', 'Off', '0', '', 'null'];
+    const bots = [true, true, true, true, true, false, false, false, false, null, null];
+    const ofShlink = forms.map((form) => `2024-08-20T05:05:03Z,Direct,${form}\n`).join('');
+    const shlink = await read('shlink', `date,referer,potential_bot\n${ofShlink}`);
+    expect(shlink.clicks.map(({ isBot }) => isBot)).toEqual(bots);
+    const ofCsv = forms.map((form) => `2024-08-20T05:05:03Z,tea,${form}\n`).join('');
+    const csv = await read('csv', `ts,slug,is_bot\n${ofCsv}2024-08-20T05:05:03Z,tea,maybe\n`);
+    expect(csv.clicks.map(({ isBot }) => isBot)).toEqual(bots);
+    expect(csv.problems).toEqual([expect.stringMatching(/must be true or false/)]);
+  });
+
   it('of YOURLS is its table yourls_log, and an address is only a part of the visitor', async () => {
     const { clicks, unread } = await read(
       'yourls',

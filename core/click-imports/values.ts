@@ -6,6 +6,7 @@ import { isAdClickId, type NetworkClick, NO_AD } from '../events/ad-clicks.ts';
 import { isUuid } from '../ids.ts';
 import { hostOfUrl } from '../link-imports/meaning/address.ts';
 import { timeIn } from '../link-imports/meaning/times.ts';
+import { yesNo } from '../link-imports/source-row.ts';
 import { slugOfUrl } from '../link-imports/values.ts';
 import { NANOS_PER_MICRO, parseInstant } from '../time/timestamps.ts';
 import type { LinkName } from './click-row.ts';
@@ -52,6 +53,14 @@ export function linkBySlug(slug: string, domain: string): LinkName | null {
   if (name === '') return null;
   const host = domain === '' ? null : hostOfUrl(domain.includes('/') ? domain : `//${domain}`);
   return { kind: 'name', host, slug: name };
+}
+
+/** Returns what a column says on whether a click is a bot's; null: unknown. @throws {RowProblem} for another text */
+export function isBotIn(row: ImportRow, ...keys: string[]): boolean | null {
+  const text = row.text(...keys);
+  const answer = yesNo(text);
+  if (answer === null && !UNKNOWN.test(text)) throw row.wrong('must be true or false', ...keys);
+  return answer;
 }
 
 /** @throws {RowProblem} for anything but a whole number from 0 */

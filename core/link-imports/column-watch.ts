@@ -1,4 +1,4 @@
-import { nestedValues } from './nested-values.ts';
+import { everyValue } from './nested-values.ts';
 import type { SourceRow } from './source-row.ts';
 
 /** Finds the columns of a file that no reader asked for. */
@@ -20,8 +20,9 @@ export function createColumnWatch(): ColumnWatch {
         const column = columns.peek(key);
         if (column === undefined || columns.read.has(key)) continue;
         read.add(key);
-        for (const { column: path, value } of nestedValues({ [column.name]: column.value })) {
-          if (!paths.has(path) && hasValue(value)) names.set(path, path);
+        for (const { column: path, value } of everyValue({ [column.name]: column.value })) {
+          const isRead = paths.has(path) || paths.has(`${path}.0`);
+          if (!isRead && hasValue(value)) names.set(path, path);
         }
       }
       for (const key of columns.left) left.add(key);

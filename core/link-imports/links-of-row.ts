@@ -4,9 +4,10 @@ import { type CreateRow, completeRow, type ImportDefaults, type ImportDomains } 
 import type { Format } from './formats/format.ts';
 import { hostOfRow, ONLY_ID, type RowHost, slugOfShortUrl } from './meaning/address.ts';
 import { carriedOf, folderOf } from './meaning/carried.ts';
+import { LINK_NAMES, SLUGS } from './meaning/link-names.ts';
 import { passwordOf } from './meaning/password.ts';
 import { refuseMissingRules, stateOf } from './meaning/state.ts';
-import { RowProblem, type SourceRow, textOf } from './source-row.ts';
+import { RowProblem, refuseContradictions, type SourceRow, textOf } from './source-row.ts';
 
 /** A link of a row, with the body of its create. */
 export type RowLink = Pick<CreateRow, 'body' | 'columnOf'> & {
@@ -49,6 +50,7 @@ export function linksOfRow(
   };
   attempt(nameOfRow(row), () => {
     refuseBrokenText(row);
+    refuseContradictions(row);
     const password = passwordOf(row);
     const state = stateOf(row);
     const read = withoutSpare(row, format.read(row).map(withSlug), defaults.domains);
@@ -130,33 +132,11 @@ function requireProvable(column: string, host: string): string {
   }
 }
 
-/** Columns that name a link, the most telling first. */
-const NAMES = [
-  'shorturl',
-  'secureshorturl',
-  'shortlink',
-  'tinyurl',
-  'bitlink',
-  'slug',
-  'slashtag',
-  'shortcode',
-  'keyword',
-  'alias',
-  'address',
-  'path',
-  'key',
-  'short',
-  'link',
-  'source',
-  'externalid',
-];
-/** Those of them that are a slug by themselves. */
-const SLUGS = ['slug', 'slashtag', 'shortcode', 'keyword', 'alias', 'backhalf'];
 const NAME_LIMIT = 200;
 
 /** Returns how an error names the link of a row; null: the row has no name for it. */
 function nameOfRow(row: SourceRow): string | null {
-  return textOf(row, ...NAMES)?.slice(0, NAME_LIMIT) ?? null;
+  return textOf(row, ...LINK_NAMES)?.slice(0, NAME_LIMIT) ?? null;
 }
 
 const slugOf = ({ body }: CreateRow) => (typeof body.slug === 'string' ? body.slug : null);

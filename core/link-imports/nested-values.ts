@@ -30,7 +30,15 @@ export function nestedValues(values: object): readonly NestedValue[] {
   return found;
 }
 
-function* valuesIn(values: object, around: NestedValue | null): Generator<NestedValue> {
+/**
+ * Returns all values of a row that are in the objects and lists in it, also of those about something else than the link. An
+ * object that is too deep, and a list of plain values, is one value.
+ */
+export function everyValue(values: object): readonly NestedValue[] {
+  return [...valuesIn(values, null, true)];
+}
+
+function* valuesIn(values: object, around: NestedValue | null, isEvery = false): Generator<NestedValue> {
   for (const [name, value] of Object.entries(values)) {
     const found: NestedValue = {
       top: around?.top ?? name,
@@ -41,11 +49,19 @@ function* valuesIn(values: object, around: NestedValue | null): Generator<Nested
     };
     const inner = objectIn(value);
     const outer = inner === null ? found.path.slice(0, -1) : found.path;
+    if (isEvery) {
+      const isOne = inner === null || outer.length > DEPTH || isPlainList(inner);
+      if (isOne) yield found;
+      else yield* valuesIn(inner, found, isEvery);
+      continue;
+    }
     if (outer.length > DEPTH || outer.some((one) => NOT_OF_LINK.test(one))) continue;
     if (inner === null) yield found;
     else yield* valuesIn(inner, found);
   }
 }
+
+const isPlainList = (inner: object) => Array.isArray(inner) && inner.every((one) => objectIn(one) === null);
 
 /** Returns an object or a list of JSON, also from its text; null: another value. */
 export function objectIn(value: unknown): object | null {

@@ -1,5 +1,6 @@
 // Browsers run this file too.
 import { unstorableIn } from '../text/storable.ts';
+import { faultIn } from './json-fault.ts';
 import { RowProblem } from './source-row.ts';
 
 /**
@@ -12,8 +13,9 @@ export function parsedJson(text: string, column: string | null): unknown {
   let value: unknown;
   try {
     value = JSON.parse(text);
-  } catch (error) {
-    throw new RowProblem(column, `must be JSON: ${(error as Error).message}`);
+  } catch {
+    const { line, column: at } = faultIn(text);
+    throw new RowProblem(column, `must be JSON: the mistake is in its line ${line}, column ${at}`);
   }
   const problem = unstorableIn(value);
   if (problem) throw new RowProblem(column ?? (problem.path || null), problem.message);

@@ -62,9 +62,33 @@ export function sourceRow(from: SourceRow['from'], line: number, values: Record<
   const columns = new ReadColumns();
   for (const [name, value] of Object.entries(values)) {
     const key = columnKey(name);
-    if (!columns.has(key)) columns.set(key, { name, value });
+    const before = columns.peek(key);
+    if (before === undefined || (isEmpty(before.value) && !isEmpty(value))) columns.set(key, { name, value });
   }
   return { line, from, values, columns };
+}
+
+const isEmpty = (value: unknown) =>
+  value === null || value === undefined || (typeof value === 'string' && value.trim() === '');
+
+export const SEVERAL_VALUES =
+  'the file has this column several times, with values that differ: leave one of them';
+
+/**
+ * Refuses a row with two columns of one name in different spellings, whose values differ: nothing says which one holds.
+ *
+ * @throws {RowProblem}
+ */
+export function refuseContradictions({ values, columns }: SourceRow): void {
+  const names = Object.keys(values);
+  if (columns.size === names.length) return;
+  const written = (value: unknown) => (typeof value === 'string' ? value.trim() : JSON.stringify(value));
+  for (const name of names) {
+    const key = columnKey(name);
+    const first = columns.peek(key);
+    if (key === '' || first === undefined || isEmpty(values[name])) continue;
+    if (written(first.value) !== written(values[name])) throw new RowProblem(first.name, SEVERAL_VALUES);
+  }
 }
 
 /** Returns the value of the first of these columns that has one, trimmed; null: none has. */
@@ -85,9 +109,15 @@ export function nameOf(row: SourceRow, ...keys: string[]): string | null {
   return null;
 }
 
-/** Returns whether a value means yes: a boolean of JSON, or the form of a database or spreadsheet. */
+/** Returns what a value means, be it a boolean of JSON or the form of a database or spreadsheet; null: neither yes nor no. */
+export function yesNo(value: unknown): boolean | null {
+  if (typeof value !== 'boolean' && typeof value !== 'number' && typeof value !== 'string') return null;
+  const text = String(value).trim();
+  if (/^(?:true|t|yes|y|on|1)$/i.test(text)) return true;
+  return /^(?:false|f|no|n|off|0)$/i.test(text) ? false : null;
+}
+
+/** Returns whether a value means yes. */
 export function isYes(value: unknown): boolean {
-  return (
-    value === true || value === 1 || (typeof value === 'string' && /^(true|t|yes|y|1)$/i.test(value.trim()))
-  );
+  return yesNo(value) === true;
 }

@@ -7,6 +7,7 @@ import {
   countOf,
   countryIn,
   deviceIn,
+  isBotIn,
   known,
   linkById,
   linkBySlug,
@@ -23,7 +24,6 @@ export const csv: ClickFormat = {
   read(row) {
     const count = countOf(row, 'count');
     if (count === 0) return [];
-    const bot = row.text('isbot').toLowerCase();
     return [
       {
         ...NOTHING_KNOWN,
@@ -51,7 +51,7 @@ export const csv: ClickFormat = {
         asn: asnIn(row, 'asn'),
         ad: adIn(row),
         count: count ?? 1,
-        isBot: bot === '' ? null : ['true', '1', 'yes'].includes(bot),
+        isBot: isBotIn(row, 'isbot'),
       },
     ];
   },

@@ -1,5 +1,5 @@
 import { NOTHING_KNOWN } from '../click-row.ts';
-import { countryOf, known, linkBySlug, linkByUrl, timeOf } from '../values.ts';
+import { countryOf, isBotIn, known, linkBySlug, linkByUrl, timeOf } from '../values.ts';
 import type { ClickFormat } from './format.ts';
 
 /**
@@ -15,7 +15,6 @@ export const shlink: ClickFormat = {
   hint: 'it has no `date` with `referer`: it must be visits, not short URLs',
   read(row) {
     const place = locationOf(row.value('visitlocation'));
-    const bot = row.text('potentialbot').toLowerCase();
     return [
       {
         ...NOTHING_KNOWN,
@@ -30,7 +29,7 @@ export const shlink: ClickFormat = {
         os: known(row.short('os')),
         referer: known(row.text('referer')),
         userAgent: row.text('useragent'),
-        isBot: bot === '' ? null : ['true', '1'].includes(bot),
+        isBot: isBotIn(row, 'potentialbot'),
       },
     ];
   },

@@ -1,10 +1,11 @@
 import { creatableChannel } from '../../enrich/channels.ts';
 import { NANOS_PER_MILLI, parseInstant } from '../../time/timestamps.ts';
 import { cardImage } from '../meaning/card-image.ts';
-import { parsedJson } from '../parsed-json.ts';
 import { isYes, nameOf, type SourceRow, textOf } from '../source-row.ts';
 import { defined, instantText, linkName, slugOfUrl, tagsOf } from '../values.ts';
+import { countryRules } from './country-rules.ts';
 import type { Format } from './format.ts';
+import { fieldOf, jsonIn, nullless } from './null-texts.ts';
 
 /**
  * Dub. CSV: the dashboard's export, with the chosen columns of Short link, Destination URL, Clicks, Leads,
@@ -27,7 +28,7 @@ export const dub: Format = {
     const slug = slugOf(row);
     const channel = creatableChannel(fieldOf(row, 'utmsource')?.toLowerCase() ?? '');
     const [ios, android] = [fieldOf(row, 'ios'), fieldOf(row, 'android')];
-    const rules = rulesOf(row, { ios, android });
+    const rules = countryRules(row, { ios, android });
     const split = splitOf(row);
     const fields = {
       destination_url: destination,
@@ -65,26 +66,6 @@ export const dub: Format = {
   },
 };
 
-function rulesOf(row: SourceRow, systems: Record<string, string | null>): unknown[] | null {
-  const geo = jsonIn(row, 'geo');
-  if (typeof geo !== 'object' || geo === null || Object.keys(geo).length === 0) return null;
-  const rule = (type: string, values: string[], destination_url: unknown) => ({
-    conditions: [{ type, operator: 'is', values }],
-    destination_url,
-  });
-  const countries = Object.groupBy(Object.entries(geo), ([, url]) => String(url));
-  return [
-    ...Object.entries(defined(systems)).map(([system, url]) => rule('os', [system], url)),
-    ...Object.entries(countries).map(([url, entries = []]) =>
-      rule(
-        'country',
-        entries.map(([country]) => country),
-        url,
-      ),
-    ),
-  ];
-}
-
 /** Dub's custom cards. */
 function previewOf(row: SourceRow): Record<string, unknown> | null {
   const [title, description, image] = [
@@ -114,26 +95,9 @@ function splitOf(row: SourceRow): Record<string, unknown> {
   };
 }
 
-/** An object of JSON, or its text in a column of CSV. */
-function jsonIn(row: SourceRow, key: string): unknown {
-  const value = row.columns.get(key)?.value;
-  if (typeof value !== 'string') return value;
-  const text = fieldOf(row, key);
-  return text === null ? null : parsedJson(text, nameOf(row, key));
-}
-
 function slugOf(row: SourceRow): string | null {
   const key = fieldOf(row, 'key');
   if (key !== null) return key;
   const link = fieldOf(row, 'shortlink');
   return link === null ? null : slugOfUrl(link);
-}
-
-/** The older CSV writes `null` for missing values. */
-function fieldOf(row: SourceRow, key: string): string | null {
-  return nullless(textOf(row, key));
-}
-
-function nullless<T>(value: T): T | null {
-  return value === 'null' || value === undefined ? null : value;
 }

@@ -1,6 +1,6 @@
 import type { CreateRow } from '../create-row.ts';
 import { parsedJson } from '../parsed-json.ts';
-import { columnKey, isYes, type SourceRow } from '../source-row.ts';
+import { columnKey, type SourceRow, yesNo } from '../source-row.ts';
 import { listOf } from '../values.ts';
 import type { Format } from './format.ts';
 
@@ -11,10 +11,7 @@ const asText: Reader = (text) => text;
 const asList: Reader = (text) => listOf(text);
 const asInteger: Reader = (text) => (/^\d{1,15}$/.test(text) ? Number(text) : text);
 const asJson: Reader = (text, column) => parsedJson(text, column);
-const asBoolean: Reader = (text) => {
-  if (isYes(text)) return true;
-  return /^(false|f|no|n|0)$/i.test(text) ? false : text;
-};
+const asBoolean: Reader = (text) => yesNo(text) ?? text;
 
 const READERS: Readonly<Record<string, Reader>> = {
   destination_url: asText,

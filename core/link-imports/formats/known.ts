@@ -35,6 +35,8 @@ export class UnknownFormat extends Error {
   override name = 'UnknownFormat';
 }
 
+const NO_NAMES = 'a file without names of columns: its first row must be their names, such as slug and url';
+
 /**
  * Returns the format of a file by its first row.
  *
@@ -43,6 +45,8 @@ export class UnknownFormat extends Error {
  */
 export function formatOf(row: SourceRow, from?: LinkSource): Format {
   const found = Object.values<Format>(FORMATS).find((one) => one.matches(row));
+  // A file without names of columns may begin with a password.
+  if (Object.keys(row.values).some((name) => name.includes('://'))) throw new UnknownFormat(NO_NAMES);
   const names = Object.keys(row.values).slice(0, 20).join(', ');
   if (from !== undefined) {
     const format: Format = FORMATS[from];

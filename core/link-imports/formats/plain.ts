@@ -1,9 +1,10 @@
 import { hostOfUrl } from '../meaning/address.ts';
+import { SHORT_URLS, SLUGS } from '../meaning/link-names.ts';
 import { nameOf, textOf } from '../source-row.ts';
 import { linkName, slugOfUrl, tagsOf } from '../values.ts';
 import type { Format } from './format.ts';
 
-const SHORT = ['shorturl', 'shortlink', 'short', 'slug', 'shortenedurl', 'alias', 'backhalf', 'shortcode'];
+const SHORT = [...SHORT_URLS, ...SLUGS];
 const LONG = [
   'longurl',
   'originalurl',

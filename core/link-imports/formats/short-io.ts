@@ -11,7 +11,7 @@ export const shortIo: Format = {
   name: 'Short.io',
   matches: ({ columns }) => columns.has('originalurl') && columns.has('path'),
   read(row) {
-    const destination = textOf(row, 'originalurl');
+    const { destination, split } = destinationsOf(row);
     const slug = textOf(row, 'path') ?? '';
     const ios = textOf(row, 'iphoneurl');
     const android = textOf(row, 'androidurl');
@@ -26,7 +26,7 @@ export const shortIo: Format = {
           redirect_status: numberIn(textOf(row, 'redirecttype')),
           retargeting: pixelsOf(row),
           targeting: ios === null && android === null ? null : defined({ ios, android }),
-          split: splitOf(row, destination),
+          split,
           utm_source: textOf(row, 'utmsource'),
           utm_medium: textOf(row, 'utmmedium'),
           utm_campaign: textOf(row, 'utmcampaign'),
@@ -56,20 +56,29 @@ const GOOGLE = /^(?:AW|DC|G|GT|UA)-/;
 
 function pixelsOf(row: SourceRow): Record<string, unknown> | null {
   const google = textOf(row, 'integrationga');
-  const pixels = defined({
-    facebook: textOf(row, 'integrationfb'),
-    google: google !== null && GOOGLE.test(google) ? google : null,
-  });
+  const isKnown = google !== null && GOOGLE.test(google);
+  if (google !== null && !isKnown) row.columns.left.add('integrationga');
+  const pixels = defined({ facebook: textOf(row, 'integrationfb'), google: isKnown ? google : null });
   return Object.keys(pixels).length === 0 ? null : pixels;
 }
 
-function splitOf(row: SourceRow, destination: string | null): unknown {
-  const other = textOf(row, 'spliturl');
-  const percent = numberIn(textOf(row, 'splitpercent'));
-  if (other === null || destination === null || typeof percent !== 'number') return null;
-  if (percent <= 0 || percent >= 100) return null;
-  return [
-    { id: 'a', destination_url: destination, weight: 100 - percent },
-    { id: 'b', destination_url: other, weight: percent },
+/** Short.io sends `splitPercent` of the visitors to `splitURL`; all of them with 100. */
+function destinationsOf(row: SourceRow): { destination: string | null; split: unknown } {
+  const [first, other] = [textOf(row, 'originalurl'), textOf(row, 'spliturl')];
+  const given = textOf(row, 'splitpercent');
+  if (other === null || first === null) return { destination: first, split: null };
+  const percent = Number(given ?? Number.NaN);
+  if (percent === 100) return { destination: other, split: null };
+  if (!(percent > 0 && percent < 100)) {
+    row.columns.left.add('spliturl');
+    return { destination: first, split: null };
+  }
+  // Weights are whole numbers.
+  const weight = Math.min(Math.max(Math.round(percent), 1), 99);
+  if (weight !== percent) row.columns.left.add('splitpercent');
+  const split = [
+    { id: 'a', destination_url: first, weight: 100 - weight },
+    { id: 'b', destination_url: other, weight },
   ];
+  return { destination: first, split };
 }

@@ -1,11 +1,12 @@
 import { cardImage } from '../meaning/card-image.ts';
 import { nameOf, type SourceRow, textOf } from '../source-row.ts';
 import { defined, linkName } from '../values.ts';
+import { countryRules } from './country-rules.ts';
 import type { Format } from './format.ts';
 
 /**
  * Sink. JSON: the dashboard's export, an object with `links` of `slug`, `url`, `comment`, `expiration` in seconds, `title`,
- * `description`, `image`, `apple`, `google`, `redirectWithQuery`, `password` (`LinkSchema` and `ExportData` in
+ * `description`, `image`, `apple`, `google`, `geo`, `redirectWithQuery`, `password` (`LinkSchema` and `ExportData` in
  * https://github.com/miantiao-me/Sink, shared/schemas/link.ts).
  */
 export const sink: Format = {
@@ -20,13 +21,15 @@ export const sink: Format = {
     const destination = textOf(row, 'url');
     const slug = textOf(row, 'slug') ?? '';
     const [ios, android] = [textOf(row, 'apple'), textOf(row, 'google')];
+    const rules = countryRules(row, { ios, android });
     return [
       {
         body: defined({
           destination_url: destination,
           name: linkName(textOf(row, 'comment', 'title'), destination, slug),
           slug,
-          targeting: ios === null && android === null ? null : defined({ ios, android }),
+          targeting: rules !== null || (ios === null && android === null) ? null : defined({ ios, android }),
+          rules,
           preview: previewOf(row),
         }),
         columnOf: {
@@ -37,6 +40,7 @@ export const sink: Format = {
           'preview.title': 'title',
           'preview.description': 'description',
           'preview.image_url': 'image',
+          rules: 'geo',
         },
       },
     ];

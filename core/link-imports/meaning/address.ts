@@ -3,6 +3,7 @@ import { withoutTrailingDot } from '../../links/web-urls.ts';
 import { type NestedValue, nestedValues } from '../nested-values.ts';
 import { columnKey, RowProblem, type SourceRow } from '../source-row.ts';
 import { slugOfUrl } from '../values.ts';
+import { SLUGS } from './link-names.ts';
 
 /**
  * The host that a row names for its link, in lower-case ASCII, and the file's name of the column. Null: the row names its
@@ -38,9 +39,11 @@ const IS_ID = new RegExp(`^${BEFORE}${WORD}\\d*(?:ids?|uu?id|guid|ref|href|key|n
 const HAS_WORD = /domain|домен|域名|ドメイン/;
 const OF_OTHER =
   /^url|dest|target|long|orig|landing|root|primary|refer|user|owner|creator|author(?!ity)|account|workspace|team|mail|allow|block|expire|fallback|notfound|404|cookie/;
-/** Columns that have the full short URL. */
-const SHORT_URL =
-  /^(?:slug|link|permalink)$|^(?:link|urls?|meta)*(?:secure)?(?:full)?(?:short(?:ened)?|tiny|branded|vanity)(?:link|url|address|full|href|text|value)*$|^bitlink$/;
+/** Columns that have the full short URL, or something else. */
+const MAY_BE_SHORT_URL = [...SLUGS, 'link', 'permalink'];
+const SHORT_URL = new RegExp(
+  `^(?:${MAY_BE_SHORT_URL.join('|')})$|^(?:link|urls?|meta)*(?:secure)?(?:full)?(?:short(?:ened)?|tiny|branded|vanity)(?:link|url|address|full|href|text|value)*$|^bitlink$`,
+);
 /** What databases and programs write for a missing domain. */
 const NO_DOMAIN = /^(?:|null|\\n|none|default|undefined)$/i;
 const NO_HOST = 'must be a host name such as go.example.com';
@@ -152,7 +155,7 @@ function hostOfShortUrl(entries: readonly Entry[], slug: unknown): (Entry & { ho
     if (typeof entry.value !== 'string' || !SHORT_URL.test(entry.key)) continue;
     const host = hostOfUrl(entry.value);
     // A column `link` or `slug` may have the destination.
-    const isShort = !/^(?:slug|link|permalink)$/.test(entry.key);
+    const isShort = !MAY_BE_SHORT_URL.includes(entry.key);
     if (host !== null && (isShort || slugKey(slugOfUrl(entry.value)) === slugKey(slug)))
       return { ...entry, host };
   }

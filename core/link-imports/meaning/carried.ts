@@ -1,5 +1,5 @@
 import { cutText } from '../../text/cut.ts';
-import { type SourceRow, textOf } from '../source-row.ts';
+import { isYes, type SourceRow, textOf, yesNo } from '../source-row.ts';
 import { tagsOf } from '../values.ts';
 import { timeIn } from './times.ts';
 
@@ -26,7 +26,7 @@ export function carriedOf(
   return {
     ...(tags.length > 0 && { tags }),
     ...utmOf(row, destination),
-    ...((forwards.some(isFalse) || drops.some(isTrue)) && { forward_query: false }),
+    ...((forwards.some((value) => yesNo(value) === false) || drops.some(isYes)) && { forward_query: false }),
     ...(created !== null && { metadata: { created_at: created, ...given } }),
   };
 }
@@ -53,11 +53,6 @@ export function folderOf(row: SourceRow): string | null {
 }
 
 const onOneLine = (text: string) => text.trim().replaceAll(/\s+/g, ' ');
-
-const isFalse = (value: unknown) =>
-  value === false || (typeof value === 'string' && /^(?:false|no|0)$/i.test(value.trim()));
-const isTrue = (value: unknown) =>
-  value === true || (typeof value === 'string' && /^(?:true|yes|1)$/i.test(value.trim()));
 
 function createdAt(row: SourceRow): string | null {
   const values = CREATED.map((key) => row.columns.get(key)?.value);

@@ -19,12 +19,32 @@ const WORDS = [
   'wachtwoord',
   'motdepasse',
   'contrasena',
+  'palavrapasse',
+  'contrasenya',
   'senha',
   'parola',
   'heslo',
   'jelszo',
   'salasana',
   'lozinka',
+  'zaporka',
+  'parool',
+  'slaptazodis',
+  'kodeord',
+  'katasandi',
+  'katalaluan',
+  'matkhau',
+  'лозинка',
+  'парола',
+  'รหัสผ่าน',
+  'رمزعبور',
+  'كلمةالسر',
+  'συνθηματικο',
+  '提取码',
+  '访问码',
+  '암호',
+  'パスコード',
+  '暗証番号',
   'пароль',
   '密码',
   '密碼',
@@ -33,7 +53,17 @@ const WORDS = [
   '비밀번호',
   'كلمةالمرور',
   'סיסמה',
+  'pwd',
+  'pswd',
 ].map(keyOf);
+/** Short words for it, which count where they are a word of a name: `has_pw`, `linkPw`. */
+const SHORT_WORDS = ['pw', 'psw', 'mdp', 'sifre', 'geslo', 'haslo'];
+/**
+ * `pass` and `pin`, which mean other things too (`pass_through`, `pinned`): they count among these words alone, also where
+ * nothing separates them.
+ */
+const AMONG =
+  /^(?:has|have|with|requires?|needs?|uses?|is(?=pass|pw)|link|short|url|page|access|visitors?|guest|share|view|the|my|custom|secret)*(pass|pin|pw)(?:protect(?:ed|ion|s)?|required|needed|enabled|active|set|is|hash(?:ed)?|salt|hint|code|value|text|clear|plain|raw|link|s(?=$))*$/;
 /** Whole names that are too short to be looked for inside others. */
 const WHOLE = [
   'pass',
@@ -68,9 +98,16 @@ const NOT_OF_LINK = /^(?:user|owner|creator|createdby|updatedby|author|account|m
 
 /** Values that mean that there is no password, or that there is one. Other words could be passwords themselves. */
 const NO_PASSWORD = /^(?:|\\n|null|false|f|no|n|0)$/i;
-const SOME_PASSWORD = /^(?:true|t|yes|y|1|[*•●·x]{3,}|<[^>]*>|\[[^\]]*\])$/i;
+const SOME_PASSWORD = /^(?:true|t|yes|y|1)$/i;
+/** Texts in place of a password that the other service does not show. */
+const MASKS = [
+  /[*•●∙⁎·■▪█×＊]{3,}/,
+  /^[x.#?_\-–—…]{3,}$/i,
+  /^(?:<[^>]*>|\[[^\]]*\]|__.+__.*)$/s,
+  /[_<[{(*:|%#-](?:masked|redacted|hidden|filtered|obfuscated|encrypted|protected|removed|omitted|secret)[_>\]})*:|%#-]/i,
+];
 const EITHER =
-  /^(?:none|nil|undefined|n\/a|na|-+|off|disabled|unset|empty|nein|non|nee|нет|否|无|on|enabled|set|protected|hidden|masked|redacted|ja|oui|si|sí|да|是)$/i;
+  /^(?:none|nil|undefined|n\/a|na|-+|off|disabled|unset|empty|nein|non|nee|нет|否|无|on|enabled|set|protected|hidden|masked|redacted|filtered|encrypted|obfuscated|omitted|censored|private|unchanged|unavailable|ja|oui|si|sí|да|是)$/i;
 
 /** Deeper objects are not looked at. */
 const DEPTH = 4;
@@ -111,7 +148,7 @@ export function passwordOf(row: SourceRow): RowPassword | null {
 
 /** Returns whether the name of a column means a password or whether there is one. */
 export function isPasswordColumn(name: string): boolean {
-  return kindOf(keyOf(name)) !== null;
+  return kindOf(name) !== null;
 }
 
 const textOf = (one: RowPassword) => ('clear' in one ? one.clear : one.hash);
@@ -121,9 +158,16 @@ type Entry = { top: string; column: string; kind: Kind; value: unknown };
 /** `value`: the password itself. `hash`. `mention`: whether there is one, or something about it. */
 type Kind = 'value' | 'hash' | 'mention';
 
-/** Where values are. `key`: the names around them that mean a password. `kind`: what the innermost of them means. */
-type Around = { top: string; path: string; key: string; kind: Kind | null; saysHow: boolean; depth: number };
-const OUTSIDE: Around = { top: '', path: '', key: '', kind: null, saysHow: false, depth: 0 };
+/** Where values are. `names`: those around them that mean a password. `kind`: what the innermost of them means. */
+type Around = {
+  top: string;
+  path: string;
+  names: string;
+  kind: Kind | null;
+  saysHow: boolean;
+  depth: number;
+};
+const OUTSIDE: Around = { top: '', path: '', names: '', kind: null, saysHow: false, depth: 0 };
 
 function* entriesOf(values: object, around = OUTSIDE): Generator<Entry> {
   for (const [name, value] of Object.entries(values)) {
@@ -131,15 +175,16 @@ function* entriesOf(values: object, around = OUTSIDE): Generator<Entry> {
     const key = inList ? '' : keyOf(name);
     const column = around.path === '' ? name : `${around.path}.${name}`;
     const top = around.top || name;
-    const own = kindOf(key);
+    const own = inList ? null : kindOf(name);
+    const names = inList ? around.names : `${around.names} ${name}`;
     const inside = around.kind === 'value' && BESIDE.test(key) ? 'value' : around.kind && 'mention';
-    const kind = around.kind === 'mention' && own === 'value' ? own : (kindOf(around.key + key) ?? inside);
+    const kind = around.kind === 'mention' && own === 'value' ? own : (kindOf(names) ?? inside);
     const saysHow = inList ? around.saysHow : SAYS_HOW.test(key);
     const inner = objectIn(value);
     if (inner !== null) {
       if (around.depth === DEPTH || NOT_OF_LINK.test(key)) continue;
       // `password: { enabled: true, value: "…" }`
-      const named = kind !== null ? { key: around.key + key, kind } : { key: '', kind: null };
+      const named = kind !== null ? { names, kind } : { names: '', kind: null };
       yield* entriesOf(inner, { top, path: column, ...named, saysHow, depth: around.depth + 1 });
     } else if (kind !== null) yield { top, column, kind, value };
     else if (saysHow && typeof value === 'string' && saysPassword(value)) {
@@ -149,16 +194,25 @@ function* entriesOf(values: object, around = OUTSIDE): Generator<Entry> {
 }
 
 function saysPassword(text: string): boolean {
-  const key = keyOf(text);
-  return kindOf(key) !== null && !SAYS_NONE.test(key);
+  return kindOf(text) !== null && !SAYS_NONE.test(keyOf(text));
 }
 
-function kindOf(key: string): Kind | null {
+function kindOf(name: string): Kind | null {
+  const key = keyOf(name);
   if (WHOLE.includes(key)) return key.includes('protect') ? 'mention' : 'value';
-  const word = WORDS.find((one) => key.includes(one));
+  const word =
+    WORDS.find((one) => key.includes(one)) ??
+    wordsOf(name).find((one) => SHORT_WORDS.includes(one)) ??
+    AMONG.exec(key)?.[1];
   if (word === undefined) return null;
   if (HASH.test(key)) return 'hash';
   return key.split(word).every((rest) => BESIDE.test(rest)) ? 'value' : 'mention';
+}
+
+/** Returns the words of `link_pw`, `linkPw` and `Link PW`. */
+function wordsOf(name: string): string[] {
+  const parted = name.replaceAll(/(\p{Ll}|\p{N})(?=\p{Lu})|(\p{Lu})(?=\p{Lu}\p{Ll})/gu, '$1$2 ');
+  return parted.split(/[^\p{L}\p{N}\p{M}]+/u).map(keyOf);
 }
 
 /** Returns a name for comparison: without case, accents, blanks, and punctuation. */
@@ -183,6 +237,8 @@ function readEntry({ column, kind, value }: Entry): RowPassword | RowProblem | n
     return new RowProblem(column, NOT_HELD);
   const use = hashUseOf(word);
   if (use === 'usable') return { column, hash: word };
+  if (MASKS.some((form) => form.test(word))) return new RowProblem(column, NOT_HELD);
   if (use === 'unusable' || kind === 'hash') return new RowProblem(column, UNUSABLE);
-  return EITHER.test(word) ? new RowProblem(column, AMBIGUOUS) : { column, clear: text };
+  const bare = word.replaceAll(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '');
+  return EITHER.test(word) || EITHER.test(bare) ? new RowProblem(column, AMBIGUOUS) : { column, clear: text };
 }

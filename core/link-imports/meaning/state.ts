@@ -1,5 +1,6 @@
 import { nestedValues, objectIn } from '../nested-values.ts';
-import { isYes, RowProblem, type SourceRow } from '../source-row.ts';
+import { columnKey, isYes, RowProblem, type SourceRow, yesNo } from '../source-row.ts';
+import { statusMeaning } from './status.ts';
 import { timeIn } from './times.ts';
 
 /** Fields of a create that say whether and until when a link redirects, and the file's names of them. */
@@ -12,24 +13,26 @@ export type RowState = {
 
 /** What may stand before and behind the word of a name. */
 const BEFORE = '^(?:is|has|was|been|link|shortlink|shorturl|url)*';
+/** What may stand before the words of {@link OFF}, beside those: `soft_deleted`, `date_deleted`. */
+const HOW =
+  '(?:auto(?:matically)?|soft|hard|manually|temp(?:orarily)?|permanently|date|time|admin|system|user|owner|marked|as)*';
+/** What may stand behind them: `disabled_by_admin`, `banned_reason`. */
+const WHY =
+  '(?:link|at|on|date|time|timestamp|utc|by|id|reason|since|until|for|due|to|as|admin|user|owner|system|moderator|moderation|staff|abuse|spam|flag|status|permanently|temporarily|automatically)*$';
 const BEHIND = '(?:link|at|on|in|date|time|datetime|timestamp|utc|value)*$';
 const named = (words: string, behind = BEHIND) => new RegExp(`${BEFORE}(?:${words})${behind}`);
 
 /** Names that mean off where they have a value that is not a no. Times count: `disabledAt`. */
 const OFF = named(
-  'disabled|deleted|banned|blocked|suspended|paused|deactivated|inactive|removed|trashed|draft|frozen',
-  '(?:link|at|on|date|time|by|id|reason|since)*$',
+  `${HOW}(?:disabled|deleted|banned|blocked|suspended|paused|deactivated|inactive|removed|trashed|draft|frozen|unpublished|revoked|terminated|quarantined|stopped|spam|phishing|malware|abusive)`,
+  WHY,
 );
+/** Commands that mean off where they have a yes: `delete_at` would be an end. */
+const TURNS_OFF = named('disable|delete|ban|block|suspend|pause|deactivate|unpublish|revoke', '(?:link)?$');
 const EXPIRED = named('expired', '(?:link)?$');
 /** Names that mean off where they have a no. */
-const ON = named('enabled|active|activated|published|live', '(?:link)?$');
+const ON = named('enabled?|active|activated|published|live|online|valid', '(?:link|status|state|flag)*$');
 const STATUS = named('status|state', '(?:name|code|label|text|value)*$');
-/** Letters of a status. */
-const STATUS_OFF =
-  /^(?:disabled?|inactive|notactive|deleted|banned|blocked|suspended|paused|deactivated|(?:switched|turned)?off|draft|removed|trashed|frozen|unpublished|false|no)(?:by[a-z]*|for[a-z]*)?$/;
-const STATUS_EXPIRED = /^(?:expired|ended|over)$/;
-const STATUS_USED_UP = /^(?:usedup|exhausted|limitreached|maxclicksreached)$/;
-const STATUS_ARCHIVED = /^archived?$/;
 const ARCHIVED = named('archived');
 
 const EXPIRES = named(
@@ -39,11 +42,24 @@ const EXPIRES = named(
 const STARTS = named(
   'starts?(?:at|on|date|time)|valid(?:since|from)|activ(?:e|ates?|ation)(?:at|on|from|date)|availablefrom',
 );
-const COUNTED = '(?:clicks?|visits?|uses?|usages?|views?|hits?|redirects?)';
+/** The words for visits, of which a limit and its count may have any. */
+const COUNTED = '(?:clicks?|visits?|use[sd]?|usages?|views?|hits?|redirects?|redirections?|opens?|scans?)';
 const MOST = named(
   `max(?:imum)?(?:number|num|no)?(?:of)?${COUNTED}|${COUNTED}(?:limit|max|maximum|cap)|limits?(?:max)?${COUNTED}`,
 );
-const VISITS = /^(?:total)?(?:visits?|clicks?|hits)(?:count|total)?$|^visitssummarytotal$/;
+const VISITS = new RegExp(
+  `^(?:total|current|number|num|no|of|times)*${COUNTED}(?:count(?:er)?|total|times|made|done|sofar)*$|^visitssummarytotal$`,
+);
+/** Names that say how many visits are left. */
+const REMAINING = named(
+  `(?:remaining|left|available)(?:number|num|no)?(?:of)?${COUNTED}|${COUNTED}(?:remaining|left|available)`,
+  '(?:count|total)?$',
+);
+/** Names that say that none is. */
+const USED_UP = named(
+  `usedup|exhausted|depleted|maxedout|overlimit|(?:max(?:imum)?|limits?|quota|cap|${COUNTED})+(?:is|was|has|been)*(?:reached|exceeded|exhausted|depleted|usedup)`,
+  '(?:link|at|on|date|time)*$',
+);
 
 /** Names that say that the link has rules. */
 const MENTIONED = /^has(?:redirect|geo|country|device)?(?:rules?|targeting|targets)$/;
@@ -75,13 +91,13 @@ export function stateOf(row: SourceRow): RowState {
   take('expires_at', expires, expires && timeIn(textOf(expires)));
   const starts = find(row, STARTS, isNo);
   take('starts_at', starts, starts && timeIn(textOf(starts)));
-  const most = find(row, MOST);
-  const left = most && leftOf(row, most);
-  take('max_clicks', most, left ?? (most && numberIn(most)));
+  const [most, remaining] = [find(row, MOST), find(row, REMAINING)];
+  const left = leastOf(most && leftOf(row, most), remaining && remainingOf(row, remaining));
+  take('max_clicks', most ?? (left === null ? null : remaining), left ?? (most && numberIn(most)));
   if (left !== null) state.left.max_clicks = left;
   const archived =
     columnsOf(row, ARCHIVED).find(({ value }) => !isNo(value)) ??
-    statusesOf(row).find((one) => STATUS_ARCHIVED.test(lettersOf(one))) ??
+    statusesOf(row).find((one) => statusMeaning(textOf(one)) === 'archived') ??
     null;
   take('archived', archived, true);
   return state;
@@ -93,9 +109,7 @@ const textOf = ({ value }: Found) => (typeof value === 'string' ? value.trim() :
 
 /** Returns the first column of such a name that has a value. */
 function find(row: SourceRow, names: RegExp, isEmpty = isNothing): Found | null {
-  return (
-    columnsOf(row, names, names === VISITS ? ABOUT_LINK : /^/).find(({ value }) => !isEmpty(value)) ?? null
-  );
+  return columnsOf(row, names, /^/).find(({ value }) => !isEmpty(value)) ?? null;
 }
 
 /** Returns the earliest end that the row names. */
@@ -146,35 +160,42 @@ function isNothing(value: unknown): boolean {
 }
 
 function isNo(value: unknown): boolean {
-  return isNothing(value) || value === 0 || /^(?:false|f|no|n|0|off)$/i.test(String(value).trim());
+  return isNothing(value) || yesNo(value) === false;
 }
 
 const OFF_THERE =
   'the link is switched off there, and would redirect here: leave its row out, or clear this field';
 const USED_UP_THERE = 'the link is used up there, and would redirect here: leave its row out';
 
+const UNKNOWN_STATUS =
+  'does not say in known words whether the link is live there: write `active` where it is, and leave the other rows out';
+
 function refuseOff(row: SourceRow): void {
   const statuses = statusesOf(row);
-  const isOff = (one: Found) => STATUS_OFF.test(lettersOf(one));
+  const meaning = (one: Found) => statusMeaning(textOf(one));
   const off =
     columnsOf(row, OFF).find(({ value }) => !isNo(value)) ??
+    columnsOf(row, TURNS_OFF).find(({ value }) => !isNo(value)) ??
     columnsOf(row, ON).find(
-      (one) => one.value === false || (!isNothing(one.value) && isNo(one.value)) || isOff(one),
+      (one) => one.value === false || (!isNothing(one.value) && (isNo(one.value) || meaning(one) === 'off')),
     ) ??
-    statuses.find(isOff);
+    statuses.find((one) => meaning(one) === 'off');
   if (off) throw new RowProblem(off.name, OFF_THERE);
-  const usedUp = statuses.find((one) => STATUS_USED_UP.test(lettersOf(one)));
+  const usedUp =
+    columnsOf(row, USED_UP).find(({ value }) => !isNo(value)) ??
+    statuses.find((one) => meaning(one) === 'used up');
   if (usedUp) throw new RowProblem(usedUp.name, USED_UP_THERE);
   const expired =
     columnsOf(row, EXPIRED).find(({ value }) => !isNo(value)) ??
-    statuses.find((one) => STATUS_EXPIRED.test(lettersOf(one)));
+    statuses.find((one) => meaning(one) === 'expired');
   if (expired && !hasEnded(row)) throw new RowProblem(expired.name, OFF_THERE);
+  const waits = statuses.find((one) => meaning(one) === 'scheduled');
+  if (waits && find(row, STARTS, isNo) === null) throw new RowProblem(waits.name, OFF_THERE);
+  const unknown = columnsOf(row, STATUS).find(
+    (one) => !isObject(one.value) && !isNothing(one.value) && meaning(one) === 'unknown',
+  );
+  if (unknown) throw new RowProblem(unknown.name, UNKNOWN_STATUS);
 }
-
-const lettersOf = (found: Found) =>
-  textOf(found)
-    .toLowerCase()
-    .replaceAll(/[^a-z]/g, '');
 
 /** Returns whether the row has an end that is past: such a link is imported, and does not redirect. */
 function hasEnded(row: SourceRow): boolean {
@@ -212,13 +233,33 @@ function numberIn(found: Found): unknown {
   return WHOLE_NUMBER.test(textOf(found)) ? Number(textOf(found)) : found.value;
 }
 
+const leastOf = (...counts: (number | null)[]) => {
+  const known = counts.filter((one) => one !== null);
+  return known.length === 0 ? null : Math.min(...known);
+};
+
 /** Returns how many visits are left; null: the row does not count them. */
 function leftOf(row: SourceRow, most: Found): number | null {
-  const visits = find(row, VISITS);
-  if (visits === null || !WHOLE_NUMBER.test(textOf(visits)) || !WHOLE_NUMBER.test(textOf(most))) return null;
-  const [used, all] = [Number(textOf(visits)), Number(textOf(most))];
+  if (!WHOLE_NUMBER.test(textOf(most))) return null;
+  const counts = columnsOf(row, VISITS).filter((one) => WHOLE_NUMBER.test(textOf(one)));
+  const [word = ''] = new RegExp(COUNTED).exec(columnKey(most.name)) ?? [];
+  // `max_uses` is about `uses`, whatever else the row counts.
+  const alike = counts.filter(({ name }) => word !== '' && columnKey(name).includes(word.replace(/s$/, '')));
+  const visits = (alike.length > 0 ? alike : counts).map((one) => Number(textOf(one)));
+  if (visits.length === 0) return null;
+  const [used, all] = [Math.max(...visits), Number(textOf(most))];
   if (used >= all) {
     throw new RowProblem(most.name, USED_UP_THERE);
   }
   return all - used;
+}
+
+/** Returns how many visits are left by the row's own word; null: it is no count, such as -1 for any number. */
+function remainingOf(row: SourceRow, found: Found): number | null {
+  if (!WHOLE_NUMBER.test(textOf(found))) {
+    row.columns.left.add(columnKey(found.name));
+    return null;
+  }
+  if (Number(textOf(found)) === 0) throw new RowProblem(found.name, USED_UP_THERE);
+  return Number(textOf(found));
 }
