@@ -11,6 +11,7 @@ test.each([
   ['Oct 1, 2026', '2026-10-01T00:00:00.000Z'],
   ['October 1st, 2026 at 10:30 PM', '2026-10-01T22:30:00.000Z'],
   ['1 Oct 2026', '2026-10-01T00:00:00.000Z'],
+  ['Sept. 1, 2026 12:30 am', '2026-09-01T00:30:00.000Z'],
   ['10/31/2026', '2026-10-31T00:00:00.000Z'],
   ['31.10.2026 12:00', '2026-10-31T12:00:00.000Z'],
   ['02/02/2026', '2026-02-02T00:00:00.000Z'],
@@ -23,6 +24,9 @@ test.each([
   ['yesterday', expect.stringContaining('must be an ISO 8601 time')],
   ['Oct 32, 2026', expect.stringContaining('must be an ISO 8601 time')],
   ['31/31/2026', expect.stringContaining('must be an ISO 8601 time')],
+  ['Mayor 1, 2026', expect.stringContaining('must be an ISO 8601 time')],
+  ['Juniper 1, 2026', expect.stringContaining('must be an ISO 8601 time')],
+  ['Oct 1, 2026 13:00 PM', expect.stringContaining('must be an ISO 8601 time')],
   ['Oct 1, 2026 25:00', expect.stringContaining('must be an ISO 8601 time')],
 ])('the time %s is an error that says what to write', (text, problem) => {
   expect(readInstant(text)).toEqual({ problem });

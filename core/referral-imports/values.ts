@@ -6,7 +6,10 @@ import { NANOS_PER_MILLI, parseInstant } from '../time/timestamps.ts';
 /** A value, or the problem of its text, worded as the end of a sentence about the field. */
 export type Read<T> = { value: T } | { problem: string };
 
-const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+const MONTHS = [
+  ...['january', 'february', 'march', 'april', 'may', 'june'],
+  ...['july', 'august', 'september', 'october', 'november', 'december'],
+];
 const HOW_TO_WRITE_TIMES = 'must be an ISO 8601 time, such as 2026-11-20T10:00:00Z';
 
 /** Reads a time; one without a zone is of UTC, and a date is its midnight. */
@@ -24,6 +27,7 @@ export function readInstant(text: string): Read<Date> {
   const time = /\b(\d{1,2}:\d\d(?::\d\d)?)\s*([ap]m)?$/i.exec(plain);
   const [, clock = '0:00', half] = time ?? [];
   const [hour = 0, minute = 0, second = 0] = clock.split(':').map(Number);
+  if (half !== undefined && (hour < 1 || hour > 12)) return { problem: HOW_TO_WRITE_TIMES };
   const hours = half === undefined ? hour : (hour % 12) + (half.toLowerCase() === 'pm' ? 12 : 0);
   const two = (part: number) => String(part).padStart(2, '0');
   const read = instantOf(`${date}T${two(hours)}:${two(minute)}:${two(second)}Z`);
@@ -55,13 +59,19 @@ function datesIn(text: string): string[] {
     ).exec(text);
   if (named?.groups) {
     const { year = '', month = '', day = '' } = named.groups;
-    return dateOf(year, MONTHS.indexOf(month.slice(0, 3).toLowerCase()) + 1, Number(day));
+    return dateOf(year, monthOf(month.toLowerCase()), Number(day));
   }
   const numbers = new RegExp(`^(\\d{1,2})([/.-])(\\d{1,2})\\2(\\d{4})${rest}`, 'i').exec(text);
   if (!numbers) return [];
   const [, one, , other, year = ''] = numbers;
   return [...dateOf(year, Number(one), Number(other)), ...dateOf(year, Number(other), Number(one))];
 }
+
+/** Returns the month of an English name, whole or of three letters (`sept` too), from 1; 0 for any other text. */
+const monthOf = (name: string): number =>
+  MONTHS.findIndex(
+    (month) => name === month || name === month.slice(0, 3) || (name === 'sept' && month === 'september'),
+  ) + 1;
 
 /** Returns the date, if the calendar has it. */
 function dateOf(year: string, month: number, day: number): string[] {
