@@ -94,19 +94,19 @@ topologySpreadConstraints:
 {{- with merge (dict) (index .root.Values .tier).podAnnotations $scrape }}{{ toYaml . }}{{ end -}}
 {{- end }}
 
-{{/* Labels of a tier's pods. Call with (dict "root" $ "tier" NAME). */}}
+{{/* Labels of pods. Call with (dict "root" $ "component" NAME "own" MAP). */}}
 {{- define "hoplog.podLabels" -}}
 {{ include "hoplog.selector" .root }}
-app.kubernetes.io/component: {{ .tier }}
-hoplog.dev/metrics: "true"
-{{- with merge (dict) (index .root.Values .tier).podLabels .root.Values.commonLabels }}
+app.kubernetes.io/component: {{ .component }}
+{{- with merge (dict) .own .root.Values.commonLabels }}
 {{ toYaml . }}
 {{- end }}
 {{- end }}
 
-{{/* Containers beside a tier's process. Call with (dict "root" $ "tier" NAME). */}}
-{{- define "hoplog.sidecars" -}}
-{{- with (index .root.Values .tier).sidecars }}{{ toYaml . }}{{ end -}}
+{{/* Labels of a tier's pods, by which Prometheus finds them. Call with (dict "root" $ "tier" NAME). */}}
+{{- define "hoplog.tierLabels" -}}
+{{- $own := merge (dict "hoplog.dev/metrics" "true") (index .root.Values .tier).podLabels -}}
+{{ include "hoplog.podLabels" (dict "root" .root "component" .tier "own" $own) }}
 {{- end }}
 
 {{/* Type and load balancer of a Service, from its values. */}}
