@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { SETTING_NAMES } from '../../core/settings/config.ts';
 import { fileSettingOf, SECRET_SETTINGS } from '../../core/settings/secrets.ts';
 import { ROOT, readComposeFile, readYaml } from '../deploy/compose-file.ts';
-import { valuesPage } from './values-page.ts';
+import { schemaParts, valuesPage } from './values-page.ts';
 
 const CHART = `${ROOT}deploy/helm/hoplog/`;
 /** Variables of other images, and of Node.js. */
@@ -32,25 +32,16 @@ function pathsOf(value: unknown, path = ''): string[] {
 }
 const MAPS = ['secretKeys', 'abels', '.requests', '.limits', 'nnotations', 'odeSelector', '.affinity'];
 
-type Part = { $ref?: string; properties?: Record<string, Part>; description?: string };
-
-/** Returns the described paths of a schema, as {@link pathsOf} does. */
-function schemaPaths(part: Part, path = ''): string[] {
-  const resolved: Part = part.$ref ? schema.definitions[part.$ref.replace('#/definitions/', '')] : part;
-  expect(resolved.description, path).toMatch(/\.$/);
-  if (!resolved.properties) return [path];
-  return Object.entries(resolved.properties).flatMap(([name, inner]) =>
-    schemaPaths(inner, path ? `${path}.${name}` : name),
-  );
-}
-
 test('the schema describes every value, and the defaults follow it', () => {
   const validate = new Ajv({ strict: false }).compile(schema);
   validate(values);
   expect(validate.errors).toBeNull();
+  expect(schema.description).toMatch(/\.$/);
+  const parts = schemaParts();
+  for (const [path, { description }] of parts) expect(description, path).toMatch(/\.$/);
   // Helm adds `global` to the values of every chart.
-  const described = schemaPaths({ description: schema.description, properties: schema.properties }).filter(
-    (path) => path !== 'global',
+  const described = parts.flatMap(([path, { properties }]) =>
+    properties || path === 'global' ? [] : [path],
   );
   expect(described.sort()).toEqual(pathsOf(values).sort());
 });

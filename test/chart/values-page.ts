@@ -7,35 +7,40 @@ const COLUMNS = 120;
 
 type Part = { $ref?: string; properties?: Record<string, Part>; description?: string; enum?: string[] };
 
-/** Returns the page `VALUES.md` of the chart: each value with its default and its description in the schema. */
-export function valuesPage(): string {
+/** Returns every part of the schema of values with its path, such as `ingest.volume.size`, the outer before the inner. */
+export function schemaParts(): [path: string, part: Part][] {
   const schema = JSON.parse(readFileSync(`${ROOT}${CHART}values.schema.json`, 'utf8'));
   const definitions: Record<string, Part> = schema.definitions;
+  const partsIn = (properties: Record<string, Part> = {}, around = ''): [string, Part][] =>
+    Object.entries(properties).flatMap(([name, part]) => {
+      const path = around + name;
+      const whole = part.$ref ? { ...definitions[part.$ref.replace('#/definitions/', '')], ...part } : part;
+      return [[path, whole], ...partsIn(whole.properties, `${path}.`)];
+    });
+  return partsIn(schema.properties);
+}
+
+/** Returns the page `VALUES.md` of the chart: each value with its default and its description in the schema. */
+export function valuesPage(): string {
   const lines = [
     '# Values',
     '',
     'Written from `values.yaml` and `values.schema.json` by their test (`vitest -u`).',
     '',
   ];
-  const list = (path: string, part: Part, value: unknown) => {
-    const {
-      description = '',
-      properties,
-      enum: choices,
-    } = part.$ref ? { ...definitions[part.$ref.replace('#/definitions/', '')], ...part } : part;
+  const values = readYaml(`${CHART}values.yaml`);
+  for (const [path, { description, properties, enum: choices }] of schemaParts()) {
+    // Helm adds it to the values of every chart.
+    if (path === 'global') continue;
+    const value = path
+      .split('.')
+      .reduce((all, name) => (all as Record<string, unknown>)[name], values as unknown);
     const isMap = properties === undefined;
     const given = isMap ? ` (\`${JSON.stringify(value, null, 1).replace(/\n */g, ' ')}\`)` : '';
     const one = choices
       ? ` One of ${choices.map((choice) => `\`${JSON.stringify(choice)}\``).join(', ')}.`
       : '';
     lines.push(...wrapped(`- \`${path}\`${given}: ${description}${one}`));
-    for (const [name, inner] of Object.entries(properties ?? {})) {
-      list(`${path}.${name}`, inner, (value as Record<string, unknown>)[name]);
-    }
-  };
-  const values = readYaml(`${CHART}values.yaml`) as Record<string, unknown>;
-  for (const [name, part] of Object.entries(schema.properties as Record<string, Part>)) {
-    if (name in values) list(name, part, values[name]);
   }
   return `${lines.join('\n')}\n`;
 }
