@@ -200,7 +200,7 @@ async function measure(url: string): Promise<void> {
   const client = createClickHouse({ url, database: DATABASE, timeoutMs: 600_000 });
   try {
     if (!options.keep) await server.command({ query: `DROP DATABASE IF EXISTS ${DATABASE} SYNC` });
-    await migrate(server, { database: DATABASE, cluster: '' });
+    await migrate(server, { database: DATABASE });
     await fill(client);
     const rows: string[][] = [];
     for (const name of ['half', 'hundredth'] as const) {

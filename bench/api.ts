@@ -49,7 +49,7 @@ await benchmark(async (bench) => {
   const server = createClickHouse({ url: store.url, database: 'default', timeoutMs: 3_600_000 });
   const client = createClickHouse({ url: store.url, database: DATABASE, timeoutMs: 3_600_000 });
   bench.defer(() => Promise.all([server.close(), client.close()]));
-  await migrateClickHouse(server, { database: DATABASE, cluster: '' });
+  await migrateClickHouse(server, { database: DATABASE });
   const newest = await bringToNow(client, DATABASE, options.clicks);
   await addRecords(client, pool);
 

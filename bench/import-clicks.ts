@@ -36,7 +36,7 @@ await benchmark(async (bench) => {
   bench.defer(() => clickhouse.close());
   const anyDatabase = createClickHouse({ url: server.url, database: 'default' });
   bench.defer(() => anyDatabase.close());
-  await migrate(anyDatabase, { database: 'import_clicks', cluster: '' });
+  await migrate(anyDatabase, { database: 'import_clicks' });
   const workspace = await createWorkspace(pool, { name: 'Bench', plan: 'unlimited' });
   for (let n = 0; n < LINKS; n++)
     await makeLink(pool, workspace.id, 'https://shop.example/', { slug: `l${n}` });

@@ -188,7 +188,7 @@ function median(times: number[]): number {
 }
 
 const client = createClickHouse({ url: values.url, database: 'default' });
-await migrate(client, { database: DATABASE, cluster: '' });
+await migrate(client, { database: DATABASE });
 const table = [];
 for (const [format, encode] of [
   ['Native', clickBlock],

@@ -173,7 +173,7 @@ async function measure(url: string): Promise<void> {
   const client = createClickHouse({ url, database: DATABASE, timeoutMs: 120_000 });
   try {
     if (!values.keep) await server.command({ query: `DROP DATABASE IF EXISTS ${DATABASE} SYNC` });
-    await migrate(server, { database: DATABASE, cluster: '' });
+    await migrate(server, { database: DATABASE });
     const [found] = await runQuery<{ n: string }>(client, {
       sql: 'SELECT count() AS n FROM clicks',
       params: {},

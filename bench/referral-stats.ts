@@ -70,7 +70,7 @@ try {
   const pool = createPool(postgres.url, { max: 20 });
   await migrate(pool);
   const client = createClickHouse({ url: server.url, database: 'default' });
-  await migrateClickHouse(client, { database: DATABASE, cluster: '' });
+  await migrateClickHouse(client, { database: DATABASE });
   await client.close();
   const clickhouse = createClickHouse({ url: server.url, database: DATABASE });
   const app = await createApi({

@@ -61,7 +61,7 @@ await benchmark(async (bench) => {
   /** New database for each round; otherwise ClickHouse deduplicates the blocks of the next round. */
   async function withTables(work: (client: ClickHouseClient, name: string) => Promise<Turn>): Promise<Turn> {
     const name = `lane_${turns++}`;
-    await migrate(server, { database: name, cluster: '' });
+    await migrate(server, { database: name });
     const client = createClickHouse({ url: store.url, database: name, timeoutMs: 120_000 });
     try {
       return await work(client, name);

@@ -36,7 +36,7 @@ export async function migrateStores(owner: Pool, config: Config): Promise<Migrat
     database: 'default',
     timeoutMs: MIGRATION_MS,
   });
-  const options = { database: config.clickhouseDatabase, cluster: config.clickhouseCluster };
+  const options = { database: config.clickhouseDatabase };
   try {
     return await withMigrationLock(owner, async (client) => {
       const applied = {
@@ -45,7 +45,7 @@ export async function migrateStores(owner: Pool, config: Config): Promise<Migrat
         }),
         clickhouse: await migrateClickHouse(clickhouse, options),
       };
-      await renewAnalystViews(clickhouse, options);
+      await renewAnalystViews(clickhouse, options.database);
       const later = [
         ...(await laterInPostgres(client)).map((name) => `${name} of PostgreSQL`),
         ...(await laterInClickHouse(clickhouse, options)).map((name) => `${name} of ClickHouse`),

@@ -5,28 +5,24 @@ const FOLDER = new URL('./migrations/', import.meta.url);
 
 export type MigrateOptions = {
   database: string;
-  /** Cluster for `ON CLUSTER` and Replicated engines; empty on one node. */
-  cluster: string;
   /** The directory URL of the migrations; by default those of this release. */
   folder?: URL;
 };
 
 /**
- * Applies the numbered migrations that ClickHouse lacks, and returns their names in order. In the files, `{{engine:X}}` becomes
- * engine `X`, or `ReplicatedX` with a cluster, and `{{on_cluster}}` the clause or nothing. ClickHouse has no transactions:
- * every statement must be safe to run twice (`IF NOT EXISTS`).
+ * Applies the numbered migrations that ClickHouse lacks, and returns their names in order. ClickHouse has no transactions: every
+ * statement must be safe to run twice (`IF NOT EXISTS`).
  *
  * @param client connected to any database of the server
  */
 export async function migrate(client: ClickHouseClient, options: MigrateOptions): Promise<string[]> {
-  const { database, cluster } = options;
-  const onCluster = cluster ? `ON CLUSTER '${cluster}'` : '';
+  const { database } = options;
   const server = (query: string) => client.command({ query });
   // chDB's default engine is an overlay that can't hold tables.
-  await server(`CREATE DATABASE IF NOT EXISTS ${database} ${onCluster} ENGINE = Atomic`);
+  await server(`CREATE DATABASE IF NOT EXISTS ${database} ENGINE = Atomic`);
   await server(
-    `CREATE TABLE IF NOT EXISTS ${database}.migrations ${onCluster} (name String, applied_at DateTime DEFAULT now())
-     ENGINE = ${engine('MergeTree', '', cluster)} ORDER BY name`,
+    `CREATE TABLE IF NOT EXISTS ${database}.migrations (name String, applied_at DateTime DEFAULT now())
+     ENGINE = MergeTree ORDER BY name`,
   );
   const done = new Set(await appliedMigrations(client, database));
   const applied: string[] = [];
@@ -56,7 +52,7 @@ async function appliedMigrations(client: ClickHouseClient, database: string): Pr
   return (await result.json<{ name: string }>()).map((row) => row.name);
 }
 
-/** Reads the numbered migrations in order, each as the statements for this database and cluster. */
+/** Reads the numbered migrations in order, each as the statements for this database. */
 export async function readMigrations(
   options: MigrateOptions,
 ): Promise<{ name: string; statements: string[] }[]> {
@@ -65,24 +61,9 @@ export async function readMigrations(
   return Promise.all(
     names.map(async (name) => {
       const text = await readFile(new URL(name, folder), 'utf8');
-      return { name, statements: statements(render(text, options.database, options.cluster)) };
+      return { name, statements: statements(text.replaceAll('{{database}}', options.database)) };
     }),
   );
-}
-
-function render(text: string, database: string, cluster: string): string {
-  return text
-    .replaceAll('{{database}}', database)
-    .replaceAll('{{on_cluster}}', cluster ? `ON CLUSTER '${cluster}'` : '')
-    .replace(/\{\{engine:(\w+)(?:\(([^)]*)\))?\}\}/g, (_, name: string, args = '') =>
-      engine(name, args, cluster),
-    );
-}
-
-function engine(name: string, args: string, cluster: string): string {
-  if (!cluster) return `${name}(${args})`;
-  const path = `'/clickhouse/tables/{shard}/{database}/{table}', '{replica}'`;
-  return `Replicated${name}(${args ? `${path}, ${args}` : path})`;
 }
 
 function statements(text: string): string[] {

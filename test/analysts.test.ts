@@ -27,7 +27,7 @@ import { NO_UUID, storeClicks, storeShares } from './support/stored-events.ts';
 
 /** Analysts of two workspaces: one tries to see the rows of the other. */
 
-const SERVER = { database: 'hoplog', cluster: '' };
+const DATABASE = 'hoplog';
 const PASSWORD = 'a password of an analyst';
 const SECRET = 'victim-secret';
 /** Answers of a server that did nothing. An error of a file or a connection, such as to port 1, would hide a right. */
@@ -36,8 +36,8 @@ const REFUSED =
 
 const directory = temporaryDirectory();
 const [own, victim] = [uuidv7(), uuidv7()];
-const OWN_VIEWS = analystDatabase(SERVER.database, own);
-const VICTIM_VIEWS = analystDatabase(SERVER.database, victim);
+const OWN_VIEWS = analystDatabase(DATABASE, own);
+const VICTIM_VIEWS = analystDatabase(DATABASE, victim);
 const analysts = [own, victim].map((workspaceId, n) => ({
   user: `${ANALYST_PREFIX}${n}`,
   workspaceId,
@@ -48,11 +48,11 @@ let server: AnalystServer;
 let service: ClickHouseClient;
 
 beforeAll(async () => {
-  server = await startAnalystServer(directory.path, SERVER.database, analysts);
+  server = await startAnalystServer(directory.path, DATABASE, analysts);
   const owner = createClickHouse({ url: server.url, database: 'default', timeoutMs: 120_000 });
-  await migrate(owner, SERVER).finally(() => owner.close());
-  service = createClickHouse({ url: server.url, database: SERVER.database, timeoutMs: 120_000 });
-  await renewAnalystViews(service, SERVER);
+  await migrate(owner, { database: DATABASE }).finally(() => owner.close());
+  service = createClickHouse({ url: server.url, database: DATABASE, timeoutMs: 120_000 });
+  await renewAnalystViews(service, DATABASE);
   for (const [workspaceId, mark] of [
     [own, 'own'],
     [victim, SECRET],
@@ -118,7 +118,7 @@ test('each view has the rows of the own workspace, and all of them', async () =>
   );
   expect(counts).toBe('4\t1\t1\t2');
   expect(await rows('SELECT countIf(NOT is_bot AND NOT is_orphan) FROM clicks')).toBe('2');
-  for (const view of Object.keys(analystViews(SERVER.database))) {
+  for (const view of Object.keys(analystViews(DATABASE))) {
     const text = await rows(`SELECT * FROM ${view} FORMAT JSONEachRow`);
     expect([view, text.includes('own'), text.includes(SECRET)]).toEqual([view, true, false]);
   }
@@ -252,7 +252,7 @@ test('the limits of a query hold, and others may be set', async () => {
 });
 
 test('analysts are listed, and a server that does not confine them is told from one that does', async () => {
-  expect(await listAnalysts(service, SERVER)).toEqual(
+  expect(await listAnalysts(service, DATABASE)).toEqual(
     analysts.map(({ user, workspaceId }) => ({ user, workspaceId })),
   );
   // chDB, unlike a server, reads every file by file(), and has no storage for users.
@@ -283,16 +283,15 @@ test('the guide names every column of every view', async () => {
 });
 
 // chDB has no users that SQL creates, so it can only parse these.
-test.each(['', 'main'])('the statements for a server, with cluster %j, are valid', async (cluster) => {
-  const target = { ...SERVER, cluster };
+test('the statements for a server are valid', async () => {
   const [analyst] = analysts;
   if (!analyst) throw new Error('there is no analyst');
   for (const statement of [
-    ...rowsUserStatements(target, own),
-    ...viewStatements(target, own),
-    ...analystStatements(target, analyst),
-    ...dropAnalystStatements(target, analyst.user),
-    ...dropWorkspaceStatements(target, own),
+    ...rowsUserStatements(DATABASE, own),
+    ...viewStatements(DATABASE, own),
+    ...analystStatements(DATABASE, analyst),
+    ...dropAnalystStatements(analyst.user),
+    ...dropWorkspaceStatements(DATABASE, own),
   ]) {
     const parsed = service.query({ query: `EXPLAIN AST ${statement}`, format: 'TabSeparated' });
     const outcome = parsed.then((result) => result.text()).then(() => 'valid', String);

@@ -163,7 +163,7 @@ describe('ClickHouse', () => {
       CLICKHOUSE_PASSWORD_FILE: file,
     });
     const server = createClickHouse({ url: credentials, database: 'default' });
-    await migrate(server, { database: 'hoplog', cluster: '' });
+    await migrate(server, { database: 'hoplog' });
     const clickhouse = createClickHouse({ url: credentials, database: 'hoplog' });
     const api = await testApi(() => ({ clickhouse, log }));
     onTestFinished(async () => {

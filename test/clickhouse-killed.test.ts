@@ -56,7 +56,7 @@ beforeAll(async () => {
   store = await start();
   const clickhouse = createClickHouse({ url: store.url, database: DATABASE });
   const server = createClickHouse({ url: store.url, database: 'default' });
-  await migrate(server, { database: DATABASE, cluster: '' });
+  await migrate(server, { database: DATABASE });
   await server.close();
   api = await testApi(() => ({ clickhouse }));
   origin = await api.app.listen({ port: 0, host: '127.0.0.1' });

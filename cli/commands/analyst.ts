@@ -35,11 +35,6 @@ function name(text: string): string {
   return text;
 }
 
-const serverOf = ({ config }: Pick<Stores, 'config'>) => ({
-  database: config.clickhouseDatabase,
-  cluster: config.clickhouseCluster,
-});
-
 /** @throws {CommandFailed} for the embedded ClickHouse, where `file()` reads every file of the machine */
 async function expectServer({ clickhouse }: Stores): Promise<void> {
   if (await canCreateUsers(clickhouse)) return;
@@ -51,18 +46,18 @@ async function expectServer({ clickhouse }: Stores): Promise<void> {
 /** Creates the user, and removes it again if the server does not confine it. */
 async function createConfined(stores: Stores, analyst: Analyst, password: string): Promise<void> {
   const { clickhouse, config } = stores;
-  const server = serverOf(stores);
-  await createAnalyst(clickhouse, server, analyst);
+  const { clickhouseDatabase } = config;
+  await createAnalyst(clickhouse, clickhouseDatabase, analyst);
   const url = new URL(config.clickhouseUrl);
   url.username = analyst.user;
   url.password = password;
-  const database = analystDatabase(server.database, analyst.workspaceId);
+  const database = analystDatabase(clickhouseDatabase, analyst.workspaceId);
   const client = createClickHouse({ url: url.href, database });
   try {
     const leak = await findLeak(client);
     if (leak !== null) throw new CommandFailed(`this ClickHouse server does not confine its users: ${leak}`);
   } catch (error) {
-    await deleteAnalyst(clickhouse, server, analyst);
+    await deleteAnalyst(clickhouse, clickhouseDatabase, analyst);
     throw error;
   } finally {
     await client.close();
@@ -91,7 +86,11 @@ export function analystCommands(program: Command): void {
         const { id: workspaceId } = await namedWorkspace(pool, options.workspace);
         await expectServer(stores);
         const user = `${ANALYST_PREFIX}${options.name ?? randomBytes(6).toString('hex')}`;
-        if ((await listAnalysts(stores.clickhouse, serverOf(stores))).some((one) => one.user === user)) {
+        if (
+          (await listAnalysts(stores.clickhouse, stores.config.clickhouseDatabase)).some(
+            (one) => one.user === user,
+          )
+        ) {
           throw new AppError('conflict', `the user ${user} exists; choose another name`);
         }
         await createConfined(stores, { user, workspaceId, passwordHash }, password);
@@ -114,7 +113,9 @@ export function analystCommands(program: Command): void {
     .command('list')
     .description('list the analysts of all workspaces')
     .action(async (_: unknown, command: Command) => {
-      const analysts = await withStores((stores) => listAnalysts(stores.clickhouse, serverOf(stores)));
+      const analysts = await withStores((stores) =>
+        listAnalysts(stores.clickhouse, stores.config.clickhouseDatabase),
+      );
       const shown = analysts.map(({ user, workspaceId }) => ({ user, workspace_id: workspaceId }));
       printResult(command, { analysts: shown }, () => describe(analysts));
     });
@@ -125,13 +126,13 @@ export function analystCommands(program: Command): void {
     .requiredOption('--user <user>', 'name of the user')
     .action(async (options: { user: string }, command: Command) => {
       const result = await withStores(async (stores) => {
-        const server = serverOf(stores);
-        const analyst = (await listAnalysts(stores.clickhouse, server)).find(
+        const { clickhouseDatabase } = stores.config;
+        const analyst = (await listAnalysts(stores.clickhouse, clickhouseDatabase)).find(
           ({ user }) => user === options.user,
         );
         if (!analyst)
           throw new AppError('not_found', `no analyst has the name ${JSON.stringify(options.user)}`);
-        await deleteAnalyst(stores.clickhouse, server, analyst);
+        await deleteAnalyst(stores.clickhouse, clickhouseDatabase, analyst);
         await recordOperator(stores.pool, auditOf('analyst.delete', analyst));
         return { user: analyst.user, workspace_id: analyst.workspaceId };
       });

@@ -3,7 +3,6 @@ import { runQuery } from '../queries/run-query.ts';
 import { rowsUser, workspaceOfDatabase, workspaceOfRowsUser } from './names.ts';
 import {
   type Analyst,
-  type AnalystServer,
   analystStatements,
   dropAnalystStatements,
   dropWorkspaceStatements,
@@ -14,7 +13,7 @@ import {
 /** Users that read one workspace by SQL: docs/analysts.md. */
 
 export { ANALYST_PREFIX, analystDatabase } from './names.ts';
-export type { Analyst, AnalystServer } from './statements.ts';
+export type { Analyst } from './statements.ts';
 
 const SECONDS = 20;
 const ACCESS_DENIED = '497';
@@ -32,13 +31,13 @@ export async function canCreateUsers(client: ClickHouseClient): Promise<boolean>
 /** Creates an analyst's user, and the views of its workspace. */
 export async function createAnalyst(
   client: ClickHouseClient,
-  server: AnalystServer,
+  database: string,
   analyst: Analyst,
 ): Promise<void> {
   await run(client, [
-    ...rowsUserStatements(server, analyst.workspaceId),
-    ...viewStatements(server, analyst.workspaceId),
-    ...analystStatements(server, analyst),
+    ...rowsUserStatements(database, analyst.workspaceId),
+    ...viewStatements(database, analyst.workspaceId),
+    ...analystStatements(database, analyst),
   ]);
 }
 
@@ -71,10 +70,7 @@ export async function findLeak(analyst: ClickHouseClient): Promise<string | null
 export type ListedAnalyst = Pick<Analyst, 'user' | 'workspaceId'>;
 
 /** Returns the analysts that the server has. */
-export async function listAnalysts(
-  client: ClickHouseClient,
-  { database }: AnalystServer,
-): Promise<ListedAnalyst[]> {
+export async function listAnalysts(client: ClickHouseClient, database: string): Promise<ListedAnalyst[]> {
   const rows = await runQuery<{ name: string; default_database: string }>(client, {
     sql: `SELECT name, default_database FROM system.users WHERE startsWith(name, 'analyst_') ORDER BY name`,
     params: {},
@@ -89,18 +85,18 @@ export async function listAnalysts(
 /** Removes an analyst's user, and after the last one of a workspace its views and row policies. */
 export async function deleteAnalyst(
   client: ClickHouseClient,
-  server: AnalystServer,
+  database: string,
   { user, workspaceId }: ListedAnalyst,
 ): Promise<void> {
-  await run(client, dropAnalystStatements(server, user));
-  const others = (await listAnalysts(client, server)).some((one) => one.workspaceId === workspaceId);
-  if (!others) await run(client, dropWorkspaceStatements(server, workspaceId));
+  await run(client, dropAnalystStatements(user));
+  const others = (await listAnalysts(client, database)).some((one) => one.workspaceId === workspaceId);
+  if (!others) await run(client, dropWorkspaceStatements(database, workspaceId));
 }
 
 /** Creates the views of every workspace with analysts, as this release has them. */
-export async function renewAnalystViews(client: ClickHouseClient, server: AnalystServer): Promise<void> {
+export async function renewAnalystViews(client: ClickHouseClient, database: string): Promise<void> {
   for (const workspaceId of await workspacesWithAnalysts(client)) {
-    await run(client, viewStatements(server, workspaceId));
+    await run(client, viewStatements(database, workspaceId));
   }
 }
 

@@ -2,9 +2,6 @@ import { ANALYST_LIMITS } from './limits.ts';
 import { analystDatabase, rowsUser } from './names.ts';
 import { ANALYST_TABLES, analystViews } from './views.ts';
 
-/** Where analysts read: the database of the tables, and the cluster or an empty text. */
-export type AnalystServer = { database: string; cluster: string };
-
 export type Analyst = {
   user: string;
   workspaceId: string;
@@ -12,17 +9,14 @@ export type Analyst = {
   passwordHash: string;
 };
 
-const clusterOf = ({ cluster }: AnalystServer): string => (cluster ? `ON CLUSTER '${cluster}'` : '');
-
 /** Returns the statements that create or renew the views of a workspace. The user with its row policies must exist. */
-export function viewStatements(server: AnalystServer, workspaceId: string): string[] {
-  const onCluster = clusterOf(server);
-  const views = analystDatabase(server.database, workspaceId);
+export function viewStatements(database: string, workspaceId: string): string[] {
+  const views = analystDatabase(database, workspaceId);
   return [
-    `CREATE DATABASE IF NOT EXISTS ${views} ${onCluster} ENGINE = Atomic`,
-    ...Object.entries(analystViews(server.database)).map(
+    `CREATE DATABASE IF NOT EXISTS ${views} ENGINE = Atomic`,
+    ...Object.entries(analystViews(database)).map(
       ([name, select]) =>
-        `CREATE OR REPLACE VIEW ${views}.${name} ${onCluster}
+        `CREATE OR REPLACE VIEW ${views}.${name}
         DEFINER = ${rowsUser(workspaceId)} SQL SECURITY DEFINER AS ${select}`,
     ),
   ];
@@ -32,18 +26,17 @@ export function viewStatements(server: AnalystServer, workspaceId: string): stri
  * Returns the statements that create the user with the row policies of a workspace. The policies are on the tables and not on the
  * views: ClickHouse applies a table's policy before any other condition, so that no error of a query tells of other rows.
  */
-export function rowsUserStatements(server: AnalystServer, workspaceId: string): string[] {
-  const onCluster = clusterOf(server);
+export function rowsUserStatements(database: string, workspaceId: string): string[] {
   const user = rowsUser(workspaceId);
   return [
-    `CREATE USER IF NOT EXISTS ${user} ${onCluster} IDENTIFIED WITH no_password HOST NONE`,
+    `CREATE USER IF NOT EXISTS ${user} IDENTIFIED WITH no_password HOST NONE`,
     ...ANALYST_TABLES.flatMap((name) => {
-      const table = `${server.database}.${name}`;
+      const table = `${database}.${name}`;
       return [
         // Without one for the service itself, some servers would hide all rows from it.
-        `CREATE ROW POLICY IF NOT EXISTS hoplog_service ${onCluster} ON ${table} USING 1 TO CURRENT_USER`,
-        `CREATE ROW POLICY OR REPLACE ${user} ${onCluster} ON ${table} USING ${ofWorkspace(workspaceId)} TO ${user}`,
-        `GRANT ${onCluster} SELECT ON ${table} TO ${user}`,
+        `CREATE ROW POLICY IF NOT EXISTS hoplog_service ON ${table} USING 1 TO CURRENT_USER`,
+        `CREATE ROW POLICY OR REPLACE ${user} ON ${table} USING ${ofWorkspace(workspaceId)} TO ${user}`,
+        `GRANT SELECT ON ${table} TO ${user}`,
       ];
     }),
   ];
@@ -53,35 +46,29 @@ export function rowsUserStatements(server: AnalystServer, workspaceId: string): 
 export const ofWorkspace = (workspaceId: string): string => `workspace_id = toUUID('${workspaceId}')`;
 
 /** Returns the statements that create an analyst's user. Its database must exist. */
-export function analystStatements(server: AnalystServer, analyst: Analyst): string[] {
-  const onCluster = clusterOf(server);
+export function analystStatements(database: string, analyst: Analyst): string[] {
   const { user, workspaceId, passwordHash } = analyst;
-  const views = analystDatabase(server.database, workspaceId);
+  const views = analystDatabase(database, workspaceId);
   const settings = Object.entries(ANALYST_LIMITS).map(([name, { value, least, most }]) => {
     const range = [least === undefined ? '' : `MIN ${least}`, most === undefined ? '' : `MAX ${most}`];
     return `${name} = ${value} ${most === undefined ? 'READONLY' : range.join(' ')}`;
   });
   return [
-    `CREATE USER ${user} ${onCluster} IDENTIFIED WITH sha256_hash BY '${passwordHash}'
+    `CREATE USER ${user} IDENTIFIED WITH sha256_hash BY '${passwordHash}'
       DEFAULT DATABASE ${views} SETTINGS ${settings.join(', ')}`,
-    `GRANT ${onCluster} SELECT ON ${views}.* TO ${user}`,
+    `GRANT SELECT ON ${views}.* TO ${user}`,
   ];
 }
 
 /** Returns the statements that remove an analyst's user. */
-export const dropAnalystStatements = (server: AnalystServer, user: string): string[] => [
-  `DROP USER IF EXISTS ${user} ${clusterOf(server)}`,
-];
+export const dropAnalystStatements = (user: string): string[] => [`DROP USER IF EXISTS ${user}`];
 
 /** Returns the statements that remove the views and row policies of a workspace without analysts. */
-export function dropWorkspaceStatements(server: AnalystServer, workspaceId: string): string[] {
-  const onCluster = clusterOf(server);
+export function dropWorkspaceStatements(database: string, workspaceId: string): string[] {
   const user = rowsUser(workspaceId);
   return [
-    `DROP DATABASE IF EXISTS ${analystDatabase(server.database, workspaceId)} ${onCluster} SYNC`,
-    ...ANALYST_TABLES.map(
-      (name) => `DROP ROW POLICY IF EXISTS ${user} ${onCluster} ON ${server.database}.${name}`,
-    ),
-    `DROP USER IF EXISTS ${user} ${onCluster}`,
+    `DROP DATABASE IF EXISTS ${analystDatabase(database, workspaceId)} SYNC`,
+    ...ANALYST_TABLES.map((name) => `DROP ROW POLICY IF EXISTS ${user} ON ${database}.${name}`),
+    `DROP USER IF EXISTS ${user}`,
   ];
 }

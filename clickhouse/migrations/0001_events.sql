@@ -10,7 +10,7 @@
 -- import_id: of a click that was imported (api/click-imports); zero: it was made here. Such a click has the ordinal 999, and
 -- its `sequence` is a hash of the row of the file. extra_clicks: how many clicks beside itself the row stands for, where the
 -- source has only counts.
-CREATE TABLE IF NOT EXISTS {{database}}.clicks {{on_cluster}} (
+CREATE TABLE IF NOT EXISTS {{database}}.clicks (
   workspace_id UUID,
   ts           DateTime64(9, 'UTC') CODEC(DoubleDelta, ZSTD(1)),
   link_id      UUID CODEC(ZSTD(1)),
@@ -52,13 +52,13 @@ CREATE TABLE IF NOT EXISTS {{database}}.clicks {{on_cluster}} (
   INDEX by_link link_id TYPE bloom_filter(0.01) GRANULARITY 1,
   INDEX by_visitor visitor_id TYPE bloom_filter(0.01) GRANULARITY 1
 )
-ENGINE = {{engine:MergeTree}}
+ENGINE = MergeTree
 PARTITION BY toYYYYMM(ts)
 ORDER BY (workspace_id, ts)
 SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1,
   min_rows_to_fsync_after_merge = 1;
 
-CREATE TABLE IF NOT EXISTS {{database}}.identifies {{on_cluster}} (
+CREATE TABLE IF NOT EXISTS {{database}}.identifies (
   workspace_id     UUID,
   visitor_id       UUID,
   ts               DateTime64(9, 'UTC'),
@@ -69,7 +69,7 @@ CREATE TABLE IF NOT EXISTS {{database}}.identifies {{on_cluster}} (
   other_visitor_ids Array(UUID),
   INDEX by_other_visitor other_visitor_ids TYPE bloom_filter(0.01) GRANULARITY 1
 )
-ENGINE = {{engine:ReplacingMergeTree}}
+ENGINE = ReplacingMergeTree
 ORDER BY (workspace_id, visitor_id, ts)
 SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1,
   min_rows_to_fsync_after_merge = 1;
@@ -77,7 +77,7 @@ SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fs
 -- One order counts once: the row of its highest version. A worker writes the order as it is in PostgreSQL, with the
 -- version that it has there. Journeys find orders by visitor, email and user. An imported order whose import was undone has
 -- no amount and no buyer.
-CREATE TABLE IF NOT EXISTS {{database}}.orders {{on_cluster}} (
+CREATE TABLE IF NOT EXISTS {{database}}.orders (
   workspace_id     UUID,
   order_id         String,
   version          UInt64,
@@ -94,16 +94,16 @@ CREATE TABLE IF NOT EXISTS {{database}}.orders {{on_cluster}} (
   INDEX by_email email TYPE bloom_filter(0.01) GRANULARITY 1,
   INDEX by_user external_user_id TYPE bloom_filter(0.01) GRANULARITY 1
 )
-ENGINE = {{engine:ReplacingMergeTree(version)}}
+ENGINE = ReplacingMergeTree(version)
 ORDER BY (workspace_id, order_id)
 SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1,
   min_rows_to_fsync_after_merge = 1;
 
 -- Links whose history must leave every response at once; their clicks are rewritten within a day.
-CREATE TABLE IF NOT EXISTS {{database}}.deleted_links {{on_cluster}} (
+CREATE TABLE IF NOT EXISTS {{database}}.deleted_links (
   workspace_id UUID,
   link_id      UUID
 )
-ENGINE = {{engine:ReplacingMergeTree}}
+ENGINE = ReplacingMergeTree
 ORDER BY (workspace_id, link_id)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1;

@@ -10,7 +10,7 @@
 -- `country` and the columns after it are those of the credited clicks. `lead`: the share of a lead, whose `share` and minor
 -- units are 0; a lead's `order_id` is its number.
 -- `written`: tells a report whether the cached sums of a day are still current.
-CREATE TABLE IF NOT EXISTS {{database}}.attributed_shares {{on_cluster}} (
+CREATE TABLE IF NOT EXISTS {{database}}.attributed_shares (
   workspace_id        UUID,
   ts                  DateTime64(9, 'UTC') CODEC(DoubleDelta, ZSTD(1)),
   order_id            String,
@@ -51,7 +51,7 @@ CREATE TABLE IF NOT EXISTS {{database}}.attributed_shares {{on_cluster}} (
   written             DateTime DEFAULT now() CODEC(Delta, ZSTD(1)),
   INDEX by_written written TYPE minmax GRANULARITY 1
 )
-ENGINE = {{engine:ReplacingMergeTree(replaced)}}
+ENGINE = ReplacingMergeTree(replaced)
 ORDER BY (workspace_id, ts, order_id, version, part)
 SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1,
   min_rows_to_fsync_after_merge = 1;

@@ -4,7 +4,7 @@
 -- part: 'channels/…' and 'links/…', named by the generations of the rolled-up periods, with clicks and visitors by channel or
 -- by link; 'shares/link' and 'shares/origin', with the sums of all days of the workspace by channel. Of shares the rows with
 -- the latest `made` count.
-CREATE TABLE IF NOT EXISTS {{database}}.cached_report_parts {{on_cluster}} (
+CREATE TABLE IF NOT EXISTS {{database}}.cached_report_parts (
   workspace_id UUID,
   part         String,
   made         DateTime64(6, 'UTC') DEFAULT now64(6),
@@ -17,7 +17,7 @@ CREATE TABLE IF NOT EXISTS {{database}}.cached_report_parts {{on_cluster}} (
   lead         Float64,
   amount_minor Int64
 )
-ENGINE = {{engine:ReplacingMergeTree(made)}}
+ENGINE = ReplacingMergeTree(made)
 ORDER BY (workspace_id, part, day, link_id, channel)
 TTL toDateTime(made) + INTERVAL 1 DAY
 SETTINGS index_granularity = 64;

@@ -75,6 +75,14 @@ test('a SASL mechanism without a user is rejected', () => {
   expect(readConfig(given).kafka.sasl).toEqual({ mechanism: 'scram-sha-512', username: 'u', password: 'p' });
 });
 
+test('a cluster of ClickHouse, whose tables are not replicated, stops the start', () => {
+  expect(() => readConfig({ CLICKHOUSE_CLUSTER: 'main' })).toThrow(
+    /^setting CLICKHOUSE_CLUSTER="main" is gone, remove it: .* no replicated tables/,
+  );
+  expect(() => readConfig({ CLICKHOUSE_CLUSTER: '' })).not.toThrow();
+  expect(SETTING_NAMES).not.toContain('CLICKHOUSE_CLUSTER');
+});
+
 test('an empty value counts as unset', () => {
   expect(readConfig({ API_PORT: '', JOURNAL_SYNC: '' })).toEqual(readConfig({}));
 });

@@ -79,8 +79,6 @@ export type Config = {
   /** Empty: embedded. */
   clickhouseUrl: string;
   clickhouseDatabase: string;
-  /** Cluster name for Replicated engines; empty on one node. */
-  clickhouseCluster: string;
   /** Empty: the journal on disk is the event log. */
   kafkaBrokers: string[];
   kafka: KafkaSettings;
@@ -121,7 +119,7 @@ export type Config = {
  * Returns all settings, parsed. An empty value counts as unset.
  *
  * @param env the process's environment
- * @throws {ConfigError} naming the first setting that can't be used
+ * @throws {SettingsError} naming the first setting that can't be used
  */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
   const raw = readEnvironment(readSecretFiles(env));
@@ -172,7 +170,6 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       ['CLICKHOUSE_PASSWORD', raw.CLICKHOUSE_PASSWORD],
     ),
     clickhouseDatabase: raw.CLICKHOUSE_DATABASE,
-    clickhouseCluster: raw.CLICKHOUSE_CLUSTER,
     kafkaBrokers: brokers(raw.KAFKA_BROKERS),
     kafka: {
       topic: raw.KAFKA_TOPIC,

@@ -1,4 +1,4 @@
-import { ConfigError } from './settings-error.ts';
+import { ConfigError, SettingsError } from './settings-error.ts';
 
 /** A setting of the environment. A value that does not match `pattern` is refused with `expected`. */
 type Setting = { default: string } & ({ pattern: RegExp; expected: string } | { pattern?: undefined });
@@ -50,11 +50,6 @@ export const SETTINGS = {
     default: 'hoplog',
     pattern: /^[A-Za-z_][A-Za-z0-9_]*$/,
     expected: 'must be a plain identifier',
-  },
-  CLICKHOUSE_CLUSTER: {
-    default: '',
-    pattern: /^[A-Za-z0-9_-]*$/,
-    expected: 'must be a cluster name of letters, digits, "_" and "-"',
   },
   KAFKA_BROKERS: { default: '' },
   KAFKA_TOPIC: {
@@ -149,15 +144,24 @@ export const SETTINGS = {
   },
 } as const satisfies Record<string, Setting>;
 
+/** Settings that are gone, each with what holds now. One that is set stops the start: its promise is not kept. */
+const GONE: Record<string, string> = {
+  CLICKHOUSE_CLUSTER:
+    'is gone, remove it: Hoplog makes no replicated tables and feeds ClickHouse from its event log. Name one server in CLICKHOUSE_URL, or a service whose replicas read at once what another one wrote',
+};
+
 /** Text of every setting. */
 export type Environment = Record<keyof typeof SETTINGS, string>;
 
 /**
  * Returns the text of every setting. An empty value counts as unset.
  *
- * @throws {ConfigError} naming the first setting that does not match its pattern
+ * @throws {SettingsError} naming the first setting that is gone or does not match its pattern
  */
 export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
+  for (const [name, sentence] of Object.entries(GONE)) {
+    if (env[name]) throw new SettingsError(`setting ${name}=${JSON.stringify(env[name])} ${sentence}`);
+  }
   const entries = Object.entries<Setting>(SETTINGS).map(([name, setting]) => {
     const value = env[name] || setting.default;
     if (setting.pattern && !setting.pattern.test(value))

@@ -102,7 +102,7 @@ function analystXml(database: string, analyst: Analyst): string {
     <profile>analyst</profile><quota>default</quota>
     <networks><ip>127.0.0.1</ip></networks>
     <default_database>${views}</default_database>
-    <grants>${grantsXml(analystStatements({ database, cluster: '' }, analyst))}</grants>
+    <grants>${grantsXml(analystStatements(database, analyst))}</grants>
   </${user}>`;
 }
 
@@ -115,7 +115,7 @@ function rowsXml(database: string, workspaceId: string): string {
   return `<${user}>
     <no_password/><profile>default</profile><quota>default</quota>
     <networks><ip>255.255.255.255</ip></networks>
-    <grants>${grantsXml(rowsUserStatements({ database, cluster: '' }, workspaceId))}</grants>
+    <grants>${grantsXml(rowsUserStatements(database, workspaceId))}</grants>
     <databases><${database}>${filters.join('')}</${database}></databases>
   </${user}>`;
 }

@@ -114,6 +114,6 @@ function afterFirst(first: () => Promise<void>, client: ClickHouseClient): Click
 
 async function createTables(url: string, database: string): Promise<void> {
   const server = createClickHouse({ url, database: 'default' });
-  await migrate(server, { database, cluster: '' });
+  await migrate(server, { database });
   await server.close();
 }

@@ -36,7 +36,6 @@
 - { name: CLICKHOUSE_URL, value: "http://hoplog@clickhouse-{{ include "hoplog.fullname" . }}:8123" }
 {{- end }}
 - { name: CLICKHOUSE_DATABASE, value: {{ .Values.clickhouse.database | quote }} }
-- { name: CLICKHOUSE_CLUSTER, value: {{ .Values.clickhouse.cluster | quote }} }
 {{- end }}
 
 {{- define "hoplog.env.kafka" -}}
