@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
 /**
- * Finds the upstream release of uWebSockets.js that the installed binaries are from: downloads those of every release of
- * the major version 20, newest first, and compares SHA-256. Write the result into NOTICE.
+ * Finds the upstream release of uWebSockets.js that the installed binaries are from: downloads those of every release
+ * of the major version 20, newest first, and compares SHA-256. Write the result into NOTICE.
  *
  *   node .ci/compare-uws.ts
  *

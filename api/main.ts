@@ -21,7 +21,9 @@ const DRAIN_MS = 2_000;
 const CLOSE_MS = 500;
 /** Time for the drain, the shipper's drain, and the end of the connections. */
 const CLOSE_LIMIT_MS = 5_000;
-/** Limits of one request's waits for PostgreSQL: for the server's work, and for a host that has vanished. Milliseconds. */
+/**
+ * Limits of one request's waits for PostgreSQL: for the server's work, and for a host that has vanished. Milliseconds.
+ */
 const STATEMENT_LIMIT = 15_000;
 const ANSWER_LIMIT = 16_000;
 

@@ -20,8 +20,8 @@ import { writeBlocks } from './journal/raw-blocks.ts';
  *
  *   node bench/journal.ts [--dir DIR] [--rounds 5] [--seconds 3]
  *
- * `--dir` is a directory on the disk to measure. Visitors append again after each response, so the appends during a sync
- * form the next block.
+ * `--dir` is a directory on the disk to measure. Visitors append again after each response, so the appends during a
+ * sync form the next block.
  */
 
 const options = readOptions({ dir: '', seconds: 3 });

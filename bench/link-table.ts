@@ -12,8 +12,8 @@ import { createPool, type Pool } from '../sql/database/pool.ts';
 import { createWorkspace } from '../sql/workspaces/workspaces.ts';
 
 /**
- * Time and memory of the link table: `node bench/link-table.ts [--links 1000000]`. Fills a PostgreSQL of its own and loads
- * the table from it, then from its file alone. The last row is a process with 20,000 links in memory
+ * Time and memory of the link table: `node bench/link-table.ts [--links 1000000]`. Fills a PostgreSQL of its own and
+ * loads the table from it, then from its file alone. The last row is a process with 20,000 links in memory
  * (`INGEST_LINKS_IN_MEMORY`): the time until its file is complete.
  */
 const { values } = parseArgs({ options: { links: { type: 'string', default: '1000000' } } });

@@ -13,15 +13,15 @@ import { requireJournaled, startRedirectTier } from './servers/ingest.ts';
 import { nginxVersion, startNginx } from './servers/nginx.ts';
 
 /**
- * Measures redirect latency at half of the capacity of the ingest process, beside nginx at the same rate. Latency counts
- * from the due time of a request (no coordinated omission).
+ * Measures redirect latency at half of the capacity of the ingest process, beside nginx at the same rate. Latency
+ * counts from the due time of a request (no coordinated omission).
  *
  *   node bench/redirect-latency.ts [--rounds 5] [--seconds 10] [--rate 0] [--connections 64] [--links 1000]
  *     [--sync 5ms]
  *
  * Visitors come through a proxy that sends their addresses. `--rate 0`: half of the capacity measured in three short
- * runs. The measured process has core 0, the generator core 1. `sent late`: delay of the generator after the due time, or
- * after the first connection was free again. `generator paused`: time in which other processes used its core.
+ * runs. The measured process has core 0, the generator core 1. `sent late`: delay of the generator after the due time,
+ * or after the first connection was free again. `generator paused`: time in which other processes used its core.
  */
 
 const options = readOptions({ seconds: 10, rate: 0, connections: 64, links: 1_000, sync: '5ms' });

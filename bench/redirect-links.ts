@@ -11,8 +11,8 @@ import { quickestGenerator } from './load/generator.ts';
 import { type RedirectTier, requireJournaled, startRedirectTier } from './servers/ingest.ts';
 
 /**
- * Measures the cost of many links: redirects per second and memory of ingest processes with 1,000 and 1,000,000 links in
- * memory, and 20,000 of 10,000,000 (`INGEST_LINKS_IN_MEMORY`). They alternate on one core; 99 % of the visitors use
+ * Measures the cost of many links: redirects per second and memory of ingest processes with 1,000 and 1,000,000 links
+ * in memory, and 20,000 of 10,000,000 (`INGEST_LINKS_IN_MEMORY`). They alternate on one core; 99 % of the visitors use
  * 10,000 of the links.
  *
  *   node bench/redirect-links.ts [--sizes 1000,1000000,10000000:20000] [--rounds 5] [--seconds 8] [--connections 64]

@@ -25,9 +25,9 @@ import { startWatch } from './soak/watch.ts';
  *
  * Everything runs on this machine: three brokers, PostgreSQL, ClickHouse, and the processes of docker-compose.yml,
  * behind nginx if installed. The same seed causes the same faults. Exits with 1 if a click is lost, stored twice, or
- * missed by the poller, if a watermark moves back, or if the deployment does not recover. Also if the heap of a process,
- * after a forced collection, has grown by over 10 % (`--idle`: 5 %) since its tenth minute, or if the idle `npm start`
- * takes more memory than its limit at rest.
+ * missed by the poller, if a watermark moves back, or if the deployment does not recover. Also if the heap of a
+ * process, after a forced collection, has grown by over 10 % (`--idle`: 5 %) since its tenth minute, or if the idle
+ * `npm start` takes more memory than its limit at rest.
  */
 
 const { values } = parseArgs({

@@ -26,8 +26,8 @@ export function tierOf(command: readonly string[]): CheckedTier | null {
 }
 
 /**
- * Returns the address of a tier's readiness. Reads the settings without `readConfig`: this program runs every few seconds
- * in every container, and loading the schema would double its time.
+ * Returns the address of a tier's readiness. Reads the settings without `readConfig`: this program runs every few
+ * seconds in every container, and loading the schema would double its time.
  */
 export function readinessUrl(tier: CheckedTier, env: NodeJS.ProcessEnv): string {
   const server = SERVERS[tier];

@@ -30,7 +30,10 @@ export type Status = {
 export type StatusProgress = Omit<Progress, 'streams'> & {
   /** ISO 8601; every older click is visible. Null before the first stream. */
   watermark: string | null;
-  /** `ordinal` distinguishes streams of one name, as after a volume was replaced. `ahead_seconds` is relative to this machine's clock. */
+  /**
+   * `ordinal` distinguishes streams of one name, as after a volume was replaced. `ahead_seconds` is relative to this
+   * machine's clock.
+   */
   streams: {
     name: string;
     ordinal: number;

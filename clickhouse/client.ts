@@ -95,7 +95,11 @@ function checked<Request extends (given: never) => Promise<unknown>>(
   return send as unknown as Request;
 }
 
-/** Checks that the server responds to queries with these credentials; `/ping` needs none. @throws its error when it does not */
+/**
+ * Checks that the server responds to queries with these credentials; `/ping` needs none.
+ *
+ * @throws its error when it does not
+ */
 export async function assertAnswers(clickhouse: ClickHouseClient): Promise<void> {
   await clickhouse.queries.rows({ sql: 'SELECT 1', params: {}, settings: {} });
 }

@@ -24,8 +24,8 @@ function rowsOf({ ordinal, first, before }: AheadRows, from: number, to: number)
 }
 
 /**
- * Copies the rows of a slice that have no corrected copy yet. The slice must be shorter than the shift, so that it holds no
- * copies. Safe to repeat.
+ * Copies the rows of a slice that have no corrected copy yet. The slice must be shorter than the shift, so that it
+ * holds no copies. Safe to repeat.
  *
  * @throws Error when a row has no copy afterwards: then no row of the slice may be dropped
  */

@@ -8,13 +8,15 @@ export type DamagedPart = {
   /** Partition id: the month `202611` of clicks; `all` where the table has no partitions. */
   partition: string;
   bytes: number;
-  /** ClickHouse's reason for a part that it has set aside (`broken-on-start`); `unreadable` while it is still in use. */
+  /**
+   * ClickHouse's reason for a part that it has set aside (`broken-on-start`); `unreadable` while it is still in use.
+   */
   reason: string;
 };
 
 /**
- * Errors of a read that met bytes which are not those that were written. ClickHouse keeps the last message of each, since
- * its start. It names the file.
+ * Errors of a read that met bytes which are not those that were written. ClickHouse keeps the last message of each,
+ * since its start. It names the file.
  */
 const DAMAGE = [
   'CHECKSUM_DOESNT_MATCH',
@@ -25,10 +27,11 @@ const DAMAGE = [
 ];
 
 /**
- * Returns the damaged parts of this database's tables, sorted by table and part. A part that an operator detached is not one.
+ * Returns the damaged parts of this database's tables, sorted by table and part. A part that an operator detached is
+ * not one.
  *
- * A part that was set aside is reported until an operator drops it, also where a replica has given its rows back. Damage
- * inside a file of a part in use is known once something has read it, until the next start of ClickHouse.
+ * A part that was set aside is reported until an operator drops it, also where a replica has given its rows back.
+ * Damage inside a file of a part in use is known once something has read it, until the next start of ClickHouse.
  */
 export async function damagedParts(client: ClickHouseClient): Promise<DamagedPart[]> {
   const result = await client.query({
@@ -53,7 +56,10 @@ export async function damagedParts(client: ClickHouseClient): Promise<DamagedPar
   return result.json<DamagedPart>();
 }
 
-/** Returns one line about a part, for logs and `hoplog status`: `clicks 202611_1_5_1 (unreadable, partition 202611, 1.5 MB)`. */
+/**
+ * Returns one line about a part, for logs and `hoplog status`:
+ * `clicks 202611_1_5_1 (unreadable, partition 202611, 1.5 MB)`.
+ */
 export function describeDamage({ table, part, partition, bytes, reason }: DamagedPart): string {
   const megabytes = (bytes / 1e6).toFixed(bytes < 1e5 ? 3 : 1);
   return `${table} ${part} (${reason}, partition ${partition}, ${megabytes} MB)`;

@@ -12,8 +12,8 @@ const FORGET_OTHER = `UPDATE other_visitor_ids = arrayFilter(id -> id != {visito
 const ANONYMIZE = `UPDATE visitor_id = toUUID('${NO_VISITOR}'), email = '', external_user_id = '', other_visitor_ids = []`;
 
 /**
- * Names, or orders, in one statement: ClickHouse takes no parameter beyond 128 KiB, and an email may have 254 characters
- * of 4 bytes.
+ * Names, or orders, in one statement: ClickHouse takes no parameter beyond 128 KiB, and an email may have 254
+ * characters of 4 bytes.
  */
 const IN_STATEMENT = 100;
 
@@ -61,8 +61,8 @@ export async function hideLinks(client: ClickHouseClient, links: readonly Erased
 }
 
 /**
- * Takes a visitor out of every response at once, and returns how many clicks and identifies there were. When this resolves,
- * clicks and identifies are masked and orders anonymous, on every replica. Masked rows stay on disk until
+ * Takes a visitor out of every response at once, and returns how many clicks and identifies there were. When this
+ * resolves, clicks and identifies are masked and orders anonymous, on every replica. Masked rows stay on disk until
  * {@link beginRewriting} removes them.
  *
  * @param names emails and user ids whose orders without a visitor id belong to the visitor too
@@ -93,8 +93,8 @@ export async function hideVisitor(
 }
 
 /**
- * Makes a visitor's orders anonymous, and orders without a visitor id that have one of these names. Takes the visitor out
- * of identifies and orders of a browser that has other ids.
+ * Makes a visitor's orders anonymous, and orders without a visitor id that have one of these names. Takes the visitor
+ * out of identifies and orders of a browser that has other ids.
  *
  * Hazard: ClickHouse keeps the text of mutations. They name orders and visitor ids, never an email or a user.
  *

@@ -18,8 +18,8 @@ export type QueryConnection = {
   /**
    * Returns every row of the result.
    *
-   * @throws {ClickHouseError} the server's error; {@link DatabaseConnectionError} when something else responds; a network error,
-   *   or `Timeout error`, when the server is silent
+   * @throws {ClickHouseError} the server's error; {@link DatabaseConnectionError} when something else responds; a
+   *   network error, or `Timeout error`, when the server is silent
    */
   rows<Row>(request: QueryRequest): Promise<Row[]>;
   /** Returns every row as the text that the server wrote: a JSON object without a line break in it. */
@@ -27,13 +27,18 @@ export type QueryConnection = {
   close(): void;
 };
 
-/** The server sends a response when it is complete, from memory up to this size: an error never comes in the middle of one. */
+/**
+ * The server sends a response when it is complete, from memory up to this size: an error never comes in the middle of
+ * one.
+ */
 const BUFFERED = { wait_end_of_query: '1', http_response_buffer_size: String(16 * 1024 * 1024) };
 
 /** Threads of their own for formatting take longer to start than a page of rows takes to format. */
 const FORMATTED_IN_PLACE = { output_format_parallel_formatting: '0' };
 
-/** Longest parameters in a URL, in characters. Longer ones go into the body: proxies refuse URLs with hundreds of ids. */
+/**
+ * Longest parameters in a URL, in characters. Longer ones go into the body: proxies refuse URLs with hundreds of ids.
+ */
 const IN_URL = 4_096;
 
 /**
@@ -157,8 +162,8 @@ function texts(settings: ClickHouseSettings): Record<string, string> {
 type Field = { name: string; value: string };
 
 /**
- * Returns parameters as fields of the request. ClickHouse takes no field beyond 128 KiB (`http_max_field_value_size`), 3,400
- * ids: a longer array is sent in pieces, which the query joins.
+ * Returns parameters as fields of the request. ClickHouse takes no field beyond 128 KiB (`http_max_field_value_size`),
+ * 3,400 ids: a longer array is sent in pieces, which the query joins.
  */
 function withFields({ sql, params }: Pick<QueryRequest, 'sql' | 'params'>): { sql: string; fields: Field[] } {
   let text = sql;

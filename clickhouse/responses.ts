@@ -36,8 +36,8 @@ function kindOfStatus(status: number | null): FaultKind {
 }
 
 /**
- * Checks that a successful response is ClickHouse's. A proxy's empty one would pass for an insert that is stored, or for a
- * result without rows.
+ * Checks that a successful response is ClickHouse's. A proxy's empty one would pass for an insert that is stored, or
+ * for a result without rows.
  *
  * @throws {DatabaseConnectionError} when it is not
  */

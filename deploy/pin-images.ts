@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Pins the images of `images.env`: replaces the digest of each by the one that its tag has in the registry now. The Helm
- * chart's values get the same references, since a chart cannot read a file outside of it.
+ * Pins the images of `images.env`: replaces the digest of each by the one that its tag has in the registry now. The
+ * Helm chart's values get the same references, since a chart cannot read a file outside of it.
  *
  *   npm run images:pin
  */

@@ -4,8 +4,8 @@ import { simulateModules } from './modules/load.ts';
 import { readEdit } from './mutations/read-edit.ts';
 
 /**
- * `npm run sim -- [--seed N] [--histories M] [--seconds S] [--only NAME] [--verbose] [--brief] [--mutation NAME]`: plays histories
- * of random seeds until one breaks an invariant. See README.md.
+ * `npm run sim -- [--seed N] [--histories M] [--seconds S] [--only NAME] [--verbose] [--brief] [--mutation NAME]`:
+ * plays histories of random seeds until one breaks an invariant. See README.md.
  */
 const { values } = parseArgs({
   options: {

@@ -264,7 +264,9 @@ describe('of one service', () => {
   });
 });
 
-/** Begins a backup and ends it with `kill -9` once it has written its first object; again if it was done before that. */
+/**
+ * Begins a backup and ends it with `kill -9` once it has written its first object; again if it was done before that.
+ */
 async function interruptedBackup(env: NodeJS.ProcessEnv, target: string): Promise<void> {
   for (;;) {
     const child = spawn(process.execPath, [...programArguments('hoplog'), 'backup'], {

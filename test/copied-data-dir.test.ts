@@ -86,8 +86,8 @@ test('the original ends all of its processes', async () => {
 });
 
 /**
- * Copies the directory of a running service as a snapshot of its disk does: its processes stop meanwhile. Otherwise a file
- * that a database removes would fail the copy.
+ * Copies the directory of a running service as a snapshot of its disk does: its processes stop meanwhile. Otherwise a
+ * file that a database removes would fail the copy.
  */
 function copyAtOneMoment(service: Service, dataDir: string, copy: string): void {
   const stopped = new Set<number>();

@@ -30,8 +30,8 @@ const ARCHIVE = 'hoplog-2026-11-24-0300';
 type Part = { name: string; path: string; partition_id: string; active: 0 | 1 };
 
 /**
- * Of all tests: a DATA_DIR that was started once, with three clicks in one part, and an archive of them. Each test damages a
- * copy.
+ * Of all tests: a DATA_DIR that was started once, with three clicks in one part, and an archive of them. Each test
+ * damages a copy.
  */
 let clicked: { directory: string; key: string; link: Link; part: Part };
 let directory: string;

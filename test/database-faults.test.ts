@@ -18,7 +18,9 @@ import { operator } from './support/hoplog.ts';
 import { onPostgres } from './support/shared-servers.ts';
 import { type TestStores, testStores } from './support/stores.ts';
 
-/** Errors that mean "not now", or that a setting is wrong: the table of `core/databases`, and real ones of each kind. */
+/**
+ * Errors that mean "not now", or that a setting is wrong: the table of `core/databases`, and real ones of each kind.
+ */
 
 const failing = (code: string, message = 'failed') => Object.assign(new Error(message), { code });
 

@@ -62,7 +62,9 @@ async function examine(
   return { status: ended.status, wrong };
 }
 
-/** Waits for an error, or a warning, of the check whose message matches: on a loaded machine a check exceeds its limit. */
+/**
+ * Waits for an error, or a warning, of the check whose message matches: on a loaded machine a check exceeds its limit.
+ */
 async function expectFound(
   check: string,
   message: RegExp,

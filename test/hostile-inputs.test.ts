@@ -30,8 +30,9 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 /**
- * No request may hold the event loop longer, in milliseconds of CPU time. `bench/hostile-bodies.ts` wants 50 on a machine
- * of its own; a loaded one, whose caches others use and where code is compiled first, takes up to three times as much.
+ * No request may hold the event loop longer, in milliseconds of CPU time. `bench/hostile-bodies.ts` wants 50 on a
+ * machine of its own; a loaded one, whose caches others use and where code is compiled first, takes up to three times
+ * as much.
  */
 const HELD_LIMIT = 250;
 

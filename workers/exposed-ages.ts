@@ -8,8 +8,8 @@ import { watermark } from '../sql/event-log/streams.ts';
 const ANSWER_MS = 2_000;
 
 /**
- * Exposes the age of the watermark, which pollers of the click stream wait for. A stream whose process is dead holds the watermark
- * while lanes are up to date, so it is not the lag of a lane. 0 before the first stream.
+ * Exposes the age of the watermark, which pollers of the click stream wait for. A stream whose process is dead holds
+ * the watermark while lanes are up to date, so it is not the lag of a lane. 0 before the first stream.
  *
  * @returns once the watermark was read, so that the age is known when PostgreSQL goes down before the first scrape
  */
@@ -34,7 +34,8 @@ export function exposeBackupAge(pool: Pool, registry: Registry): Promise<void> {
 }
 
 /**
- * Exposes the age of a time that is read at each scrape. While PostgreSQL is down the age grows from the last known time.
+ * Exposes the age of a time that is read at each scrape. While PostgreSQL is down the age grows from the last known
+ * time.
  *
  * @param read returns microseconds; null: 0 is exposed, or with `isAbsent` nothing
  */

@@ -7,9 +7,9 @@ const LOOK_EVERY_MS = 10_000;
 const QUIET_FOR_MS = 20_000;
 
 /**
- * Gives the memory of the young generation back to the system, once after each time with events. V8 keeps what it grew to
- * under load, three times 64 MiB, for as long as the process rests: a process at rest makes no garbage that would let it
- * shrink. The collection stops the process for about a tenth of a second, while nothing happens.
+ * Gives the memory of the young generation back to the system, once after each time with events. V8 keeps what it grew
+ * to under load, three times 64 MiB, for as long as the process rests: a process at rest makes no garbage that would
+ * let it shrink. The collection stops the process for about a tenth of a second, while nothing happens.
  *
  * @param collect for tests
  * @returns a function that ends it

@@ -5,7 +5,11 @@ export type IdlePause = {
   /** Notes that a poll found something, or that it soon will. */
   found(): void;
   isIdle(): boolean;
-  /** Returns how long to wait for the next poll. Milliseconds. @param busyMs interval while there was something lately */
+  /**
+   * Returns how long to wait for the next poll. Milliseconds.
+   *
+   * @param busyMs interval while there was something lately
+   */
   ms(busyMs: number): number;
 };
 

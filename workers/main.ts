@@ -45,7 +45,9 @@ async function openWorkers(tier: TierProcess): Promise<OpenTier> {
     database: config.clickhouseDatabase,
   });
 
-  /** The workers are ready while their lanes run and PostgreSQL responds; without ClickHouse, clicks wait in the log. */
+  /**
+   * The workers are ready while their lanes run and PostgreSQL responds; without ClickHouse, clicks wait in the log.
+   */
   async function readiness(): Promise<Readiness> {
     const stores = await storeStates({
       postgres: pool.query('SELECT 1'),

@@ -21,8 +21,9 @@ const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 1_000;
 
 /**
- * Creates a retry for single steps that call a database: waits 50 ms, then twice as long each time, up to a second, with 10 %
- * jitter. It never gives up: events wait in the log. A wrong setting is logged once a minute, anything else at each attempt.
+ * Creates a retry for single steps that call a database: waits 50 ms, then twice as long each time, up to a second,
+ * with 10 % jitter. It never gives up: events wait in the log. A wrong setting is logged once a minute, anything else
+ * at each attempt.
  */
 export function createRetry(dependencies: RetryDependencies): Retry {
   const { log, metrics, signal, isFinal } = dependencies;

@@ -73,8 +73,8 @@ export type WorkersDependencies = {
 
 export type Workers = {
   /**
-   * Stores what the log holds at this moment, for at most `drainMs`, then stops everything. The caller closes the databases and
-   * the readers.
+   * Stores what the log holds at this moment, for at most `drainMs`, then stops everything. The caller closes the
+   * databases and the readers.
    */
   stop(drainMs?: number): Promise<void>;
 };

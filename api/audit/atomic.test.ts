@@ -335,8 +335,8 @@ const CALLS: Record<string, () => Promise<Run>> = {
 };
 
 test('every operation of access that is audited is called here', () => {
-  // The sign-in with a provider is tested with one, in session/provider.test.ts. A sample shop is made and removed by many
-  // operations, and its entry is of the last one: sample-shop/sample-shop.test.ts.
+  // The sign-in with a provider is tested with one, in session/provider.test.ts. A sample shop is made and removed by
+  // many operations, and its entry is of the last one: sample-shop/sample-shop.test.ts.
   const called = [
     ...Object.keys(CALLS),
     'session.signInWithProvider',

@@ -66,7 +66,11 @@ function lateStream(stream: RegisteredStream, random: () => number) {
 /** The streams of the last `lateClicks`. */
 const registered: RegisteredStream[] = [];
 
-/** A minute of clicks of three streams, of which the second stalls for a third of the time. @returns every click's id */
+/**
+ * A minute of clicks of three streams, of which the second stalls for a third of the time.
+ *
+ * @returns every click's id
+ */
 async function lateClicks(seed: number, step: () => Promise<void>): Promise<string[]> {
   const random = noise(seed);
   for (const { streamId } of registered.splice(0)) await retireStream(api.stores.pool, streamId);

@@ -148,8 +148,8 @@ async function* withMark(file: Readable): AsyncGenerator<Buffer | string> {
 }
 
 /**
- * Moves the `since` and `since_after` of a poll back by as much as the clicks that they name were moved when a wrong clock was
- * corrected.
+ * Moves the `since` and `since_after` of a poll back by as much as the clicks that they name were moved when a wrong
+ * clock was corrected.
  */
 async function corrected({ pool }: Pick<ApiDeps, 'pool'>, query: PageRequest): Promise<PageRequest> {
   const page = { ...query };

@@ -83,8 +83,8 @@ const sorted = (instants: readonly bigint[]) => instants.map(clampToStored).sort
 const watermarkNanos = (watermark: number | null): bigint => BigInt(watermark ?? 0) * NANOS_PER_MICRO;
 
 /**
- * One page of the stream, in the order of its rows, as the JSON of a `ClicksPage`. The cursor is the last click's `ts` with all its nine
- * digits, which no other click has.
+ * One page of the stream, in the order of its rows, as the JSON of a `ClicksPage`. The cursor is the last click's `ts`
+ * with all its nine digits, which no other click has.
  *
  * @param rows one more than `limit`, where another page follows
  * @param watermark was read before them

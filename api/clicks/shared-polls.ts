@@ -22,9 +22,9 @@ type Waiting = {
 };
 
 /**
- * Creates a reader of pages of clicks. Polls of one workspace (`link_ids` and a recent `since`, no filters) that arrive while another runs
- * share the next query, so two hundred pollers cost as much as a few (`bench/pollers.ts`). Each gets what a query of its own,
- * started at that moment, would return. Nothing is cached.
+ * Creates a reader of pages of clicks. Polls of one workspace (`link_ids` and a recent `since`, no filters) that arrive
+ * while another runs share the next query, so two hundred pollers cost as much as a few (`bench/pollers.ts`). Each gets
+ * what a query of its own, started at that moment, would return. Nothing is cached.
  */
 export function createClickReader(client: ClickHouseClient): ReadClicks {
   /** Polls that wait for the running query of their workspace. */

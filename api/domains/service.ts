@@ -47,8 +47,8 @@ export function toRecord(domain: Domain): DomainRecord {
 /**
  * Adds a domain that is yet to be proven.
  *
- * @throws {AppError} `bad_request` for a name or URL that can't be used; `conflict` when the workspace has the domain or
- *   {@link MOST_DOMAINS} of them, or another workspace has verified it
+ * @throws {AppError} `bad_request` for a name or URL that can't be used; `conflict` when the workspace has the domain
+ *   or {@link MOST_DOMAINS} of them, or another workspace has verified it
  */
 export async function createDomain(
   tx: PoolClient,

@@ -12,8 +12,8 @@ const PLACEHOLDERS: Readonly<Record<string, unknown>> = {
 };
 
 /**
- * Reads a row, and names all of its problems at once: a create stops at the first one, so each wrong field is replaced and
- * the row is read again.
+ * Reads a row, and names all of its problems at once: a create stops at the first one, so each wrong field is replaced
+ * and the row is read again.
  *
  * @param read validates a create body
  */

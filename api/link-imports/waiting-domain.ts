@@ -6,9 +6,9 @@ import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
 import { createDomain, type DomainRules } from '../domains/service.ts';
 
 /**
- * Returns the workspace's entry of a host, on which imported links wait for the proof; adds it where there is none. Such
- * links answer as soon as the domain is proven: until then visitors of the host are visitors of another service, or get
- * the deployment's own links.
+ * Returns the workspace's entry of a host, on which imported links wait for the proof; adds it where there is none.
+ * Such links answer as soon as the domain is proven: until then visitors of the host are visitors of another service,
+ * or get the deployment's own links.
  *
  * @returns the error where the workspace can't have the domain
  */

@@ -90,9 +90,9 @@ export function checkChange(body: ChangeBody, rules: DestinationRules) {
 }
 
 /**
- * Changes a link and, for all its links, its campaign. A released slug stays reserved for the link: no other link
- * takes over printed links, and this one can have it again. A link that moves to another domain leaves an alias. A program follows a change of its links; a bio page
- * follows its button's link.
+ * Changes a link and, for all its links, its campaign. A released slug stays reserved for the link: no other link takes
+ * over printed links, and this one can have it again. A link that moves to another domain leaves an alias. A program
+ * follows a change of its links; a bio page follows its button's link.
  *
  * @throws {AppError} `not_found` (link, folder), `bad_request` (domain, a program's rules), `conflict` (slug,
  *   external_id, channel)

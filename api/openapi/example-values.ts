@@ -11,8 +11,8 @@ const CLICK_EXAMPLES = Object.fromEntries(
 const KEY = `0a1b2c3d_${'5e6f7a8b'.repeat(6)}`;
 
 /**
- * Values of the document's examples: by field, or by type and field (`Type.field`), which wins. An optional field is in an
- * example if it is here with its type. Unnamed objects inside a type are `Type.object.field`.
+ * Values of the document's examples: by field, or by type and field (`Type.field`), which wins. An optional field is in
+ * an example if it is here with its type. Unnamed objects inside a type are `Type.object.field`.
  */
 export const EXAMPLE_VALUES: Record<string, unknown> = {
   // Ids

@@ -15,8 +15,8 @@ const TOO_SLOW =
 export const isUnavailable = (error: unknown): boolean => databaseError(error)?.code === 'unavailable';
 
 /**
- * Converts a database error to the API's error: 503 when the database is down, restarting, overloaded, or not configured
- * correctly, 400 when it refused a value. Returns null for any other error, which is a bug of ours.
+ * Converts a database error to the API's error: 503 when the database is down, restarting, overloaded, or not
+ * configured correctly, 400 when it refused a value. Returns null for any other error, which is a bug of ours.
  */
 export function databaseError(error: unknown): AppError | null {
   const fault = databaseFault(error);

@@ -95,8 +95,8 @@ export function refuseRole(request: FastifyRequest, { role }: SignedIn): void {
 }
 
 /**
- * Refuses changes of access by an unattended browser or a stolen cookie. The console recognizes the error by its code and
- * asks for a confirmation.
+ * Refuses changes of access by an unattended browser or a stolen cookie. The console recognizes the error by its code
+ * and asks for a confirmation.
  *
  * @throws {AppError} `forbidden` when the member's last proof is older than {@link CONFIRMED_MINUTES}
  */

@@ -5,8 +5,8 @@ import { SESSION_SECONDS } from '../../sql/console/sessions.ts';
 export const SESSION_COOKIE = 'hoplog_session';
 
 /**
- * Returns the cookie's name for the console's origin. On https it has the prefix `__Host-`: browsers then refuse it from
- * another host of the same domain, and over http.
+ * Returns the cookie's name for the console's origin. On https it has the prefix `__Host-`: browsers then refuse it
+ * from another host of the same domain, and over http.
  */
 export function sessionCookieOf(appUrl: string): string {
   return appUrl.startsWith('https:') ? `__Host-${SESSION_COOKIE}` : SESSION_COOKIE;

@@ -42,7 +42,8 @@ export function scopedQuery(
 }
 
 /**
- * Returns the result with `tag: null` in each row, where the visitor's query groups by tags and the scoped one does not.
+ * Returns the result with `tag: null` in each row, where the visitor's query groups by tags and the scoped one does
+ * not.
  */
 export function withAbsentTags(
   asked: AnalyticsQuery,

@@ -22,7 +22,9 @@ import { IdentitySecret, WorkspaceChange, WorkspaceSettings } from './schemas.ts
 const CONFIG = { scope: 'secret', plan: 'any', role: 'owner', manage: true } as const;
 const tags = ['Workspace'];
 
-/** Registers the routes of the workspace's settings. Changes need a key with `manage`, or an owner's session; any plan. */
+/**
+ * Registers the routes of the workspace's settings. Changes need a key with `manage`, or an owner's session; any plan.
+ */
 export async function workspaceRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>): Promise<void> {
   app.get(
     '/workspace',

@@ -66,8 +66,8 @@ export async function bringToNow(
 }
 
 /**
- * Adds orders, attributed shares, and emails for the clicks from `first` on. A quarter of the orders come from the pixel
- * first and then from a server, which replaces their shares.
+ * Adds orders, attributed shares, and emails for the clicks from `first` on. A quarter of the orders come from the
+ * pixel first and then from a server, which replaces their shares.
  */
 async function addOrders(client: ClickHouseClient, first: number): Promise<void> {
   const buyers = `FROM clicks WHERE sequence >= {first:UInt64} AND NOT is_bot

@@ -91,7 +91,9 @@ export function processesByPart(supervisor: number): Map<string, number[]> {
   return found;
 }
 
-/** Returns the proportional memory of a process, with shared pages divided among their processes. Bytes; 0 if exited. */
+/**
+ * Returns the proportional memory of a process, with shared pages divided among their processes. Bytes; 0 if exited.
+ */
 export function proportionalBytes(pid: number): number {
   try {
     const sums = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');

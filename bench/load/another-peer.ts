@@ -4,8 +4,8 @@ import { connect } from 'node:net';
 const ASK_EACH_MS = 2_000;
 
 /**
- * Keeps a connection open from a second address of this machine, so that the server has more than one peer. Requests the
- * health periodically.
+ * Keeps a connection open from a second address of this machine, so that the server has more than one peer. Requests
+ * the health periodically.
  *
  * @throws Error when the connection closes early
  */

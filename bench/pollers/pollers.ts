@@ -5,9 +5,9 @@ import { machineNow } from '../harness/clock.ts';
 import { type PollClient, pollClient, pollOnce } from '../service/poll.ts';
 
 /**
- * Process of the pollers of `bench/pollers.ts`: `node bench/pollers/pollers.ts PLAN`. Each polls its links at fixed times
- * from the previous watermark. A line on standard input with the time of the last click (milliseconds since the epoch)
- * ends the measurement; each poller continues until its watermark has passed that time.
+ * Process of the pollers of `bench/pollers.ts`: `node bench/pollers/pollers.ts PLAN`. Each polls its links at fixed
+ * times from the previous watermark. A line on standard input with the time of the last click (milliseconds since the
+ * epoch) ends the measurement; each poller continues until its watermark has passed that time.
  */
 
 export type PollersPlan = {

@@ -3,8 +3,8 @@ import { headerName } from '../../ingest/http/header-names.ts';
 import { listen, loadUws } from '../../ingest/http/uws.ts';
 
 /**
- * Process with the minimum cost of a redirect by uWebSockets.js. It reads the same fields as the product behind a proxy,
- * and responds at the end of the event loop turn, but writes nothing.
+ * Process with the minimum cost of a redirect by uWebSockets.js. It reads the same fields as the product behind a
+ * proxy, and responds at the end of the event loop turn, but writes nothing.
  */
 
 const READ = [

@@ -84,7 +84,10 @@ export async function startRedirectTier(
   };
 }
 
-/** Checks, on the metrics port, that all links are loaded: with a bounded table, ingest is ready before its file is complete. */
+/**
+ * Checks, on the metrics port, that all links are loaded: with a bounded table, ingest is ready before its file is
+ * complete.
+ */
 async function isReady(port: number): Promise<boolean> {
   const answer = await fetch(`http://127.0.0.1:${port}/health/ready`);
   const { link_table: table } = (await answer.json()) as { link_table: { age_seconds: number | null } };

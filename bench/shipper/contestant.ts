@@ -2,8 +2,8 @@ import { parseArgs } from 'node:util';
 import { asHoplog, asPlatformatic, asRecordPerClick } from './ways.ts';
 
 /**
- * One round of `bench/shipper.ts` in its own process, to measure its CPU time: ships a journal to a topic and prints the
- * cost from the first acknowledgement on, without connections and compilation.
+ * One round of `bench/shipper.ts` in its own process, to measure its CPU time: ships a journal to a topic and prints
+ * the cost from the first acknowledgement on, without connections and compilation.
  */
 
 export const WAYS = {

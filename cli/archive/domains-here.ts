@@ -16,8 +16,8 @@ export type Unproven = { domain: string; is_default: boolean; why: string };
 export type DomainsHere = { proven: string[]; unproven: Unproven[] };
 
 /**
- * Looks up which domains of an archive are proven here too: the record of the old deployment counts, because the archive has its
- * value.
+ * Looks up which domains of an archive are proven here too: the record of the old deployment counts, because the
+ * archive has its value.
  *
  * @throws {CommandFailed} for a domain that is a host of this deployment
  */

@@ -46,8 +46,8 @@ export type ExportOptions = {
 };
 
 /**
- * Writes everything of a workspace into one archive, from one snapshot of PostgreSQL; clicks are those before the watermark.
- * Only one file of the archive is in memory at once.
+ * Writes everything of a workspace into one archive, from one snapshot of PostgreSQL; clicks are those before the
+ * watermark. Only one file of the archive is in memory at once.
  *
  * @throws {CommandFailed} when the file exists or can't be written
  */

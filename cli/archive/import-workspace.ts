@@ -58,8 +58,8 @@ export type ArchiveImportResult = {
 };
 
 /**
- * Imports an archive. Events are stored first: ClickHouse has no transactions, and a file of them that is there already is
- * skipped. Then one transaction of PostgreSQL adds everything else, so that the workspace appears at once and whole.
+ * Imports an archive. Events are stored first: ClickHouse has no transactions, and a file of them that is there already
+ * is skipped. Then one transaction of PostgreSQL adds everything else, so that the workspace appears at once and whole.
  *
  * @throws {CommandFailed} when the archive does not fit this deployment: then nothing was stored
  */
@@ -138,8 +138,8 @@ function refusal({ unproven }: DomainsHere): string {
 }
 
 /**
- * Returns the offsets of the archive's numbers: those of its interrupted import, or new ones. What an interrupted import of
- * another archive of the workspace stored is removed.
+ * Returns the offsets of the archive's numbers: those of its interrupted import, or new ones. What an interrupted
+ * import of another archive of the workspace stored is removed.
  */
 async function numbersHere(
   { pool, clickhouse, archive }: ArchiveImportOptions,

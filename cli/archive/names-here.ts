@@ -23,8 +23,8 @@ type SlugRow = { domain_number: number; slug: string; kind: string; target_id: s
 const SHORT_LIMIT = 40;
 
 /**
- * Finds the names of an archive that are taken here: slugs on the deployment's own domain, look-up ids of keys, the workspace's
- * own slug. A taken slug gets an ending that follows from its id, so that every run finds the same one.
+ * Finds the names of an archive that are taken here: slugs on the deployment's own domain, look-up ids of keys, the
+ * workspace's own slug. A taken slug gets an ending that follows from its id, so that every run finds the same one.
  */
 export async function namesHere(db: Queryable, archive: OpenArchive): Promise<NamesHere> {
   const { workspace } = archive.manifest;

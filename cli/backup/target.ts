@@ -22,7 +22,10 @@ export type BackupTarget = {
 
 const PROBE = 'doctor.probe';
 
-/** @throws when no file can be written to the target. A file that can't be removed is left, and replaced by the next call. */
+/**
+ * @throws when no file can be written to the target. A file that can't be removed is left, and replaced by the next
+ *   call.
+ */
 export async function assertWritable(target: BackupTarget): Promise<void> {
   await target.put(PROBE, new Uint8Array([0]));
   await target.remove(PROBE).catch(() => {});

@@ -140,8 +140,8 @@ function oneOf(streams: ListedStream[], wanted: string): ListedStream {
 }
 
 /**
- * Returns the stream to retire, which does not advance: pollers would miss its later clicks. Of several with a name, one
- * may be that of a process with a new volume.
+ * Returns the stream to retire, which does not advance: pollers would miss its later clicks. Of several with a name,
+ * one may be that of a process with a new volume.
  *
  * @throws {CommandFailed} when it advances, or several of the name do not
  */

@@ -22,8 +22,8 @@ export function authorization(password: string): string {
 /**
  * Returns the config.xml of the embedded ClickHouse. `BACKUP` writes below its data directory.
  *
- * Without `defaults` in `http_handlers`, a request that matches no rule gets 404 from the router. It gets no session, no
- * query, and no page (`/play`, `/webterminal`) that ClickHouse serves without a password.
+ * Without `defaults` in `http_handlers`, a request that matches no rule gets 404 from the router. It gets no session,
+ * no query, and no page (`/play`, `/webterminal`) that ClickHouse serves without a password.
  */
 export function configXml(options: {
   dataPath: string;

@@ -50,8 +50,8 @@ export function postgresMajor(): string {
 }
 
 /**
- * Asserts that the symbolic links of the libraries exist: npm archives cannot contain them, so an install script creates
- * them.
+ * Asserts that the symbolic links of the libraries exist: npm archives cannot contain them, so an install script
+ * creates them.
  *
  * @param native the directory `native` of the package
  * @throws {StoreNotStarted} with the command that creates them, when one is missing

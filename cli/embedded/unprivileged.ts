@@ -91,8 +91,8 @@ export type Command = { file: string; args: string[]; identity: Identity };
 
 /**
  * Returns the command line that runs a program as a user. If the user cannot traverse a parent directory of the program
- * or of the paths, or must listen on a port below 1024, `setpriv` of util-linux grants the one capability that it needs;
- * otherwise it gets none.
+ * or of the paths, or must listen on a port below 1024, `setpriv` of util-linux grants the one capability that it
+ * needs; otherwise it gets none.
  *
  * @throws Error naming the directory, when `setpriv` is missing or not permitted
  */

@@ -5,7 +5,8 @@ const BLOCK_BYTES = 4096;
 
 /**
  * Overwrites a small text file in place, padded with spaces to one block and readable by its owner only. Once the file
- * exists this needs no free space, so it also works on a full disk. A crash during the write may leave the file unreadable.
+ * exists this needs no free space, so it also works on a full disk. A crash during the write may leave the file
+ * unreadable.
  *
  * @throws Error when the text is longer than a block or the write fails
  */

@@ -112,8 +112,8 @@ function sourcesInPlace(): Plugin {
 }
 
 /**
- * Reads only those exports of Node's own modules that a program names. An `import` of `node:http` reads each of them, and
- * that of `WebSocket` loads the whole of undici: a twentieth of a start.
+ * Reads only those exports of Node's own modules that a program names. An `import` of `node:http` reads each of them,
+ * and that of `WebSocket` loads the whole of undici: a twentieth of a start.
  */
 function builtinsByExport(): Plugin {
   return {

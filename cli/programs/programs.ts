@@ -29,8 +29,8 @@ const QUIET = '--disable-warning=ExperimentalWarning';
 const ONE_THREAD = '--single-threaded-gc';
 /**
  * MiB. The rows of a block live until it is stored, and V8's default young generation, 16 MiB, copies them meanwhile.
- * This size takes 0.87 of the CPU, and up to 144 MiB more memory until the workers are idle (`workers/idle-memory.ts`). A
- * process that is idle from its start does not allocate it (`bench/notes.md`).
+ * This size takes 0.87 of the CPU, and up to 144 MiB more memory until the workers are idle (`workers/idle-memory.ts`).
+ * A process that is idle from its start does not allocate it (`bench/notes.md`).
  */
 const LARGE_YOUNG_GENERATION = '--max-semi-space-size=64';
 

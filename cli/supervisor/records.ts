@@ -7,8 +7,8 @@ import { clearRecord, readRecord, writeRecord } from '../processes/record-file.t
 const SUFFIX = '.child.json';
 
 /**
- * Records of running children on disk, so that the next start finds those of a killed supervisor. A failed write is only
- * logged.
+ * Records of running children on disk, so that the next start finds those of a killed supervisor. A failed write is
+ * only logged.
  */
 export type ChildRecords = {
   write(name: string, pid: number): void;

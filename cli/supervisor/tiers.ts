@@ -81,7 +81,8 @@ export function tierSpecs(env: NodeJS.ProcessEnv, config: Config, ports: Ports):
 }
 
 /**
- * Returns the origins of a server on this machine. A server on `::` also listens on IPv4, and only there if IPv6 is off.
+ * Returns the origins of a server on this machine. A server on `::` also listens on IPv4, and only there if IPv6 is
+ * off.
  */
 export function originsOf(host: string, port: number): string[] {
   const at = host === '::' ? ['[::1]', '127.0.0.1'] : host === '0.0.0.0' ? ['127.0.0.1'] : [host];

@@ -1,8 +1,8 @@
 type Limit = { value: number; least?: number; most?: number };
 
 /**
- * The settings of an analyst's queries: at most `most`, at least `least` where 0 would mean no limit; without both they can't
- * be changed. `readonly = 2` allows clients such as Grafana to change other settings.
+ * The settings of an analyst's queries: at most `most`, at least `least` where 0 would mean no limit; without both they
+ * can't be changed. `readonly = 2` allows clients such as Grafana to change other settings.
  */
 export const ANALYST_LIMITS: Readonly<Record<string, Limit>> = {
   readonly: { value: 2 },

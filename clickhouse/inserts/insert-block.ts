@@ -11,8 +11,8 @@ export type BlockInsert = {
 };
 
 /**
- * Inserts one block. When it resolves, the rows are stored and visible. When it throws, all of them are stored or none: a block
- * of one month becomes one part of the table.
+ * Inserts one block. When it resolves, the rows are stored and visible. When it throws, all of them are stored or none:
+ * a block of one month becomes one part of the table.
  *
  * @throws {ClickHouseError} when ClickHouse refuses it, see `refusal.ts`; a network error when ClickHouse is down
  */

@@ -1,6 +1,6 @@
 /**
- * Columns of one block in ClickHouse's Native format, written by hand: ClickHouse parses it faster than RowBinary and JSON
- * (`bench/insert-formats.ts`), and low-cardinality text becomes an index.
+ * Columns of one block in ClickHouse's Native format, written by hand: ClickHouse parses it faster than RowBinary and
+ * JSON (`bench/insert-formats.ts`), and low-cardinality text becomes an index.
  *
  * Source of the layout: ClickHouse `docs/en/interfaces/formats/Native.md` and `SerializationLowCardinality.cpp`.
  */

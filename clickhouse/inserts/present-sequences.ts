@@ -4,8 +4,8 @@ import type { ClickHouseClient } from '../client.ts';
 export type EventName = `${number}/${bigint}`;
 
 /**
- * Returns which events of a time range are in the table. Called before a range is inserted again, so that events of an earlier
- * attempt with an unknown outcome are left out.
+ * Returns which events of a time range are in the table. Called before a range is inserted again, so that events of an
+ * earlier attempt with an unknown outcome are left out.
  *
  * @param range.minTs least event time, microseconds; `maxTs` the greatest
  */

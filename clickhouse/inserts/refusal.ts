@@ -1,8 +1,8 @@
 import { ClickHouseError } from '@clickhouse/client';
 
 /**
- * Codes by which ClickHouse refuses the rows themselves: sending them again can't help. Everything else (too many parts, memory,
- * a missing table, a connection) passes with time. Source: ClickHouse `src/Common/ErrorCodes.cpp`.
+ * Codes by which ClickHouse refuses the rows themselves: sending them again can't help. Everything else (too many
+ * parts, memory, a missing table, a connection) passes with time. Source: ClickHouse `src/Common/ErrorCodes.cpp`.
  */
 const REFUSALS = new Set([
   '6', // CANNOT_PARSE_TEXT

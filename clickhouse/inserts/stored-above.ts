@@ -8,8 +8,8 @@ export type StreamMark = { ordinal: number; highWater: bigint; visibleBefore: nu
 const NEVER = 2n ** 64n - 1n;
 
 /**
- * Returns the newest sequence of each stream that is stored above its mark, by ordinal. Such rows come from an insert whose
- * range was never committed, or whose commit PostgreSQL has lost. Reads two columns from the oldest mark on.
+ * Returns the newest sequence of each stream that is stored above its mark, by ordinal. Such rows come from an insert
+ * whose range was never committed, or whose commit PostgreSQL has lost. Reads two columns from the oldest mark on.
  */
 export async function storedAbove(
   client: ClickHouseClient,

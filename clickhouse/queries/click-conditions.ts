@@ -9,8 +9,8 @@ import { charactersThatFoldInto, foldCase } from '../../core/text/fold-case.ts';
 type Values = { operator: Operator; values: readonly string[] };
 
 /**
- * A condition on a click. It holds for an attributed share as for the click that has the share: both tables have the same
- * columns.
+ * A condition on a click. It holds for an attributed share as for the click that has the share: both tables have the
+ * same columns.
  */
 export type Condition =
   | ({ kind: 'text'; dimension: TextDimension } & Values)
@@ -128,8 +128,8 @@ function textSql(text: string, { operator, values }: Values, param: Param): stri
 const NEEDLES = 255;
 
 /**
- * Returns whether a text has a part, with the case folded as `foldCase` does. `caseFoldUTF8` takes five times as long as
- * `lowerUTF8`, so it sees only texts with a character that the two treat differently.
+ * Returns whether a text has a part, with the case folded as `foldCase` does. `caseFoldUTF8` takes five times as long
+ * as `lowerUTF8`, so it sees only texts with a character that the two treat differently.
  */
 function containsSql(text: string, values: readonly string[], param: Param): string {
   const parts = values.map(foldCase);

@@ -1,6 +1,6 @@
 /**
- * Returns a click's id as SQL: the same as `clickId` of core/ids.ts, for responses that ClickHouse writes itself. ClickHouse
- * prints the lower half of a UUID's bits first.
+ * Returns a click's id as SQL: the same as `clickId` of core/ids.ts, for responses that ClickHouse writes itself.
+ * ClickHouse prints the lower half of a UUID's bits first.
  *
  * @param ts SQL of a `DateTime64(9)` not before 1970
  */

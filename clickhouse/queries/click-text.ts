@@ -22,8 +22,8 @@ const BEFORE_LINK = '"link_id":"';
 const UUID_LENGTH = 36;
 
 /**
- * Returns a row as the text of its click. Only the head differs, so the rest is not parsed. ClickHouse escapes other characters
- * than JavaScript does: a row with an escape is parsed.
+ * Returns a row as the text of its click. Only the head differs, so the rest is not parsed. ClickHouse escapes other
+ * characters than JavaScript does: a row with an escape is parsed.
  *
  * @param line a row of `SHOWN_COLUMNS`, with the settings {@link SHOWN_AS_TEXT}
  */

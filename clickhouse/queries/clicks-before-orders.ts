@@ -63,7 +63,10 @@ const MATCHES = `clicks INNER JOIN ${SPANS}
   WHERE clicks.workspace_id IN (SELECT arrayJoin({workspaces:Array(UUID)}))
     AND clicks.ts < fromUnixTimestamp64Micro({latest:Int64}, 'UTC') AND clicks.ts < span.until`;
 
-/** Returns the clicks that count for orders under their attribution windows, grouped by link, channel and all other dimensions. */
+/**
+ * Returns the clicks that count for orders under their attribution windows, grouped by link, channel and all other
+ * dimensions.
+ */
 export async function clicksBeforeOrders(
   client: ClickHouseClient,
   spans: readonly ClickSpan[],

@@ -25,10 +25,10 @@ const textCell = (column: string) =>
 const SECONDS = 3_600;
 
 /**
- * Streams the clicks of a filter as ClickHouse writes them, newest first, with the columns of a Click in the API. A reader that
- * pauses pauses the query. In Parquet `ts` is a timestamp of microseconds in UTC, `imported` and `is_bot` are booleans, `asn` and `count`
- * INT64, everything else text; `link_id` is null for a visit that led to no link, an empty cell in CSV.
- * In CSV, text is safe to open in a spreadsheet.
+ * Streams the clicks of a filter as ClickHouse writes them, newest first, with the columns of a Click in the API. A
+ * reader that pauses pauses the query. In Parquet `ts` is a timestamp of microseconds in UTC, `imported` and `is_bot`
+ * are booleans, `asn` and `count` INT64, everything else text; `link_id` is null for a visit that led to no link, an
+ * empty cell in CSV. In CSV, text is safe to open in a spreadsheet.
  *
  * Destroying the stream ends the query. An error in mid-stream is the stream's error.
  */
@@ -51,8 +51,8 @@ export async function exportClicks(
 }
 
 /**
- * Cuts the window of a filter at each month that has clicks, newest first. Months are the partitions of the table. A query over
- * all of them holds a block of each part at once: 400 MB for a year of five million clicks.
+ * Cuts the window of a filter at each month that has clicks, newest first. Months are the partitions of the table. A
+ * query over all of them holds a block of each part at once: 400 MB for a year of five million clicks.
  */
 async function byMonth(client: ClickHouseClient, filter: ClickFilter): Promise<ClickFilter[]> {
   const { conditions, params } = clickConditions(filter);

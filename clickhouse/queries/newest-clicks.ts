@@ -31,14 +31,14 @@ export type ClickFilter = {
 const LOOKS = [NANOS_PER_DAY, 32n * NANOS_PER_DAY];
 
 /**
- * The former planner plans a simple query faster, but reads all columns of each part that may have the newest clicks. That pays
- * unless new parts are still arriving. A ClickHouse without that planner ignores the setting.
+ * The former planner plans a simple query faster, but reads all columns of each part that may have the newest clicks.
+ * That pays unless new parts are still arriving. A ClickHouse without that planner ignores the setting.
  */
 const FORMER_PLANNER = { enable_analyzer: 0 } as const;
 
 /**
- * Returns the newest clicks of a filter, newest first. `(workspace_id, ts)` is a total order and the key of the table: passing
- * the last click's `ts` as `before` neither repeats nor skips a click.
+ * Returns the newest clicks of a filter, newest first. `(workspace_id, ts)` is a total order and the key of the table:
+ * passing the last click's `ts` as `before` neither repeats nor skips a click.
  *
  * @param limit most clicks
  */
@@ -59,8 +59,8 @@ export async function newestClicks(
 }
 
 /**
- * Returns the oldest clicks of a filter, oldest first. Passing the time after the last click's `ts` as `since` neither repeats
- * nor skips a click.
+ * Returns the oldest clicks of a filter, oldest first. Passing the time after the last click's `ts` as `since` neither
+ * repeats nor skips a click.
  *
  * @param limit most clicks
  */

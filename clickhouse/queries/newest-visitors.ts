@@ -63,7 +63,9 @@ async function newestSince(client: ClickHouseClient, wanted: Wanted, since: bigi
   return rows.map(toShownClick);
 }
 
-/** Returns the newest click of each of these visitors, bots included, in no order. A visitor without clicks is left out. */
+/**
+ * Returns the newest click of each of these visitors, bots included, in no order. A visitor without clicks is left out.
+ */
 export async function newestClickOf(
   client: ClickHouseClient,
   workspaceId: string,

@@ -7,8 +7,8 @@ import { runQuery } from './run-query.ts';
 import { inSpans, type Span } from './visible-clicks.ts';
 
 /**
- * Returns the clicks on some links by UTC day (`YYYY-MM-DD`), without bots: rolled-up days from the roll-ups, the others click by
- * click. Days without clicks are left out.
+ * Returns the clicks on some links by UTC day (`YYYY-MM-DD`), without bots: rolled-up days from the roll-ups, the
+ * others click by click. Days without clicks are left out.
  */
 export async function clicksByDay(
   client: ClickHouseClient,

@@ -18,8 +18,8 @@ export function momentKey({ workspaceId, ts, streamOrdinal }: EventTime): string
 }
 
 /**
- * Returns the versions with these times that are in `attributed_shares` and not replaced, by {@link momentKey}, each with
- * its number of parts. The parts of a version are inserted at once, so in full.
+ * Returns the versions with these times that are in `attributed_shares` and not replaced, by {@link momentKey}, each
+ * with its number of parts. The parts of a version are inserted at once, so in full.
  */
 export async function storedShares(
   client: ClickHouseClient,

@@ -5,7 +5,9 @@ export type Span = { from: bigint; to: bigint };
 export const IN_SPAN = `ts >= fromUnixTimestamp64Nano({from:Int64}, 'UTC')
   AND ts < fromUnixTimestamp64Nano({to:Int64}, 'UTC')`;
 
-/** Returns the condition on `ts` for any of some spans, with its parameters `from0`, `to0` and so on; no span: `false`. */
+/**
+ * Returns the condition on `ts` for any of some spans, with its parameters `from0`, `to0` and so on; no span: `false`.
+ */
 export function inSpans(spans: readonly Span[]): { sql: string; params: Record<string, bigint> } {
   const params: Record<string, bigint> = {};
   const conditions = spans.map(({ from, to }, n) => {
@@ -17,8 +19,8 @@ export function inSpans(spans: readonly Span[]): { sql: string; params: Record<s
 }
 
 /**
- * The condition that leaves out the history of deleted bio buttons: SQL that begins with `AND`, to be used where `link_id`
- * and the parameter `workspace` exist. It reads `link_id`, 16 bytes a click.
+ * The condition that leaves out the history of deleted bio buttons: SQL that begins with `AND`, to be used where
+ * `link_id` and the parameter `workspace` exist. It reads `link_id`, 16 bytes a click.
  */
 export const NOT_DELETED =
   'AND link_id NOT IN (SELECT link_id FROM deleted_links WHERE workspace_id = {workspace:UUID})';

@@ -22,7 +22,9 @@ export type VisitorSummary = {
 const NO_VISITOR = '00000000-0000-0000-0000-000000000000';
 
 const OF_VISITOR = 'workspace_id = {workspace:UUID} AND visitor_id = {visitor:UUID}';
-/** Reported by a browser that had this id before. Apart from {@link OF_VISITOR}: each condition has an index of its own. */
+/**
+ * Reported by a browser that had this id before. Apart from {@link OF_VISITOR}: each condition has an index of its own.
+ */
 const OF_BROWSER = 'workspace_id = {workspace:UUID} AND has(other_visitor_ids, {visitor:UUID})';
 
 /** A subquery of the identifies of the visitor. */
@@ -30,11 +32,12 @@ const IDENTIFIES_OF_VISITOR = `(SELECT ts, email, external_user_id FROM identifi
   UNION ALL SELECT ts, email, external_user_id FROM identifies WHERE ${OF_BROWSER})`;
 
 /**
- * Subqueries of what belongs to the visitor besides clicks: identifies, and of each order the version that counts, when the
- * visitor made it, or when it has no visitor but an email or a user that the visitor gave.
+ * Subqueries of what belongs to the visitor besides clicks: identifies, and of each order the version that counts, when
+ * the visitor made it, or when it has no visitor but an email or a user that the visitor gave.
  *
- * Orders are found by their skip indexes, then read by their key: an earlier version may name another visitor, so `FINAL` must
- * see every version before the visitor is compared. Identifies need no `FINAL`: rows of one that was inserted twice are equal.
+ * Orders are found by their skip indexes, then read by their key: an earlier version may name another visitor, so
+ * `FINAL` must see every version before the visitor is compared. Identifies need no `FINAL`: rows of one that was
+ * inserted twice are equal.
  */
 const OWN = `
   WITH
@@ -107,8 +110,8 @@ async function visitorSummary(
 }
 
 /**
- * Returns the newest steps of a visitor, oldest first, and the visitor over all steps; null when the workspace has no click,
- * identify or order of the visitor. Of more than `limit` steps the oldest are left out.
+ * Returns the newest steps of a visitor, oldest first, and the visitor over all steps; null when the workspace has no
+ * click, identify or order of the visitor. Of more than `limit` steps the oldest are left out.
  *
  * @param of.hasDeletedLinks whether the workspace has deleted links, whose clicks are left out
  */

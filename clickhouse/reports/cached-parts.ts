@@ -27,7 +27,9 @@ const REMEMBERED = 4_096;
 const WAITING = 16;
 const FILL_SECONDS = 120;
 
-/** All tables of a query are read as of one moment: a part can't be removed, nor an order replaced, between two reads. */
+/**
+ * All tables of a query are read as of one moment: a part can't be removed, nor an order replaced, between two reads.
+ */
 export const ONE_MOMENT = { enable_shared_storage_snapshot_in_query: 1 } as const;
 
 const OWN = 'workspace_id = {workspace:UUID}';
@@ -37,7 +39,9 @@ const IS_NEW = `made > now64(6) - INTERVAL ${RENEWED_AFTER} MINUTE`;
 /** The periods of a cover, as parameters. */
 export type CoverParams = { workspace: string; generations: bigint[]; cover: string };
 
-/** Returns the parameters of a cover. The same periods have the same name, and another one when any was rolled up again. */
+/**
+ * Returns the parameters of a cover. The same periods have the same name, and another one when any was rolled up again.
+ */
 export function coverParams(workspaceId: string, cover: Cover): CoverParams {
   const generations = generationsOf(cover);
   return { workspace: workspaceId, generations, cover: nameOf(generations.map(String)) };
@@ -190,7 +194,10 @@ function cache(client: ClickHouseClient): Cache {
   return made;
 }
 
-/** Fills a part the second time that it is requested, one part after the other. A failed fill is tried with a later request. */
+/**
+ * Fills a part the second time that it is requested, one part after the other. A failed fill is tried with a later
+ * request.
+ */
 function noteRequest(client: ClickHouseClient, name: string, fill: () => Promise<void>): void {
   const state = cache(client);
   const now = Date.now();
@@ -214,7 +221,10 @@ export async function partsFilled(client: ClickHouseClient): Promise<void> {
   await cache(client).filling;
 }
 
-/** Inserts a part. One thread writes one block, and one block is one part of the table: it is there in full or not at all. */
+/**
+ * Inserts a part. One thread writes one block, and one block is one part of the table: it is there in full or not at
+ * all.
+ */
 async function fillPart(
   client: ClickHouseClient,
   query: string,

@@ -29,7 +29,10 @@ beforeAll(async () => {
 });
 afterAll(() => stores.close());
 
-/** Eight orders a day, of three links of two channels, of people who came from two others; every fifth is shared by two links. */
+/**
+ * Eight orders a day, of three links of two channels, of people who came from two others; every fifth is shared by two
+ * links.
+ */
 beforeEach(async () => {
   workspaceId = uuidv7();
   const links = [uuidv7(), uuidv7(), uuidv7()];

@@ -22,8 +22,8 @@ const ofChannel = ({ keys: [channel = ''], figures }: AnalyticsRow): ChannelFigu
 };
 
 /**
- * Returns clicks, visitors, conversions and revenue of every channel with a click or an order in the window, by revenue, then
- * clicks, most first. An order counts where its own time is in the window, whenever its clicks were.
+ * Returns clicks, visitors, conversions and revenue of every channel with a click or an order in the window, by
+ * revenue, then clicks, most first. An order counts where its own time is in the window, whenever its clicks were.
  */
 export async function channelsReport(
   client: ClickHouseClient,

@@ -1,6 +1,6 @@
 /**
- * Reports: figures of a workspace in a window. Each is a query of `analytics/query.ts`, which decides how the window is counted
- * (`window-plan.ts`) and reads what is cached (`cached-parts.ts`).
+ * Reports: figures of a workspace in a window. Each is a query of `analytics/query.ts`, which decides how the window is
+ * counted (`window-plan.ts`) and reads what is cached (`cached-parts.ts`).
  */
 
 export type { Condition } from '../queries/click-conditions.ts';

@@ -9,8 +9,8 @@ export type ReportWindow = {
   workspaceId: string;
   span: Span;
   /**
-   * Whether the workspace has deleted links with their history (`sql/event-log/reading-points.ts`). A report leaves them out
-   * where this is true; it then reads `link_id`, 16 bytes a click, and no cached part.
+   * Whether the workspace has deleted links with their history (`sql/event-log/reading-points.ts`). A report leaves
+   * them out where this is true; it then reads `link_id`, 16 bytes a click, and no cached part.
    */
   hasDeleted: boolean;
   /** {@link EXACT_CLICKS} unless given. */

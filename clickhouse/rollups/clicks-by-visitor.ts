@@ -4,8 +4,8 @@ import { runQuery } from '../queries/run-query.ts';
 import { ON_DAY } from './periods.ts';
 
 /**
- * Finds the clicks of a visitor by their key: `clicks_by_visitor` lists their seconds, for every day up to the last that was
- * rolled up. Later clicks are searched.
+ * Finds the clicks of a visitor by their key: `clicks_by_visitor` lists their seconds, for every day up to the last
+ * that was rolled up. Later clicks are searched.
  */
 
 /** The column `visitor` of a visitor's id. */
@@ -25,8 +25,8 @@ const REMEMBERED_MS = 60_000;
 const remembered = new WeakMap<ClickHouseClient, { at: number; params: ByVisitorParams }>();
 
 /**
- * Returns the instant from which on `clicks_by_visitor` is incomplete, in nanoseconds. Read it before the query that needs it:
- * then the list of the days before is complete.
+ * Returns the instant from which on `clicks_by_visitor` is incomplete, in nanoseconds. Read it before the query that
+ * needs it: then the list of the days before is complete.
  */
 export async function byVisitorParams(client: ClickHouseClient): Promise<ByVisitorParams> {
   const known = remembered.get(client);
@@ -57,15 +57,18 @@ const ofWorkspace = (
 /** The condition on clicks of one visitor. Parameters: `workspace`, `visitor` and {@link ByVisitorParams}. */
 export const CLICKS_OF_VISITOR = ofWorkspace('= {visitor:UUID}', `= ${visitorOf('{visitor:UUID}')}`);
 
-/** The condition on clicks of some visitors of a workspace. Parameters: `workspace`, `visitors` and {@link ByVisitorParams}. */
+/**
+ * The condition on clicks of some visitors of a workspace. Parameters: `workspace`, `visitors` and
+ * {@link ByVisitorParams}.
+ */
 export const CLICKS_OF_VISITORS = ofWorkspace(
   'IN {visitors:Array(UUID)}',
   `IN (SELECT ${visitorOf('arrayJoin({visitors:Array(UUID)})')})`,
 );
 
 /**
- * The condition on clicks that may be of some visitors, each of a workspace. The caller compares workspace and visitor: a few
- * other clicks match. Parameters: `workspaces` and `visitors`, of one length, and {@link ByVisitorParams}.
+ * The condition on clicks that may be of some visitors, each of a workspace. The caller compares workspace and visitor:
+ * a few other clicks match. Parameters: `workspaces` and `visitors`, of one length, and {@link ByVisitorParams}.
  */
 export const MAY_BE_CLICKS_OF_VISITORS = `(${UNLISTED}
   OR (clicks.workspace_id, toDateTime(clicks.ts)) IN (SELECT workspace_id, at FROM clicks_by_visitor

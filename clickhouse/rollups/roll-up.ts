@@ -6,7 +6,10 @@ import { commitPeriod, ON_DAY, type RolledUpPeriod, rolledUpPeriods } from './pe
 
 /** Longest time of one statement, in seconds. */
 const SECONDS = 600;
-/** A month of a busy deployment has many states: what does not fit into memory goes to disk. Two threads leave room for redirects. */
+/**
+ * A month of a busy deployment has many states: what does not fit into memory goes to disk. Two threads leave room for
+ * redirects.
+ */
 const SETTINGS = {
   max_execution_time: SECONDS,
   max_threads: 2,
@@ -171,7 +174,9 @@ async function insert(client: ClickHouseClient, query: string, params: PeriodPar
 
 let lastGeneration = 0n;
 
-/** Returns the current time in microseconds, the last three digits random: it rises, and two workers do not share one. */
+/**
+ * Returns the current time in microseconds, the last three digits random: it rises, and two workers do not share one.
+ */
 function nextGeneration(): bigint {
   const now = BigInt(Date.now()) * 1_000n + BigInt(Math.floor(Math.random() * 1_000));
   lastGeneration = now > lastGeneration ? now : lastGeneration + 1n;

@@ -8,8 +8,8 @@ export const ORIGIN_LIMIT = 300;
 const WITH_HOST = /^[a-z][a-z0-9+.-]*:\/\/[^/\\?#]/i;
 
 /**
- * Returns an origin as browsers send it in `Origin`: scheme, host, and the port unless it is the scheme's own. Apps in a
- * web view have schemes of their own, such as `capacitor://localhost`.
+ * Returns an origin as browsers send it in `Origin`: scheme, host, and the port unless it is the scheme's own. Apps in
+ * a web view have schemes of their own, such as `capacitor://localhost`.
  *
  * @param path name of the field
  * @throws {AppError} `bad_request` for anything but an origin

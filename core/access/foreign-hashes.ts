@@ -47,8 +47,8 @@ type Scrypt = { kind: 'scrypt'; N: number; r: number; p: number; salt: Buffer; k
 type Foreign = { kind: 'bcrypt' | 'argon2'; text: string } | Scrypt;
 
 /**
- * Returns how a text of a file can be used as a password's hash. `no hash`: it does not look like one. `unusable`: it is
- * one of a kind, or of a cost, that can't be checked here.
+ * Returns how a text of a file can be used as a password's hash. `no hash`: it does not look like one. `unusable`: it
+ * is one of a kind, or of a cost, that can't be checked here.
  */
 export function hashUseOf(text: string): 'usable' | 'unusable' | 'no hash' {
   if (isForeignHash(text) || isAffordableOwn(text)) return 'usable';

@@ -5,7 +5,9 @@
 export const KEY_RESTRICTIONS = ['read', 'links', 'referrals', 'tracking'] as const;
 export type KeyRestriction = (typeof KEY_RESTRICTIONS)[number];
 
-/** The area of each first path segment below `/api/v1`. Segments that are not here need `read` or an unrestricted key. */
+/**
+ * The area of each first path segment below `/api/v1`. Segments that are not here need `read` or an unrestricted key.
+ */
 const AREAS: Readonly<Record<string, KeyRestriction>> = {
   links: 'links',
   folders: 'links',

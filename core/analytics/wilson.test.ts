@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { wilsonInterval } from './wilson.ts';
 
 /**
- * R. G. Newcombe, "Two-sided confidence intervals for the single proportion: comparison of seven methods", Statistics in
- * Medicine 17 (1998), table I, method 3: the score method without continuity correction.
+ * R. G. Newcombe, "Two-sided confidence intervals for the single proportion: comparison of seven methods", Statistics
+ * in Medicine 17 (1998), table I, method 3: the score method without continuity correction.
  */
 test.each([
   [81, 263, 0.2553, 0.3662],

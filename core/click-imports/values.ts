@@ -128,7 +128,11 @@ export function channelIn(row: ImportRow, ...keys: string[]): string {
 
 const MOST_ASN = 4_294_967_295;
 
-/** Returns the number of an autonomous system, also with `AS` before it; 0: unknown. @throws {RowProblem} for another text */
+/**
+ * Returns the number of an autonomous system, also with `AS` before it; 0: unknown.
+ *
+ * @throws {RowProblem} for another text
+ */
 export function asnIn(row: ImportRow, ...keys: string[]): number {
   const text = row.text(...keys);
   if (UNKNOWN.test(text)) return 0;

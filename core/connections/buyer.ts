@@ -19,7 +19,9 @@ export function buyerOf(metadata: Json | null, reference: unknown = null): Buyer
 /** Most characters of a user's id, as in reports. */
 const ID_LIMIT = 200;
 
-/** Returns an id. A checkout has it from the buyer's browser: what can't be an id names no one, and costs no purchase. */
+/**
+ * Returns an id. A checkout has it from the buyer's browser: what can't be an id names no one, and costs no purchase.
+ */
 function idIn(value: unknown): string | null {
   const text = typeof value === 'number' ? String(value) : value;
   if (typeof text !== 'string' || text === '') return null;

@@ -102,8 +102,8 @@ export type CodeFact = { kind: 'code'; codeId: string; code: string };
 export type PaymentFact = Payer & {
   kind: 'payment';
   /**
-   * The payment's ids at the provider, as many as the event names: they all mean one payment. With the provider's name in
-   * front each is an order id of it; see `orderIdOf`.
+   * The payment's ids at the provider, as many as the event names: they all mean one payment. With the provider's name
+   * in front each is an order id of it; see `orderIdOf`.
    */
   refs: readonly string[];
   /** Name of the part: a later event about the same object replaces it. */

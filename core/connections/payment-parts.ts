@@ -131,8 +131,8 @@ const partOf = (amount: number, times: number, through: number): number =>
   through === 0 ? 0 : Number(halfEven(BigInt(amount) * BigInt(times), BigInt(through)));
 
 /**
- * Returns how much of a sale a refund takes back, in the refund's currency: of goods alone the part that they are of all
- * goods, so that tax and shipping, which earned nothing, take no commission back.
+ * Returns how much of a sale a refund takes back, in the refund's currency: of goods alone the part that they are of
+ * all goods, so that tax and shipping, which earned nothing, take no commission back.
  */
 function takenBack({ minor, goods }: Refunded, sale: PartSale): number {
   if (goods === undefined || (goods > 0 && sale.commissionableMinor === 0)) return minor;

@@ -5,8 +5,8 @@ import { adviceOn } from './advice.ts';
 const NOTICE_EVERY = 60_000;
 
 /**
- * Returns a function that logs configuration faults, each once a minute: every request, and every attempt of a retry, meets
- * the same one.
+ * Returns a function that logs configuration faults, each once a minute: every request, and every attempt of a retry,
+ * meets the same one.
  *
  * @returns whether the error is a configuration fault; then it needs no other line
  */

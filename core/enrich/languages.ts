@@ -91,8 +91,8 @@ const isSameLanguage = (wanted: string, own: string): boolean =>
   wanted === own || (wanted === 'no' && (own === 'nb' || own === 'nn')) || (wanted === 'nb' && own === 'no');
 
 /**
- * Returns the codes that clicks of a language may have, so that a filter finds all of them: `he` and `iw`, or `no`, `nb`,
- * and `nn` of `no`, as {@link languageTest} compares them.
+ * Returns the codes that clicks of a language may have, so that a filter finds all of them: `he` and `iw`, or `no`,
+ * `nb`, and `nn` of `no`, as {@link languageTest} compares them.
  *
  * @param language two or three letters
  */

@@ -2,7 +2,8 @@ import { badRequest } from '../errors.ts';
 
 /**
  * ISO 3166-2 codes of the regions that DB-IP's city files name: for each country its codes without the country, each
- * with one or more names. The regions of a country are of one level: Madrid is `ES-MD`, as Catalonia is `ES-CT`. Codes from the npm packages `iso-3166` 4.4.0 and `iso3166-2-db` 2.3.11.
+ * with one or more names. The regions of a country are of one level: Madrid is `ES-MD`, as Catalonia is `ES-CT`. Codes
+ * from the npm packages `iso-3166` 4.4.0 and `iso3166-2-db` 2.3.11.
  */
 const REGIONS: Readonly<Record<string, string>> = {
   AD: '02 Canillo|03 Encamp|04 La Massana|05 Ordino|06 Sant Julia de Loria|07 Andorra la Vella|08 Escaldes-Engordany',

@@ -191,7 +191,10 @@ export const SOURCE_HOSTS: Partial<Record<SourceKind, Readonly<Record<string, st
   },
 };
 
-/** Names and kinds of channels, for their hosts and apps that have no name of their own. Null: each host has its own name. */
+/**
+ * Names and kinds of channels, for their hosts and apps that have no name of their own. Null: each host has its own
+ * name.
+ */
 export const SOURCES_OF_CHANNELS: Record<CreatableChannel, readonly [string | null, SourceKind]> = {
   facebook: ['Facebook', 'social'],
   instagram: ['Instagram', 'social'],

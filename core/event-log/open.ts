@@ -16,8 +16,8 @@ export type { DeadTopic, PublishedLetter } from './kafka/dead-topic.ts';
 
 /**
  * The one place that decides which event log a deployment has. Writers always write the journal. Without brokers,
- * readers read it; with Kafka, a shipper moves it to the topic and readers read that. Kafka's client is loaded on demand:
- * it takes memory.
+ * readers read it; with Kafka, a shipper moves it to the topic and readers read that. Kafka's client is loaded on
+ * demand: it takes memory.
  */
 
 export type WriterConfig = Pick<
@@ -135,7 +135,12 @@ export async function openDeadLetterTopic(config: ReaderConfig): Promise<DeadTop
 
 /** Changes the topic of the event log. */
 export type TopicAdmin = {
-  /** Raises the number of partitions to a total. @returns how many there were @throws {RangeError} when there are more */
+  /**
+   * Raises the number of partitions to a total.
+   *
+   * @returns how many there were
+   * @throws {RangeError} when there are more
+   */
   addPartitions(total: number): Promise<number>;
   close(): Promise<void>;
 };

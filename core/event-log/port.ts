@@ -28,7 +28,9 @@ export type StreamRecord = {
   stored: bigint;
   /** Offset up to which consumers have read a journal of the stream's name, this one or an earlier one; 0: none. */
   readUpTo: bigint;
-  /** Every event of the stream before this is visible, so the watermark may have been there. Microseconds; 0: unknown. */
+  /**
+   * Every event of the stream before this is visible, so the watermark may have been there. Microseconds; 0: unknown.
+   */
   visibleBefore: number;
 };
 
@@ -93,8 +95,8 @@ export type LogBatch = {
   /** The encoded events, back to back; see `core/events/codec.ts`. */
   payload: Uint8Array;
   /**
-   * The newest sequence of the stream that its process had sent before this batch; -1: none. Left out where the process can't send
-   * again what the log loses.
+   * The newest sequence of the stream that its process had sent before this batch; -1: none. Left out where the process
+   * can't send again what the log loses.
    */
   previous?: bigint;
   /** Fingerprints of the schemas of the events by name (`click.v1`), where the log has them. */

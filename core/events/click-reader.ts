@@ -265,7 +265,9 @@ const textOf = createByteCache({
   read: (bytes, from, to) => bytes.toString('utf8', from, to),
 });
 
-/** One object for all clicks with the same labels, mostly those of a link. With five UTM parameters they take 100 bytes. */
+/**
+ * One object for all clicks with the same labels, mostly those of a link. With five UTM parameters they take 100 bytes.
+ */
 const labelsOf = createByteCache<ClickLabels>({ slots: 32_768, longest: 160, read: readLabels });
 
 function readLabels(bytes: Buffer, from: number, to: number): ClickLabels {

@@ -36,8 +36,8 @@ export const CLICK_FLAGS = { head: 1, prefetch: 2, counted: 4, qr: 8 } as const;
 export type EventSource = 'pixel' | 'server';
 
 /**
- * When the browser got `visitorId` and each of `otherVisitorIds` from the address of a page, in microseconds; 0: unknown.
- * Empty or left out: all unknown.
+ * When the browser got `visitorId` and each of `otherVisitorIds` from the address of a page, in microseconds; 0:
+ * unknown. Empty or left out: all unknown.
  */
 export type LandedAt = readonly number[];
 

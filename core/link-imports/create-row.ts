@@ -12,7 +12,10 @@ export type CreateRow = {
   isSpare?: boolean;
 };
 
-/** What becomes of rows on domains that are not proven: errors, links that wait for the proof, or links on another domain. */
+/**
+ * What becomes of rows on domains that are not proven: errors, links that wait for the proof, or links on another
+ * domain.
+ */
 export const UNPROVEN_POLICIES = ['refuse', 'keep', 'move'] as const;
 export type UnprovenPolicy = (typeof UNPROVEN_POLICIES)[number];
 

@@ -9,16 +9,16 @@ const UNCLOSED = `a quote is not closed, or the row has more than ${ROW_LIMIT} c
 const STRAY = 'has a quote inside a value: quote the whole value, and write each of its quotes twice';
 
 /**
- * Returns whether values may be quoted. `mysql --batch` separates by tabs and `sqlite3` by bars; both quote nothing, so a
- * value that begins with a quote is nothing special.
+ * Returns whether values may be quoted. `mysql --batch` separates by tabs and `sqlite3` by bars; both quote nothing, so
+ * a value that begins with a quote is nothing special.
  */
 export function isQuoting(delimiter: string): boolean {
   return delimiter !== '\t' && delimiter !== '|';
 }
 
 /**
- * Yields the rows of a text, empty ones included. A row with a stray or unclosed quote is a problem of its line, and the
- * next line is a row again: a quote never takes other rows along.
+ * Yields the rows of a text, empty ones included. A row with a stray or unclosed quote is a problem of its line, and
+ * the next line is a row again: a quote never takes other rows along.
  *
  * @param form.firstLine rows before this line are left out
  */

@@ -7,8 +7,8 @@ const TOKEN =
 type Expected = 'value' | 'value or ]' | 'name' | 'name or }' | ':' | 'separator' | 'end';
 
 /**
- * Returns where a text stops being JSON, as line and column from 1. The errors of `JSON.parse` quote the text, which may
- * hold a password.
+ * Returns where a text stops being JSON, as line and column from 1. The errors of `JSON.parse` quote the text, which
+ * may hold a password.
  */
 export function faultIn(text: string): { line: number; column: number } {
   const open: string[] = [];

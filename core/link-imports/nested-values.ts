@@ -31,8 +31,8 @@ export function nestedValues(values: object): readonly NestedValue[] {
 }
 
 /**
- * Returns all values of a row that are in the objects and lists in it, also of those about something else than the link. An
- * object that is too deep, and a list of plain values, is one value.
+ * Returns all values of a row that are in the objects and lists in it, also of those about something else than the
+ * link. An object that is too deep, and a list of plain values, is one value.
  */
 export function everyValue(values: object): readonly NestedValue[] {
   return [...valuesIn(values, null, true)];

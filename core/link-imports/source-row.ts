@@ -109,7 +109,10 @@ export function nameOf(row: SourceRow, ...keys: string[]): string | null {
   return null;
 }
 
-/** Returns what a value means, be it a boolean of JSON or the form of a database or spreadsheet; null: neither yes nor no. */
+/**
+ * Returns what a value means, be it a boolean of JSON or the form of a database or spreadsheet; null: neither yes nor
+ * no.
+ */
 export function yesNo(value: unknown): boolean | null {
   if (typeof value !== 'boolean' && typeof value !== 'number' && typeof value !== 'string') return null;
   const text = String(value).trim();

@@ -39,7 +39,9 @@ const LINK_SLUG = /^[A-Za-z0-9_-]{1,64}$/;
 /** One to five segments of letters, marks, digits, `-` and `_` of any script. */
 const KEPT_SLUG = /^[\p{L}\p{M}\p{N}_-]+(?:\/[\p{L}\p{M}\p{N}_-]+){0,4}$/u;
 const ASCII = /^[\0-\x7f]*$/;
-/** Bytes of a kept slug's key: the link table of ingest has one byte for the length of a name, which has the domain too. */
+/**
+ * Bytes of a kept slug's key: the link table of ingest has one byte for the length of a name, which has the domain too.
+ */
 const KEY_BYTES = 240;
 const BIO_SLUG = /^[a-z0-9-]{3,40}$/;
 const PROGRAM_CODE = /^[A-Za-z0-9_-]{3,40}$/;
@@ -48,8 +50,8 @@ const PROGRAM_CODE = /^[A-Za-z0-9_-]{3,40}$/;
 export type SlugProblem = 'invalid' | 'reserved';
 
 /**
- * Returns the form in which slugs are compared, everywhere: NFC, without case by Unicode's full case folding. The key of
- * a key is itself, and `toLowerCase` does not change it.
+ * Returns the form in which slugs are compared, everywhere: NFC, without case by Unicode's full case folding. The key
+ * of a key is itself, and `toLowerCase` does not change it.
  */
 export function slugKey(slug: string): string {
   if (ASCII.test(slug)) return slug.toLowerCase();
@@ -88,7 +90,10 @@ export function linkSlugProblem(slug: string): SlugProblem | null {
   return problem(slug, LINK_SLUG);
 }
 
-/** Returns what is wrong with a slug that an import keeps: as {@link linkSlugProblem}, with other letters and slashes too. */
+/**
+ * Returns what is wrong with a slug that an import keeps: as {@link linkSlugProblem}, with other letters and slashes
+ * too.
+ */
 export function keptSlugProblem(slug: string): SlugProblem | null {
   if (!isKeptSlug(slug)) return 'invalid';
   return reserved.has(slugKey(firstSegment(slug) ?? slug)) ? 'reserved' : null;

@@ -35,7 +35,9 @@ export type Sale = {
   purchasedAt: Date;
 };
 
-/** A purchase may be reported before its buyer's signup, and counts when it is at most this much older. Milliseconds. */
+/**
+ * A purchase may be reported before its buyer's signup, and counts when it is at most this much older. Milliseconds.
+ */
 export const BEFORE_SIGNUP_MS = 72 * 3_600_000;
 
 /** The facts that decide the rewards of a referred purchase. */

@@ -74,8 +74,8 @@ function settingInUse(
 type SaslLogin = NonNullable<Config['kafka']['sasl']>;
 
 /**
- * Returns the login for Kafka, whose password is read again at each authentication, at most once a second. The client reads it
- * when it connects, and a broker closes a connection that it refuses.
+ * Returns the login for Kafka, whose password is read again at each authentication, at most once a second. The client
+ * reads it when it connects, and a broker closes a connection that it refuses.
  */
 export function openSaslLogin(login: SaslLogin, { log }: { log: Logger }): SaslLogin {
   const { current, renew } = createRereading({

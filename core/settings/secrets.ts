@@ -1,4 +1,6 @@
-/** Settings that hold a secret. Each has a second setting with the suffix `_FILE`, which names a file with the value. */
+/**
+ * Settings that hold a secret. Each has a second setting with the suffix `_FILE`, which names a file with the value.
+ */
 export const SECRET_SETTINGS = [
   'DATABASE_URL',
   'DATABASE_PASSWORD',
@@ -54,8 +56,8 @@ export function withDatabaseUrls(env: NodeJS.ProcessEnv, urls: DatabaseUrls): No
 }
 
 /**
- * Returns the environment of a tier: as {@link withDatabaseUrls}, without the owner, and with the files of secrets where they are
- * set, so that the tier can read them again.
+ * Returns the environment of a tier: as {@link withDatabaseUrls}, without the owner, and with the files of secrets
+ * where they are set, so that the tier can read them again.
  */
 export function withTierDatabases(env: NodeJS.ProcessEnv, urls: DatabaseUrls): NodeJS.ProcessEnv {
   let tier = without(env, OWNER_SETTINGS);

@@ -5,8 +5,8 @@ import { isSecret } from './secrets.ts';
 export class SettingsError extends Error {}
 
 /**
- * Thrown for a setting that can't be used. The message has the setting, what is accepted and, unless it is a secret, the
- * value.
+ * Thrown for a setting that can't be used. The message has the setting, what is accepted and, unless it is a secret,
+ * the value.
  */
 export class ConfigError extends SettingsError {
   readonly setting: EnvironmentName;

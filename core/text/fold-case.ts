@@ -5,8 +5,8 @@ const NOT_ASCII = /[^\0-\x7f]/;
 const CHEROKEE = /[\u13a0-\u13fd\uab70-\uabbf]/;
 
 /**
- * Returns a text in the form in which texts that differ in case alone are equal, by Unicode's full case folding: `Straße`
- * as `strasse`, `ς` as `σ`. `caseFoldUTF8` of ClickHouse returns the same; a test compares all code points.
+ * Returns a text in the form in which texts that differ in case alone are equal, by Unicode's full case folding:
+ * `Straße` as `strasse`, `ς` as `σ`. `caseFoldUTF8` of ClickHouse returns the same; a test compares all code points.
  */
 export function foldCase(text: string): string {
   if (!NOT_ASCII.test(text)) return text.toLowerCase();

@@ -25,8 +25,8 @@ export function collectAtRest(everyMs = EVERY_MS): void {
 }
 
 /**
- * Hazard: a process that starts with `--expose-gc` cannot use the compiled code of Node's own modules, and a start takes
- * a tenth more.
+ * Hazard: a process that starts with `--expose-gc` cannot use the compiled code of Node's own modules, and a start
+ * takes a tenth more.
  */
 function collect(): void {
   setFlagsFromString('--expose-gc');

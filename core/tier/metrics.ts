@@ -5,12 +5,15 @@ import type { Readiness } from './health.ts';
 import { listenError } from './listen-error.ts';
 
 /**
- * Sampling interval of the event loop's lag. Each sample wakes the process, by default a hundred times a second. A shorter stall may go unseen.
- * Metrics such as `nodejs_eventloop_lag_p99_seconds` include the interval (`perf_hooks.monitorEventLoopDelay`).
+ * Sampling interval of the event loop's lag. Each sample wakes the process, by default a hundred times a second. A
+ * shorter stall may go unseen. Metrics such as `nodejs_eventloop_lag_p99_seconds` include the interval
+ * (`perf_hooks.monitorEventLoopDelay`).
  */
 const LAG_LOOK_MS = 250;
 
-/** Creates a registry with the metrics of the process (CPU, memory, event-loop lag, broken invariants), labeled by tier. */
+/**
+ * Creates a registry with the metrics of the process (CPU, memory, event-loop lag, broken invariants), labeled by tier.
+ */
 export function createRegistry(tier: string): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ tier });

@@ -40,8 +40,8 @@ const MILLIS = { minute: MINUTE, hour: HOUR } as const;
 const isOfClock = (unit: TimeUnit): unit is keyof typeof MILLIS => unit in MILLIS;
 
 /**
- * Returns the labels of buckets: of minutes and hours `2026-10-25T02:00:00+01:00`, of days and weeks `2026-10-25`, of months
- * `2026-10`.
+ * Returns the labels of buckets: of minutes and hours `2026-10-25T02:00:00+01:00`, of days and weeks `2026-10-25`, of
+ * months `2026-10`.
  *
  * @param starts within the buckets, such as {@link bucketStarts} returns
  */
@@ -69,7 +69,8 @@ function formatOffset(offset: number): string {
 }
 
 /**
- * Returns a time zone's name. `europe/berlin` is spelled as the IANA database does; an alias such as `Asia/Kolkata` stays.
+ * Returns a time zone's name. `europe/berlin` is spelled as the IANA database does; an alias such as `Asia/Kolkata`
+ * stays.
  *
  * @param path name of the parameter
  * @throws {AppError} `bad_request` when it is not a name of the IANA time zone database
@@ -82,7 +83,9 @@ export function checkTimeZone(path: string, name: string): string {
   return isAlias && /^[A-Z]/.test(name) ? name : canonical;
 }
 
-/** Returns a time zone's name as the IANA database spells it, the only spelling that ClickHouse knows; null: unknown. */
+/**
+ * Returns a time zone's name as the IANA database spells it, the only spelling that ClickHouse knows; null: unknown.
+ */
 export function canonicalZone(timeZone: string): string | null {
   try {
     return new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone;

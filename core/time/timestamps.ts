@@ -28,8 +28,8 @@ const DATE = /^(\d{4})-(\d\d)-(\d\d)$/;
 /**
  * Parses an ISO 8601 instant with `Z` or an offset, in the extended or basic form, with up to nine fraction digits. A
  * date alone is its midnight UTC; seconds are optional, and `t` and `z` may be in lower case, as in RFC 3339. A leap
- * second, 23:59:60 in UTC since 1970, is the second after it. Anything else is rejected: a local time, a day that the month lacks,
- * 24:00, a number, and instants outside the years 0000 to 9999 in UTC.
+ * second, 23:59:60 in UTC since 1970, is the second after it. Anything else is rejected: a local time, a day that the
+ * month lacks, 24:00, a number, and instants outside the years 0000 to 9999 in UTC.
  *
  * @returns nanoseconds since the epoch, or null
  */

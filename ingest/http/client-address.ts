@@ -26,8 +26,8 @@ export type ClientAddresses = {
   /** From all lines as one list: for limits by address. */
   byAllLines: ClientAddress;
   /**
-   * Returns whether the peer is a trusted proxy; null when the request has no `X-Forwarded-For`. Reads the peer's address,
-   * which is slow.
+   * Returns whether the peer is a trusted proxy; null when the request has no `X-Forwarded-For`. Reads the peer's
+   * address, which is slow.
    */
   trustsForwarded(req: HttpRequest, res: HttpResponse): boolean | null;
   /** Returns whether all open connections are from trusted proxies. */

@@ -21,16 +21,16 @@ import { encodeDomain, encodeLink, encodeOther, encodePolicy } from './records.t
 import type { TableWriter } from './table-writer.ts';
 
 /**
- * Replicates PostgreSQL into a table. One loop runs one query at a time and applies its rows before the next query,
- * so that an older response never replaces a newer one.
+ * Replicates PostgreSQL into a table. One loop runs one query at a time and applies its rows before the next query, so
+ * that an older response never replaces a newer one.
  *
- * 1. It reads the oldest running transaction, then walks all domains, pages, programs, keys and links. A table with a sync
- *    point first gets the changes since then, and is walked all the same.
+ * 1. It reads the oldest running transaction, then walks all domains, pages, programs, keys and links. A table with a
+ *    sync point first gets the changes since then, and is walked all the same.
  * 2. Between two pages of the walk, and afterwards at each wake and every `pollMs`, it reads the changes since that
  *    transaction, and the rows that they name.
  * 3. After an outage it resumes from its cursor. It walks everything again when PostgreSQL's transactions went
- *    backwards (another database, a backup), or when it was down for longer than the changes’ retention. It also does so
- *    when another server responds: a standby that was behind has lost changes, and reuses their transaction ids.
+ *    backwards (another database, a backup), or when it was down for longer than the changes’ retention. It also does
+ *    so when another server responds: a standby that was behind has lost changes, and reuses their transaction ids.
  */
 export type TableLoader = {
   start(): void;

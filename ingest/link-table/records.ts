@@ -14,10 +14,10 @@ import { domainName, nameOf, partsOf } from './names.ts';
 import { policySlug, type WorkspacePolicy } from './workspace-policies.ts';
 
 /**
- * The table's records, in memory and on disk: `u8 kind | 16 bytes id | 16 bytes workspace | u8 name length | name |
- * fields`, with a name of `names.ts` in UTF-8. A link's fields are UTF-8 texts separated by NUL (which PostgreSQL's texts can't
- * contain), empty for null, without empty ones at the end. A page's only field is its content as JSON, empty while it
- * is not published.
+ * The table's records, in memory and on disk:
+ * `u8 kind | 16 bytes id | 16 bytes workspace | u8 name length | name | fields`, with a name of `names.ts` in UTF-8. A
+ * link's fields are UTF-8 texts separated by NUL (which PostgreSQL's texts can't contain), empty for null, without
+ * empty ones at the end. A page's only field is its content as JSON, empty while it is not published.
  */
 
 /** The target of a name. */
@@ -77,8 +77,8 @@ export type OtherRecord = {
   workspaceId: Uint8Array;
   name: string;
   /**
-   * JSON of a page's `PublicPage`, of a `WorkspacePolicy` or of a domain; the present name of an alias's link; empty for
-   * an unpublished page, a program, and a prefix.
+   * JSON of a page's `PublicPage`, of a `WorkspacePolicy` or of a domain; the present name of an alias's link; empty
+   * for an unpublished page, a program, and a prefix.
    */
   content: string;
 };

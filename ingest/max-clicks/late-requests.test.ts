@@ -180,7 +180,9 @@ const holdLease = (linkId: string) =>
   hold('SELECT 1 FROM link_leases WHERE link_id = $1 FOR UPDATE', [linkId]);
 const stallCommits = () => hold('SELECT pg_advisory_xact_lock($1)', [STALL_LOCK]);
 
-/** Returns the ids of PostgreSQL's processes whose query is like this and waits for a lock, of one program or of all. */
+/**
+ * Returns the ids of PostgreSQL's processes whose query is like this and waits for a lock, of one program or of all.
+ */
 async function waiting(name: string | null, query = '%'): Promise<number[]> {
   const { rows } = await stores.pool.query<{ pid: number }>(
     `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND ($1::text IS NULL OR application_name = $1)

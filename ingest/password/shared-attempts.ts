@@ -11,8 +11,8 @@ import { MOST_WRONG, MOST_WRONG_OF_LINK, pairOf } from './attempts.ts';
 export type Guess = { workspaceId: string; linkId: string; address: Uint8Array; wasLetIn: boolean };
 
 /**
- * Limits wrong passwords per link and address, and per link, over all processes, by rows in PostgreSQL. While PostgreSQL
- * is down each process has only its own limits ({@link createAttempts}).
+ * Limits wrong passwords per link and address, and per link, over all processes, by rows in PostgreSQL. While
+ * PostgreSQL is down each process has only its own limits ({@link createAttempts}).
  */
 export type SharedAttempts = {
   /**

@@ -23,8 +23,8 @@ export type DomainVisits = {
   servedFile(host: Host, visit: Visit, exchange: Exchange): boolean;
   /**
    * Responds to a visit of `/` or of an unknown slug: redirects if the workspace configured it, else responds 404. The
-   * visit is a click without a link (orphan), written before the response. A path that scanners request is no click, and
-   * a file that only programs request is a 404 as well.
+   * visit is a click without a link (orphan), written before the response. A path that scanners request is no click,
+   * and a file that only programs request is a 404 as well.
    */
   respondUnknown(host: Host, visit: Visit, exchange: Exchange): void;
 };

@@ -1,6 +1,6 @@
 /**
- * Characters that can't stand in a path of a `Location` header: browsers read `\\` as a slash, `?` and `#` end a path. The
- * server has read unescaped bytes as UTF-8.
+ * Characters that can't stand in a path of a `Location` header: browsers read `\\` as a slash, `?` and `#` end a path.
+ * The server has read unescaped bytes as UTF-8.
  */
 const UNSAFE = /[^!$%&'()*+,\-./0-9:;=@A-Z[\]_a-z~]/gu;
 /** Escaped dots and slashes, which browsers and servers read as the plain ones. */
@@ -20,8 +20,8 @@ export function isForwardable(path: string): boolean {
 }
 
 /**
- * Returns a URL with a path appended to its own, byte for byte: escapes stay as they are, also those of no character. An
- * address that is not `http` or `https` stays as it is: it opens an app.
+ * Returns a URL with a path appended to its own, byte for byte: escapes stay as they are, also those of no character.
+ * An address that is not `http` or `https` stays as it is: it opens an app.
  *
  * @param url without fragment
  * @param path that {@link isForwardable}

@@ -139,9 +139,9 @@ const NETWORK_RULES: Record<string, Rules> = {
       'og:title': isGiven(only(page, 'og:title')),
       'og:description': isGiven(only(page, 'og:description')),
     }),
-  // developers.facebook.com/docs/whatsapp/link-previews: "The <head> containing the HTML mark-ups must appear within the
-  // first 300KB of the HTML"; og:title, og:description and og:url "must be inside the <head> tag. They should not be
-  // empty"; og:image is "an absolute URL".
+  // developers.facebook.com/docs/whatsapp/link-previews: "The <head> containing the HTML mark-ups must appear within
+  // the first 300KB of the HTML"; og:title, og:description and og:url "must be inside the <head> tag. They should not
+  // be empty"; og:image is "an absolute URL".
   WhatsApp: (page, html) =>
     problems({
       'head in the first 300 KB': Buffer.from(html).indexOf('</head>') < 300 * 1_024,

@@ -130,8 +130,8 @@ function endOfSlug(path: string): number {
 }
 
 /**
- * Returns the slug that the first part of a path names. Mailers escape characters that need no escape (RFC 3986, section
- * 6.2.2.2): both name the same link.
+ * Returns the slug that the first part of a path names. Mailers escape characters that need no escape (RFC 3986,
+ * section 6.2.2.2): both name the same link.
  */
 export function slugOf(part: string): string {
   if (!part.includes('%')) return part;

@@ -5,7 +5,9 @@ import type { Logger } from '../../core/tier/log.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import { shareSalts } from '../../sql/database/visitor-salts.ts';
 
-/** Visitors of workspaces without cookies. An id tells visitors apart within a UTC day, and nothing about them after it. */
+/**
+ * Visitors of workspaces without cookies. An id tells visitors apart within a UTC day, and nothing about them after it.
+ */
 export type DailyVisitors = {
   /** Returns the visitor's id, the 16 bytes of a UUID of version 8. */
   visitorOf(workspaceId: Uint8Array, address: Uint8Array, userAgent: string): Uint8Array;

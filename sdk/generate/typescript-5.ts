@@ -1,8 +1,8 @@
 import { registerHooks } from 'node:module';
 
 /**
- * Preloaded into the generator `@hey-api/openapi-ts`: it writes code with the compiler API of TypeScript 5, which version 7,
- * the one that checks this repository, does not have.
+ * Preloaded into the generator `@hey-api/openapi-ts`: it writes code with the compiler API of TypeScript 5, which
+ * version 7, the one that checks this repository, does not have.
  */
 registerHooks({
   resolve(specifier, context, next) {

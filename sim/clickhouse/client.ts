@@ -13,8 +13,8 @@ type Exec = {
 type Query = { query: string; query_params: Record<string, unknown> };
 
 /**
- * Returns what a process has in place of ClickHouse's client. The inserts of `clickhouse/inserts` reach the server as their bytes. Their two
- * queries are answered here (`contract.test.ts`).
+ * Returns what a process has in place of ClickHouse's client. The inserts of `clickhouse/inserts` reach the server as
+ * their bytes. Their two queries are answered here (`contract.test.ts`).
  *
  * @param onSend called when a process sends an insert
  */

@@ -11,13 +11,15 @@ export type ClickHouseFaults = {
   refused: number;
   /** It stores, and answers with an error. */
   failsAfterStored: number;
-  /** #55109, #120904, #121174: the insert fails, its token stays, so a repeat is answered as a duplicate without rows. */
+  /**
+   * #55109, #120904, #121174: the insert fails, its token stays, so a repeat is answered as a duplicate without rows.
+   */
   keepsTokenOnly: number;
   /** #112149: the insert is cut off while it is committed. Its repeat is dropped. */
   cutOff: number;
   /**
-   * #113084: it splits a block, each time into other parts, with a token for each, and may fail between two of them. A repeat then
-   * loses some rows, and stores some twice.
+   * #113084: it splits a block, each time into other parts, with a token for each, and may fail between two of them. A
+   * repeat then loses some rows, and stores some twice.
    */
   splits: number;
   /** Longest time that an insert takes. Milliseconds. */
@@ -47,8 +49,8 @@ function refusal(type: keyof typeof CODES): ClickHouseError {
 }
 
 /**
- * Table `clicks` of ClickHouse in memory: a block is stored in full or not at all, and an insert whose token is among the latest
- * ones is answered without being stored (`non_replicated_deduplication_window`).
+ * Table `clicks` of ClickHouse in memory: a block is stored in full or not at all, and an insert whose token is among
+ * the latest ones is answered without being stored (`non_replicated_deduplication_window`).
  */
 export class ClickHouseServer {
   readonly process: Process;

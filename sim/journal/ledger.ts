@@ -78,8 +78,8 @@ export class ClickLedger {
   }
 
   /**
-   * Forgets the newest time of each stream: nobody is left who knows it. A power cut has taken the latest heartbeats, and
-   * PostgreSQL is down or has gone back.
+   * Forgets the newest time of each stream: nobody is left who knows it. A power cut has taken the latest heartbeats,
+   * and PostgreSQL is down or has gone back.
    */
   forgetTimes(): void {
     for (const stream of this.#streams.values()) stream.lastTs = 0;

@@ -86,7 +86,11 @@ export class LaneLedger {
     this.#waiting.delete(click);
   }
 
-  /** Takes in the watermark once a transaction has committed. @param mayGoBack whether PostgreSQL has gone back before */
+  /**
+   * Takes in the watermark once a transaction has committed.
+   *
+   * @param mayGoBack whether PostgreSQL has gone back before
+   */
   watermark(micros: number, mayGoBack: boolean): void {
     if (micros < this.#watermark && !mayGoBack) {
       this.#break(WATERMARK_BACK, `it was ${shown(this.#watermark)} and is ${shown(micros)}`);

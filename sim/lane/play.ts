@@ -179,7 +179,9 @@ class Player implements HistoryPlayer<Step> {
     if (violation) throw violation;
   }
 
-  /** Every fault ends: what was answered has to be stored, and what comes now too, and a poller has to get all of it. */
+  /**
+   * Every fault ends: what was answered has to be stored, and what comes now too, and a poller has to get all of it.
+   */
   async end(): Promise<void> {
     const world = this.#world;
     const { database, clickhouse, log, writers, workers, ledger, poller } = this.#deployment;

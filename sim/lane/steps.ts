@@ -249,8 +249,8 @@ function decideSteps(random: Random, options: LaneOptions): Step[] {
 }
 
 /**
- * A worker stands still between its intent and its insert, and wakes up long after another one has stored that range, perhaps with
- * a clock that was set back.
+ * A worker stands still between its intent and its insert, and wakes up long after another one has stored that range,
+ * perhaps with a clock that was set back.
  */
 function decideLateWake(random: Random, { workers, clockFaults }: LaneOptions, click: () => Step): Step[] {
   const late = random.pick([100, 1_000]);

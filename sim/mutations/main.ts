@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { MUTATIONS, type Mutation } from './list.ts';
 
 /**
- * `npm run sim:mutations -- [NAME ...]`: plays each wrong version until an invariant breaks, for 20 seconds of CPU at most, and
- * prints which were found. The exit status is 1 when one was not that is not rare.
+ * `npm run sim:mutations -- [NAME ...]`: plays each wrong version until an invariant breaks, for 20 seconds of CPU at
+ * most, and prints which were found. The exit status is 1 when one was not that is not rare.
  */
 
 const LIMIT_SECONDS = 20;

@@ -3,8 +3,8 @@ import type { Network } from '../world/network.ts';
 import type { LeaseRow, LeaseTable, Transaction } from './lease-table.ts';
 
 /**
- * `sql/links/leases.ts` on tables in memory: the same functions, in place of their SQL. `leases.test.ts` plays the same random
- * calls on both.
+ * `sql/links/leases.ts` on tables in memory: the same functions, in place of their SQL. `leases.test.ts` plays the same
+ * random calls on both.
  */
 
 /** What a process has in place of a pool: its way to the tables. */

@@ -282,8 +282,8 @@ class Player implements HistoryPlayer<Step> {
   }
 
   /**
-   * Every fault ends: visitors come until they are told that no permit is left, and then all of them are used. They may come
-   * by one process alone, to which what the others hold must come back.
+   * Every fault ends: visitors come until they are told that no permit is left, and then all of them are used. They may
+   * come by one process alone, to which what the others hold must come back.
    */
   async end(): Promise<void> {
     const world = this.#world;

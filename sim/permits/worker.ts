@@ -14,7 +14,9 @@ import type { PermitLedger } from './ledger.ts';
 /** A click that used a permit. */
 type Use = { sequence: bigint; linkId: string; visitor: string };
 
-/** Reads the journal of one ingest process as a lane does, and counts what was used in the transaction that advances it. */
+/**
+ * Reads the journal of one ingest process as a lane does, and counts what was used in the transaction that advances it.
+ */
 export class PermitWorker {
   readonly process: Process;
   violation: Violation | null = null;

@@ -20,8 +20,8 @@ export type Commit = {
 const MOST_COMMITS = 200;
 
 /**
- * PostgreSQL in memory, as much as lanes use: the statements of `sql/event-log` run as they are (`parse.ts`), at READ COMMITTED. A
- * row that is written stays locked until its transaction ends, who wants it waits, and looks at it again.
+ * PostgreSQL in memory, as much as lanes use: the statements of `sql/event-log` run as they are (`parse.ts`), at READ
+ * COMMITTED. A row that is written stays locked until its transaction ends, who wants it waits, and looks at it again.
  */
 export class Database {
   static readonly DOWN = 'PostgreSQL is down';
@@ -90,7 +90,9 @@ export class Database {
     this.#isDown = false;
   }
 
-  /** Crashes and recovers: unlogged tables are empty, and the latest commits that did not wait for the disk may be gone. */
+  /**
+   * Crashes and recovers: unlogged tables are empty, and the latest commits that did not wait for the disk may be gone.
+   */
   crash(): void {
     this.stop();
     const synced = this.#commits.findLastIndex(({ isRelaxed }) => !isRelaxed) + 1;

@@ -15,7 +15,9 @@ export function sqlError(code: string, message: string): Error {
   return Object.assign(new Error(message), { code });
 }
 
-/** Locks of rows, tables and numbers. Who waits is served in order, and holds what it got until its transaction ends. */
+/**
+ * Locks of rows, tables and numbers. Who waits is served in order, and holds what it got until its transaction ends.
+ */
 export class Locks {
   readonly #world: World;
   readonly #locks = new Map<string, Lock>();

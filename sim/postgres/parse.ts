@@ -3,8 +3,8 @@ import { ExpressionParser } from './parse-expression.ts';
 import type { Assignment, Body, Column, Delete, From, Insert, Select, Statement, Update } from './syntax.ts';
 
 /**
- * The SQL of lanes and streams, parsed: as much of PostgreSQL's language as the statements of `sql/event-log` use. What it does not
- * know is an error, so a changed statement can't be taken for another one.
+ * The SQL of lanes and streams, parsed: as much of PostgreSQL's language as the statements of `sql/event-log` use. What
+ * it does not know is an error, so a changed statement can't be taken for another one.
  */
 
 const known = new Map<string, Statement>();

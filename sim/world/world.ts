@@ -21,7 +21,10 @@ export class Process {
   readonly pid: number;
   /** By how much the wall clock of its host is ahead of the machine's. Milliseconds. */
   clockOffset = 0;
-  /** It does nothing before this moment of the monotonic clock, as one that was stopped or whose host slept. Milliseconds. */
+  /**
+   * It does nothing before this moment of the monotonic clock, as one that was stopped or whose host slept.
+   * Milliseconds.
+   */
   pausedUntil = 0;
   /** Calls until it stands still for some milliseconds, just after the last of them; null: it does not. */
   pauseAfter: { operations: number; ms: number } | null = null;

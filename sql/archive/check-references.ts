@@ -14,8 +14,8 @@ const REFERENCES = `SELECT c.relname AS "table", a.attname AS "column", f.relnam
   ORDER BY 1, 2`;
 
 /**
- * Returns the name of a table with a row of the imported workspace that refers to a row of another one, or that became another
- * workspace's; null: there is none. An archive may come from someone who knows ids of others.
+ * Returns the name of a table with a row of the imported workspace that refers to a row of another one, or that became
+ * another workspace's; null: there is none. An archive may come from someone who knows ids of others.
  *
  * @param stored the number of rows that were stored, by table
  */

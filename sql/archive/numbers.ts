@@ -33,8 +33,8 @@ export async function numberRanges(
 }
 
 /**
- * Reserves numbers for rows of an archive, and returns what to add to those that they have there: 0 where they are free here.
- * Waits for transactions that have taken a number, so it runs in a short transaction of its own.
+ * Reserves numbers for rows of an archive, and returns what to add to those that they have there: 0 where they are free
+ * here. Waits for transactions that have taken a number, so it runs in a short transaction of its own.
  */
 export async function reserveNumbers(tx: Queryable, ranges: NumberRanges): Promise<Record<Numbered, number>> {
   const offsets = zeros();

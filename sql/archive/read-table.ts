@@ -32,8 +32,8 @@ export function rowsOf({ rows = 't.workspace_id = $1' }: ArchivedTable): string 
 }
 
 /**
- * Yields the rows of a workspace in a table, each as one line of JSON, in the order of the archive. The transaction has one
- * snapshot for all tables.
+ * Yields the rows of a workspace in a table, each as one line of JSON, in the order of the archive. The transaction has
+ * one snapshot for all tables.
  */
 export async function* readTable(
   tx: Queryable,

@@ -7,7 +7,10 @@ const BATCH = 1_000;
 
 type Offsets = Pick<ImportContext['offsets'], 'ledger_entries' | 'grants'>;
 
-/** Returns whether the hashes of an imported ledger are others here: each covers the number of an entry and of its grant. */
+/**
+ * Returns whether the hashes of an imported ledger are others here: each covers the number of an entry and of its
+ * grant.
+ */
 function isRenumbered({ ledger_entries, grants }: Offsets): boolean {
   return ledger_entries !== 0 || grants !== 0;
 }
@@ -20,8 +23,9 @@ export async function chainTable(tx: Queryable, offsets: Offsets): Promise<strin
 }
 
 /**
- * Hashes the chain of an imported ledger again where its entries, or the grants that they name, have other numbers here: a hash
- * covers both. The heads of payout files follow. Where all numbers are those of the archive, the hashes are too.
+ * Hashes the chain of an imported ledger again where its entries, or the grants that they name, have other numbers
+ * here: a hash covers both. The heads of payout files follow. Where all numbers are those of the archive, the hashes
+ * are too.
  */
 export async function rechain(tx: Queryable, workspaceId: string, offsets: Offsets): Promise<void> {
   if (!isRenumbered(offsets)) return;

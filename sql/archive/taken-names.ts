@@ -1,8 +1,8 @@
 import type { Queryable } from '../database/pool.ts';
 
 /**
- * Returns which of these keys of slugs another workspace has on the deployment's own domain, or a slug above them: what is below
- * it would get the visits of a link that forwards paths.
+ * Returns which of these keys of slugs another workspace has on the deployment's own domain, or a slug above them: what
+ * is below it would get the visits of a link that forwards paths.
  */
 export async function takenNames(
   db: Queryable,

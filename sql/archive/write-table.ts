@@ -73,8 +73,8 @@ export async function queueOrders(tx: Queryable, workspaceId: string): Promise<v
 }
 
 /**
- * Tells ingest and the deliverers of webhooks what the triggers tell of changes alone: a workspace that is not as most, and
- * former addresses of links.
+ * Tells ingest and the deliverers of webhooks what the triggers tell of changes alone: a workspace that is not as most,
+ * and former addresses of links.
  */
 export async function announceWorkspace(tx: Queryable, workspaceId: string): Promise<void> {
   await tx.query(

@@ -7,9 +7,9 @@ export const NAMES = { user: 'user:', email: 'email:', visitor: 'visitor:' } as 
 export type PaymentCursor = { id: string; createdAt: string };
 
 /**
- * How many payments a query looks at. Buyers without a referrer are most of a shop's, and their payments wait for 72 hours.
- * With 200,000 such payments of a user, an email, and a visitor each, beside 200,000 signups and as many identities, a query
- * takes 13 ms of CPU, every 5 seconds (November 2026). One that looked at all of them took 3.4 s.
+ * How many payments a query looks at. Buyers without a referrer are most of a shop's, and their payments wait for 72
+ * hours. With 200,000 such payments of a user, an email, and a visitor each, beside 200,000 signups and as many
+ * identities, a query takes 13 ms of CPU, every 5 seconds (November 2026). One that looked at all of them took 3.4 s.
  */
 const CHUNK = 500;
 
@@ -17,7 +17,10 @@ const value = (name: string) => `substr(name, ${name.length + 1})`;
 const SIGNED_UP = `s.workspace_id = p.workspace_id AND (NOT p.has_coupon OR s.state <> 'unmatched')`;
 const BY_IDENTITY = `EXISTS (SELECT FROM identities i JOIN signups s ON s.external_user_id = i.server_user_id
   WHERE ${SIGNED_UP} AND i.workspace_id = p.workspace_id`;
-/** SQL: whether a name of a payment is of a user who signed up; with a coupon, through a referrer. As `buyerOfPayment` finds it. */
+/**
+ * SQL: whether a name of a payment is of a user who signed up; with a coupon, through a referrer. As `buyerOfPayment`
+ * finds it.
+ */
 const IS_KNOWN = `CASE
   WHEN name LIKE '${NAMES.user}%' THEN
     EXISTS (SELECT FROM signups s WHERE ${SIGNED_UP} AND s.external_user_id = ${value(NAMES.user)})

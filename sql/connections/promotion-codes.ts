@@ -97,7 +97,11 @@ export type PromotionCodeState = {
   nextAttemptAt: Date | null;
 };
 
-/** Saves the outcome of an attempt. @returns false when the coupon was deleted meanwhile, or another worker was first */
+/**
+ * Saves the outcome of an attempt.
+ *
+ * @returns false when the coupon was deleted meanwhile, or another worker was first
+ */
 export async function savePromotionCode(
   tx: Queryable,
   { id, status, attempts }: Pick<ClaimedPromotionCode, 'id' | 'status' | 'attempts'>,

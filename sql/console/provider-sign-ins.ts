@@ -12,7 +12,11 @@ export type ProviderSignIn = {
   return_to: string;
 };
 
-/** Stores a sign-in, and deletes a few expired ones: anyone may begin one. @param browser hash of the browser's cookie */
+/**
+ * Stores a sign-in, and deletes a few expired ones: anyone may begin one.
+ *
+ * @param browser hash of the browser's cookie
+ */
 export async function insertProviderSignIn(
   db: Queryable,
   browser: Buffer,

@@ -18,8 +18,9 @@ const LOCK_ATTEMPTS = 30;
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
- * Begins a backup of PostgreSQL's files: they may be copied from now on. The connection must stay open until the segments
- * of the write-ahead log are copied: its temporary slot keeps them. When it closes early, PostgreSQL ends the backup.
+ * Begins a backup of PostgreSQL's files: they may be copied from now on. The connection must stay open until the
+ * segments of the write-ahead log are copied: its temporary slot keeps them. When it closes early, PostgreSQL ends the
+ * backup.
  *
  * @returns the name of the first segment
  */

@@ -28,8 +28,8 @@ export type MigrationOptions = {
 };
 
 /**
- * Applies the numbered migrations that the database lacks, each in its own transaction, creates the deployment's secrets,
- * and grants the rights of the tiers' role. Holds the lock of {@link withMigrationLock} meanwhile.
+ * Applies the numbered migrations that the database lacks, each in its own transaction, creates the deployment's
+ * secrets, and grants the rights of the tiers' role. Holds the lock of {@link withMigrationLock} meanwhile.
  *
  * @param owner connects as the owner of the tables
  * @returns names of the migrations applied now, in order

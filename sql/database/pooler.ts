@@ -64,7 +64,9 @@ export function beginOn(client: pg.ClientBase): string {
   return needsLimit ? `BEGIN; SET LOCAL statement_timeout = ${client.statementTimeoutMs}` : 'BEGIN';
 }
 
-/** How a pool's address leads to PostgreSQL: itself, or a pooler that lends a backend for a session or a transaction. */
+/**
+ * How a pool's address leads to PostgreSQL: itself, or a pooler that lends a backend for a session or a transaction.
+ */
 export type Pooling = 'none' | 'session' | 'transaction';
 
 /** Attempts to detect that a session changes its backend. A busy pooler may return the same one first. */

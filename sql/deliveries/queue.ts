@@ -1,8 +1,8 @@
 import type { Queryable } from '../database/pool.ts';
 
 /**
- * A queue of deliveries: a table whose rows have an `id`, `attempts`, and the time of the `next_attempt_at`. Each kind keeps its
- * table, for its log and its constraints. Leases are the same for all:
+ * A queue of deliveries: a table whose rows have an `id`, `attempts`, and the time of the `next_attempt_at`. Each kind
+ * keeps its table, for its log and its constraints. Leases are the same for all:
  *
  *   waits ──claim──▶ under way, until the lease ends ──outcome──▶ waits for the next attempt, or is over
  *     ▲                        │
@@ -87,8 +87,8 @@ export async function targetsDue(
 }
 
 /**
- * Claims due deliveries, up to `room` for each target, longest due first. No other worker claims them for `leaseMs`; then the
- * attempt counts as lost and they are due again.
+ * Claims due deliveries, up to `room` for each target, longest due first. No other worker claims them for `leaseMs`;
+ * then the attempt counts as lost and they are due again.
  *
  * @param now milliseconds since the epoch
  */
@@ -138,8 +138,8 @@ export async function releaseClaims(
 }
 
 /**
- * Returns SQL: whether an outcome counts for the row `delivery`. A success always counts. A failure counts only while the delivery
- * is as its attempt found it: it may have been delivered or restarted since.
+ * Returns SQL: whether an outcome counts for the row `delivery`. A success always counts. A failure counts only while
+ * the delivery is as its attempt found it: it may have been delivered or restarted since.
  *
  * @param status SQL: of the outcome
  * @param before SQL: attempts when the attempt began

@@ -106,7 +106,9 @@ export async function forgetBuyersInDeliveries(
   for (const event of SALES) await forget(db, event, 'order', targets);
 }
 
-/** Removes these users' details from their leads, which need not name the visitor, and from deliveries of their credits. */
+/**
+ * Removes these users' details from their leads, which need not name the visitor, and from deliveries of their credits.
+ */
 export async function forgetUsersInDeliveries(
   db: Queryable,
   workspaceId: string,

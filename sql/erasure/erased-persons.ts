@@ -40,8 +40,8 @@ function spellingsOf(email: string): string[] {
 }
 
 /**
- * Erases the records of a person: referrers with this email or payout address, signups, the buyer of orders, members and
- * invites. Amounts and ids stay.
+ * Erases the records of a person: referrers with this email or payout address, signups, the buyer of orders, members
+ * and invites. Amounts and ids stay.
  *
  * @param email as {@link normalizeEmail} returns it
  */

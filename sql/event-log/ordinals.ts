@@ -6,10 +6,10 @@ const RETIRED_FOR = '30 days';
 const BEHIND_MICROS = 86_400_000_000;
 
 /**
- * Releases the ordinals of streams that were retired long ago, once nothing refers to them: no dead letter to replay, no
- * waiting report, no open correction, and no event near the watermark. Permits of `max_clicks` that such a stream did not
- * use come back. An event of it that still arrives becomes a dead letter, as of an unknown stream. Its row stays, so a
- * process with its journal registers a new stream.
+ * Releases the ordinals of streams that were retired long ago, once nothing refers to them: no dead letter to replay,
+ * no waiting report, no open correction, and no event near the watermark. Permits of `max_clicks` that such a stream
+ * did not use come back. An event of it that still arrives becomes a dead letter, as of an unknown stream. Its row
+ * stays, so a process with its journal registers a new stream.
  *
  * @returns how many were released
  */

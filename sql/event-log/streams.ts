@@ -131,7 +131,10 @@ function isLockNotAvailable(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE;
 }
 
-/** Returns the progress of every stream with an ordinal. Retired ones too: events that still arrive from them are stored. */
+/**
+ * Returns the progress of every stream with an ordinal. Retired ones too: events that still arrive from them are
+ * stored.
+ */
 export async function readStreams(db: Queryable): Promise<StreamProgress[]> {
   const { rows } = await db.query<{
     stream_id: string;

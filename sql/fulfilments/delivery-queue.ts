@@ -9,7 +9,9 @@ export type DueFulfilment = { id: string; workspaceId: string; programId: string
   | { provider: 'stripe_balance'; restrictedKey: Buffer | null; currency: string; creditValue: number }
 );
 
-/** SQL: the fulfilments `f` that have a delivery due at the millisecond `$1`, and whose workspace's plan has not lapsed. */
+/**
+ * SQL: the fulfilments `f` that have a delivery due at the millisecond `$1`, and whose workspace's plan has not lapsed.
+ */
 export const FULFILMENTS_WITH_DUE_DELIVERIES = `FROM fulfilments AS f
   JOIN workspaces AS workspace ON workspace.id = f.workspace_id
   WHERE f.deleted_at IS NULL AND ${PAID} AND EXISTS (
@@ -17,7 +19,8 @@ export const FULFILMENTS_WITH_DUE_DELIVERIES = `FROM fulfilments AS f
       AND next_attempt_at <= to_timestamp($1::float8 / 1000))`;
 
 /**
- * Returns the fulfilments that have a delivery due. Those of a workspace whose plan has lapsed wait until it is renewed.
+ * Returns the fulfilments that have a delivery due. Those of a workspace whose plan has lapsed wait until it is
+ * renewed.
  *
  * @param now milliseconds since the epoch
  */

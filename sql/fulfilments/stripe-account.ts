@@ -9,8 +9,8 @@ export type StripeKeys = {
 };
 
 /**
- * Returns the restricted key of a fulfilment: its own, else that of the workspace's oldest Stripe connection that has one,
- * live mode first. Null: neither has one.
+ * Returns the restricted key of a fulfilment: its own, else that of the workspace's oldest Stripe connection that has
+ * one, live mode first. Null: neither has one.
  */
 export async function stripeKeyOf(
   db: Queryable,

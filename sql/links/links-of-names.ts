@@ -14,7 +14,9 @@ export type NamedLink = {
   channel: string | null;
 };
 
-/** Returns the links of a workspace that have one of these slugs on one of these domains, in any case; no deleted ones. */
+/**
+ * Returns the links of a workspace that have one of these slugs on one of these domains, in any case; no deleted ones.
+ */
 export async function linksOfNames(
   db: Queryable,
   workspaceId: string,

@@ -110,8 +110,8 @@ export async function lockUnlockedOrder(tx: Queryable, internalId: number): Prom
 }
 
 /**
- * Returns orders that a server reported through the event log and that the referral program has not evaluated, oldest first, locked
- * until the transaction ends. Skips locked ones.
+ * Returns orders that a server reported through the event log and that the referral program has not evaluated, oldest
+ * first, locked until the transaction ends. Skips locked ones.
  */
 export async function lockUnevaluatedOrders(
   tx: Queryable,

@@ -4,7 +4,10 @@ import { IS_UNDONE } from './imported-orders.ts';
 import { BROWSER, IS_KNOWN } from './leads.ts';
 import { visitorOfUser } from './user-visitors.ts';
 
-/** The shares of one version of an event: their number and the event's time then (microseconds), by which they are found. */
+/**
+ * The shares of one version of an event: their number and the event's time then (microseconds), by which they are
+ * found.
+ */
 export type WrittenShares = { version: number; parts: number; ts: number; streamOrdinal: number };
 
 /** Kinds of events that attribution connects to clicks, by the table in which they wait for it. */
@@ -90,10 +93,10 @@ const KINDS = {
 const CLAIMED_UNTIL = "clock_timestamp() + interval '20 seconds'";
 
 /**
- * Claims events older than the watermark whose shares are missing, oldest first, until the transaction ends: every earlier
- * identify is stored. {@link recordShares} prolongs the claim. An order that was reported through the API waits until the
- * watermark has passed that report too. Skips other workers' claims. Advisory locks, so that a lane never waits for an
- * attribution.
+ * Claims events older than the watermark whose shares are missing, oldest first, until the transaction ends: every
+ * earlier identify is stored. {@link recordShares} prolongs the claim. An order that was reported through the API waits
+ * until the watermark has passed that report too. Skips other workers' claims. Advisory locks, so that a lane never
+ * waits for an attribution.
  *
  * @param before microseconds: the watermark
  */

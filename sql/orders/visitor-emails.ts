@@ -46,8 +46,8 @@ export async function emailsOfVisitors(
 }
 
 /**
- * Returns visitors whose email or user id contains a text, ignoring case, with their newest such email (empty: found by a
- * user without one), the most recent first. Reads all names of the workspace.
+ * Returns visitors whose email or user id contains a text, ignoring case, with their newest such email (empty: found by
+ * a user without one), the most recent first. Reads all names of the workspace.
  */
 export async function visitorsByName(
   db: Queryable,

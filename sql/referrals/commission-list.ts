@@ -50,7 +50,10 @@ export type RecentCommission = {
   created_at: Date;
   type: 'sale' | 'renewal' | 'refund' | 'correction' | 'manual' | 'imported';
   level: number | null;
-  /** Minor units of the order, negative for its refund, in the order's currency. Of a manual or imported one: its own amount. */
+  /**
+   * Minor units of the order, negative for its refund, in the order's currency. Of a manual or imported one: its own
+   * amount.
+   */
   sale_minor: number;
   sale_currency: string;
   /** What is left of the commission after refunds. */
@@ -83,8 +86,8 @@ export async function recentCommissions(
 }
 
 /**
- * Returns the commission that a workspace's sales earned in `[from, to)` by currency, net of refunds. Minor units. What was
- * imported was earned elsewhere.
+ * Returns the commission that a workspace's sales earned in `[from, to)` by currency, net of refunds. Minor units. What
+ * was imported was earned elsewhere.
  */
 export async function commissionEarned(
   db: Queryable,

@@ -237,8 +237,8 @@ export async function reversedSoFar(tx: Queryable, commissionId: string): Promis
 export type RefundedCommission = HeldCommission & { reversed_minor: number; account: CashAccount };
 
 /**
- * Returns the commissions of an order that refunds reversed as a whole, without those that a correction took, locked until
- * the transaction ends.
+ * Returns the commissions of an order that refunds reversed as a whole, without those that a correction took, locked
+ * until the transaction ends.
  */
 export async function reversedByRefunds(
   tx: Queryable,

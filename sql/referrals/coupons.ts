@@ -19,8 +19,8 @@ const COUPON = `c.id, c.enrollment_id, e.program_id, e.external_user_id
   FROM coupons c JOIN enrollments e ON e.id = c.enrollment_id`;
 
 /**
- * Returns the coupon of the workspace that an order used, or null: the first of its codes that a referrer has. Codes are
- * compared without regard to case.
+ * Returns the coupon of the workspace that an order used, or null: the first of its codes that a referrer has. Codes
+ * are compared without regard to case.
  *
  * @param former id of the coupon that brought the order, which counts also after it was deleted
  */
@@ -57,8 +57,8 @@ const isUnknown = (user: string) =>
   `(${user} IS NULL OR NOT EXISTS (SELECT FROM signups WHERE workspace_id = $1 AND external_user_id = ${user}))`;
 
 /**
- * The purchases of buyer ($2, $3) in workspace $1 that coupons brought. Those of an email are found where one of the two
- * names no known user.
+ * The purchases of buyer ($2, $3) in workspace $1 that coupons brought. Those of an email are found where one of the
+ * two names no known user.
  */
 const OF_BUYER = `(
   SELECT p.order_internal_id, p.coupon_id, p.purchased_at, p.rewarded FROM purchases p
@@ -171,8 +171,8 @@ export async function insertCoupon(
 }
 
 /**
- * Ends a coupon, and its code at a provider: later orders with its code are no one's. Returns false when the workspace has no
- * such coupon.
+ * Ends a coupon, and its code at a provider: later orders with its code are no one's. Returns false when the workspace
+ * has no such coupon.
  */
 export async function deleteCoupon(
   tx: Queryable,

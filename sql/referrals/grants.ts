@@ -81,8 +81,8 @@ export type NewGrant = {
 };
 
 /**
- * Writes a grant: earned, or revoked with its reason. Unique indexes refuse a second one for the same cause. An earned one
- * is queued for the program's fulfilment.
+ * Writes a grant: earned, or revoked with its reason. Unique indexes refuse a second one for the same cause. An earned
+ * one is queued for the program's fulfilment.
  */
 export async function insertGrant(
   tx: Queryable,
@@ -131,8 +131,8 @@ const IS_KEPT = `(SELECT coalesce(sum(amount_minor), 0) FROM refunds WHERE order
   < (SELECT amount_minor FROM purchases WHERE order_internal_id = $1)`;
 
 /**
- * Returns the grants of an order that no correction revoked, and no refund that was given back, locked until the transaction
- * ends.
+ * Returns the grants of an order that no correction revoked, and no refund that was given back, locked until the
+ * transaction ends.
  */
 export async function lockGrantsOfOrder(tx: Queryable, orderInternalId: number): Promise<Grant[]> {
   const { rows } = await tx.query<Grant>(

@@ -213,8 +213,8 @@ export async function latestProgram(db: Queryable, workspaceId: string): Promise
 }
 
 /**
- * Returns whether the program, or a referrer in it, has any commission. Waits for purchases that are being qualified by its terms ({@link
- * lockProgramShared}), and blocks new ones until the transaction ends.
+ * Returns whether the program, or a referrer in it, has any commission. Waits for purchases that are being qualified by
+ * its terms ({@link lockProgramShared}), and blocks new ones until the transaction ends.
  */
 export async function programHasCommissions(tx: Queryable, id: string): Promise<boolean> {
   await tx.query('SELECT FROM programs WHERE id = $1 FOR UPDATE', [id]);

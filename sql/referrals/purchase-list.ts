@@ -52,8 +52,8 @@ export type PurchaseFilter = {
 };
 
 /**
- * SQL: payments at providers of workspace `$1` whose buyer is not known, as rows of purchases, where events of the provider
- * have named nobody.
+ * SQL: payments at providers of workspace `$1` whose buyer is not known, as rows of purchases, where events of the
+ * provider have named nobody.
  */
 export const PAYMENTS_WITHOUT_BUYER = `SELECT c.workspace_id, c.order_internal_id, NULL::text AS external_user_id,
     NULL::uuid AS enrollment_id, o.amount_minor, o.commissionable_minor, o.currency, o.is_renewal, false AS held,

@@ -157,8 +157,8 @@ export async function referralLinkIds(db: Queryable, enrollmentId: string): Prom
 }
 
 /**
- * Returns the referrer whose link has or had this slug, or whose code at an earlier program it was, case-insensitive, or
- * null. A visitor may still have a `ref` of a former slug or a deleted link.
+ * Returns the referrer whose link has or had this slug, or whose code at an earlier program it was, case-insensitive,
+ * or null. A visitor may still have a `ref` of a former slug or a deleted link.
  */
 export async function enrollmentOfRef(
   db: Queryable,

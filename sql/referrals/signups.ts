@@ -197,7 +197,10 @@ export async function nextPendingSignup(
   return rows[0] ?? null;
 }
 
-/** Deletes a pending signup that only a page has reported, and that no one referred. The caller has released its purchases. */
+/**
+ * Deletes a pending signup that only a page has reported, and that no one referred. The caller has released its
+ * purchases.
+ */
 export async function deletePendingSignup(tx: Queryable, signup: Signup): Promise<void> {
   await tx.query(`DELETE FROM signups WHERE workspace_id = $1 AND id = $2 AND state = 'pending'`, [
     signup.workspace_id,

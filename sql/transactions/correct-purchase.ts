@@ -14,8 +14,9 @@ import { type UsedCoupon, writeOutcome } from './record-purchase.ts';
 import { missingRewards } from './undo-rewards.ts';
 
 /**
- * Changes facts of a recorded order: its buyer with their email and visitor, its commissionable amount, or whether it is a
- * renewal. Reverses what it earned by the former facts unless it is paid or delivered, and writes what it earns now.
+ * Changes facts of a recorded order: its buyer with their email and visitor, its commissionable amount, or whether it
+ * is a renewal. Reverses what it earned by the former facts unless it is paid or delivered, and writes what it earns
+ * now.
  *
  * @param orderInternalId of an order that a server reported
  * @param given.used the coupon that it used

@@ -143,7 +143,9 @@ async function userOfEmails(
   return null;
 }
 
-/** Records that a referrer referred the buyer, as a server's report of the signup. A referrer that a server named stays. */
+/**
+ * Records that a referrer referred the buyer, as a server's report of the signup. A referrer that a server named stays.
+ */
 export async function referBuyer(
   tx: Queryable,
   { workspace, now }: Pick<PaymentContext, 'workspace' | 'now'>,

@@ -115,7 +115,9 @@ async function outcomeOf(
   return { ...outcome, names };
 }
 
-/** Returns what may name the buyer of a payment yet, or name one whose referrer comes before a coupon; null: nothing. */
+/**
+ * Returns what may name the buyer of a payment yet, or name one whose referrer comes before a coupon; null: nothing.
+ */
 function openNames(
   { by, user, passedOver }: PaymentBuyer,
   purchase: Purchase | null,

@@ -66,7 +66,9 @@ async function makePage(slug: string, more: object = {}): Promise<BioPageRecord>
   return made;
 }
 
-/** Opens a page and leaves it by a short link that ingest may not know yet: it responds 503 then, and counts nothing. */
+/**
+ * Opens a page and leaves it by a short link that ingest may not know yet: it responds 503 then, and counts nothing.
+ */
 async function leave(page: Page, { url }: BioPageRecord, press: () => Promise<void>): Promise<void> {
   const isNext = (response: Response) => response.request().isNavigationRequest() && response.url() !== url;
   const follow = async () => {

@@ -7,7 +7,8 @@ declare const MutationObserver: new (
 ) => { observe(element: Named, what: object): void; disconnect(): void };
 
 /**
- * Watches the name of a control from now on: it may say `Copied` for two seconds only, and a busy machine may look later.
+ * Watches the name of a control from now on: it may say `Copied` for two seconds only, and a busy machine may look
+ * later.
  *
  * @returns a function that resolves with the next name
  */

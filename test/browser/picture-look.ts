@@ -1,6 +1,7 @@
 /**
- * Runs in the page, and returns what a picture of it shows: its headings, controls, and the styles in use. Without rows of
- * tables and lists, and without digits: they are of the day. Pixels would differ between machines, whose fonts differ.
+ * Runs in the page, and returns what a picture of it shows: its headings, controls, and the styles in use. Without rows
+ * of tables and lists, and without digits: they are of the day. Pixels would differ between machines, whose fonts
+ * differ.
  */
 export const LOOK = `(() => {
   const shown = (color) => (/^rgba\\(.*, 0\\)$/.test(color) ? '-' : color.replaceAll(' ', ''));

@@ -17,8 +17,9 @@ import { inChromium } from './in-chromium.ts';
 import { LOOK } from './picture-look.ts';
 
 /**
- * Makes every picture of README and docs from the sample shop: `npm run pictures` writes them to `docs/images`, and what
- * each shows to `pictures/`. The nightly run compares the latter, so a page that changed without its picture fails there.
+ * Makes every picture of README and docs from the sample shop: `npm run pictures` writes them to `docs/images`, and
+ * what each shows to `pictures/`. The nightly run compares the latter, so a page that changed without its picture fails
+ * there.
  */
 
 const { PICTURES_DIR } = process.env;

@@ -7,7 +7,9 @@ const COLUMNS = 120;
 
 type Part = { $ref?: string; properties?: Record<string, Part>; description?: string; enum?: string[] };
 
-/** Returns every part of the schema of values with its path, such as `ingest.volume.size`, the outer before the inner. */
+/**
+ * Returns every part of the schema of values with its path, such as `ingest.volume.size`, the outer before the inner.
+ */
 export function schemaParts(): [path: string, part: Part][] {
   const schema = JSON.parse(readFileSync(`${ROOT}${CHART}values.schema.json`, 'utf8'));
   const definitions: Record<string, Part> = schema.definitions;

@@ -11,14 +11,14 @@ import { startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 /**
- * Follows docs/connections.md and docs/fulfilment.md word by word, from an empty `npm start` to a reward that is paid out,
- * against Stripe's own `stripe-mock`:
+ * Follows docs/connections.md and docs/fulfilment.md word by word, from an empty `npm start` to a reward that is paid
+ * out, against Stripe's own `stripe-mock`:
  *
  *     go install github.com/stripe/stripe-mock@latest
  *     npm run build && npx node test/connections/follow-guides.ts --stripe-mock "$(go env GOPATH)/bin/stripe-mock"
  *
- * `stripe-mock` checks every call against Stripe's OpenAPI document and responds with Stripe's fixtures. It stores nothing
- * and sends no webhooks: this script sends them, made of its objects and signed by the package `stripe`.
+ * `stripe-mock` checks every call against Stripe's OpenAPI document and responds with Stripe's fixtures. It stores
+ * nothing and sends no webhooks: this script sends them, made of its objects and signed by the package `stripe`.
  */
 
 const { values } = parseArgs({ options: { 'stripe-mock': { type: 'string' } } });

@@ -24,9 +24,9 @@ import { apiTest } from '../support/fixtures.ts';
 import { ago, ledgerOf, stripeShop } from './rig.ts';
 
 /**
- * A history of purchases is told twice: by Stripe's events, in any order and more than once, and by hand in the order of
- * its times. Both must end with the same purchases and balances. Payments may use the coupon of the referrer `owner`, and
- * referrers and customers of the shop that hears events may have come by an import.
+ * A history of purchases is told twice: by Stripe's events, in any order and more than once, and by hand in the order
+ * of its times. Both must end with the same purchases and balances. Payments may use the coupon of the referrer
+ * `owner`, and referrers and customers of the shop that hears events may have come by an import.
  */
 
 /** How many random histories each run plays; CONNECTION_HISTORIES=500 plays more. */

@@ -23,8 +23,9 @@ import { ago, stripeShop } from './rig.ts';
 import { order, ordersOf, paid, pass, type StripeShop } from './stripe-orders.ts';
 
 /**
- * A buyer who signs up after payments were told of is the same as one who did before: whatever name, visitor or email the
- * payment or its customer has, and whichever event told it. The referrer `r` earns 20 percent at once; `late` is the user.
+ * A buyer who signs up after payments were told of is the same as one who did before: whatever name, visitor or email
+ * the payment or its customer has, and whichever event told it. The referrer `r` earns 20 percent at once; `late` is
+ * the user.
  */
 
 let api: TestApi;

@@ -14,8 +14,8 @@ import { ago, SECRET, stripeCall, stripeShop } from './rig.ts';
 import { order, ordersOf, paid, pass, type StripeShop } from './stripe-orders.ts';
 
 /**
- * A customer whom anything has named once is the same buyer in every later payment. The referrer `r` brought the user `n`
- * (n@mail.example) and earns 20 percent at once.
+ * A customer whom anything has named once is the same buyer in every later payment. The referrer `r` brought the user
+ * `n` (n@mail.example) and earns 20 percent at once.
  */
 
 let api: TestApi;

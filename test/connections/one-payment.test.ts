@@ -24,8 +24,8 @@ import { ago, stripeShop } from './rig.ts';
 import { pass, type StripeShop } from './stripe-orders.ts';
 
 /**
- * One payment is one purchase, whenever its ids are joined. The referrer `r` brought the user `n` and earns 20 percent at
- * once; every payment is of 100.
+ * One payment is one purchase, whenever its ids are joined. The referrer `r` brought the user `n` and earns 20 percent
+ * at once; every payment is of 100.
  */
 
 let api: TestApi;

@@ -23,7 +23,9 @@ export const SECRET = 'secret of the webhook';
 
 export type Sent = { secret?: string; at?: number; headers?: Record<string, string> };
 
-/** A workspace with a program of 20 percent, whose account at a provider is connected. Referrer `r` referred user `n`. */
+/**
+ * A workspace with a program of 20 percent, whose account at a provider is connected. Referrer `r` referred user `n`.
+ */
 export async function providerShop(api: TestApi, provider: OtherProvider, settings: object = {}) {
   const shop = await api.addWorkspace();
   const referral = merchant(shop);

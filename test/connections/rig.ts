@@ -19,7 +19,10 @@ export type ShownEvent = {
 
 export const SECRET = 'whsec_test_of_stripe';
 
-/** What a worker processes events with. An attempt that fails throws: what is only tried again later would hide in a test. */
+/**
+ * What a worker processes events with. An attempt that fails throws: what is only tried again later would hide in a
+ * test.
+ */
 export function workerDependencies(
   api: TestApi,
   stripeApiBase = 'http://127.0.0.1:1',

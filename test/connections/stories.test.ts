@@ -22,15 +22,15 @@ import { couponOf, emailOf, orderOf, payerOf, type Told, userOf } from './storie
 
 /**
  * Random stories of a customer at each of the five providers: a trial, invoices, intents, joins, customer updates, an
- * import, a coupon, payments in another currency, a referrer who is the buyer, refunds that fail or that are also reported
- * manually, disputes, a connection that is made again, the signup after all of it, and an assignment at the end. Events
- * come in random order and some twice. The end equals a model that knows no events. Stories share a merchant, so that none
- * may change another. `stories/README.md` says which wrong versions they find.
+ * import, a coupon, payments in another currency, a referrer who is the buyer, refunds that fail or that are also
+ * reported manually, disputes, a connection that is made again, the signup after all of it, and an assignment at the
+ * end. Events come in random order and some twice. The end equals a model that knows no events. Stories share a
+ * merchant, so that none may change another. `stories/README.md` says which wrong versions they find.
  */
 
 /**
- * How many stories each run plays. The nightly run plays more of a new seed; the others play the same each time, so that a
- * change is not refused for a story that failed before it.
+ * How many stories each run plays. The nightly run plays more of a new seed; the others play the same each time, so
+ * that a change is not refused for a story that failed before it.
  */
 const RUNS = Number(process.env.CONNECTION_STORIES ?? 500);
 const SEED = Number(
@@ -227,7 +227,10 @@ async function play(
   }
 }
 
-/** Has each connection plan a statement once: stories repeat some hundred of them, and planning takes half of their time. */
+/**
+ * Has each connection plan a statement once: stories repeat some hundred of them, and planning takes half of their
+ * time.
+ */
 function preparing(pool: Pool): Pool {
   const names = new Map<string, string>();
   const nameOf = (text: string) => names.get(text) ?? (names.set(text, `s${names.size}`).get(text) as string);

@@ -15,7 +15,10 @@ import { type TestApi, testApi } from '../support/api.ts';
 import { ago, stripeShop } from './rig.ts';
 import { order, ordersOf, paid, pass, type StripeShop, session } from './stripe-orders.ts';
 
-/** Who bought by Stripe's events, and what becomes of the events, one scenario a test. The referrer `r` brought the user `n`. */
+/**
+ * Who bought by Stripe's events, and what becomes of the events, one scenario a test. The referrer `r` brought the user
+ * `n`.
+ */
 
 const DAY = 86_400;
 

@@ -3,7 +3,9 @@ import type { TestApi } from '../support/api.ts';
 import type { stripeShop } from './rig.ts';
 import { ago } from './rig.ts';
 
-/** Events of the buyer `n`, and the orders that they make. The referrer `r` brought `n`, and earns 20 percent at once. */
+/**
+ * Events of the buyer `n`, and the orders that they make. The referrer `r` brought `n`, and earns 20 percent at once.
+ */
 
 export type StripeShop = Awaited<ReturnType<typeof stripeShop>>;
 

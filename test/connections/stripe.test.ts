@@ -12,7 +12,9 @@ import { type TestApi, testApi } from '../support/api.ts';
 import { ago, stripeShop } from './rig.ts';
 import { order, ordersOf, paid, pass, type StripeShop, session, signedUp } from './stripe-orders.ts';
 
-/** Stripe's events as they tell of purchases and refunds, one scenario a test. The referrer `r` brought the user `n`. */
+/**
+ * Stripe's events as they tell of purchases and refunds, one scenario a test. The referrer `r` brought the user `n`.
+ */
 
 let api: TestApi;
 let shop: StripeShop;

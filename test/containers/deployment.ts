@@ -36,7 +36,11 @@ export function createDeployment() {
     compose,
     /** Returns the id of a service's container. A recreated container has another one. */
     containerOf: (service: string) => docker(['compose', 'ps', '--quiet', service]),
-    /** Runs commands of a guide as an operator would. `$name` is a backup's name, in the directory of this deployment. @returns their output */
+    /**
+     * Runs commands of a guide as an operator would. `$name` is a backup's name, in the directory of this deployment.
+     *
+     * @returns their output
+     */
     async shell(commands: string): Promise<string> {
       const env = { ...environment, name: 'backup' };
       const words = ['-euo', 'pipefail', '-c', commands];

@@ -1,6 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
-/** Configures the test of the whole deployment in containers: one file, its tests in order, on the engine of `run.sh`. */
+/**
+ * Configures the test of the whole deployment in containers: one file, its tests in order, on the engine of `run.sh`.
+ */
 export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,

@@ -11,8 +11,9 @@ export type PassedThrough = { sent: CorpusRequest; address: string; stored: Clic
 const CONNECTIONS = 16;
 
 /**
- * Clicks a Smart Link with every request of the corpus, or with each nth (`every`), from addresses across IPv4, and reads every click back
- * through the API. The service must run with `TRUST_PROXY` naming this machine's loopback address.
+ * Clicks a Smart Link with every request of the corpus, or with each nth (`every`), from addresses across IPv4, and
+ * reads every click back through the API. The service must run with `TRUST_PROXY` naming this machine's loopback
+ * address.
  *
  * @returns each request with its click
  * @throws Error when a click is missing or was not redirected

@@ -77,7 +77,9 @@ describe('the processes of docker-compose.yml', () => {
     expect(new Set(clicks.map(({ country }) => country))).toEqual(new Set(['US']));
   });
 
-  /** Scrapes every process, as Prometheus does. Returns the events that each ingest process has shipped to Kafka too. */
+  /**
+   * Scrapes every process, as Prometheus does. Returns the events that each ingest process has shipped to Kafka too.
+   */
   async function scrape(): Promise<{ exposed: Exposed; shipped: Record<string, number> }> {
     const exposed: Exposed = new Map();
     const shipped: Record<string, number> = {};
@@ -226,7 +228,8 @@ describe('the processes of docker-compose.yml', () => {
     const headers = { authorization: `Bearer ${deployment.key}`, 'content-type': 'application/json' };
     const asking = Promise.all([
       askAllTheWhile({ method: 'GET', url: `${service.api_url}/links`, headers }, stop.signal),
-      // A POST must not run twice, so nginx never repeats one: each must succeed at once. The expected response is an error.
+      // A POST must not run twice, so nginx never repeats one: each must succeed at once. The expected response is an
+      // error.
       askAllTheWhile({ method: 'POST', url: `${service.api_url}/links`, headers, body: '{}' }, stop.signal),
       askAllTheWhile({ method: 'POST', url: `${front}:8080/collect`, body: '{}' }, stop.signal),
     ]);

@@ -6,7 +6,10 @@ import { type TestApi, testApi } from '../support/api.ts';
 import { blocksOf, readDocument } from './markdown.ts';
 import { pasted } from './pasted.ts';
 
-/** The calls of the guides about providers, run as they are printed. `test/connections/follow-guides.ts` follows them whole. */
+/**
+ * The calls of the guides about providers, run as they are printed. `test/connections/follow-guides.ts` follows them
+ * whole.
+ */
 
 let api: TestApi;
 let env: Record<string, string>;

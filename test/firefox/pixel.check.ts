@@ -6,7 +6,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildWeb, DIST_DIR } from '../../web/build.ts';
 import { type FirefoxPage, openFirefox } from './bidi.ts';
 
-/** The pixel in Firefox: what browsers may do differently. `test/browser/pixel-pages.test.ts` has the rest, in Chromium. */
+/**
+ * The pixel in Firefox: what browsers may do differently. `test/browser/pixel-pages.test.ts` has the rest, in Chromium.
+ */
 
 const VID = '5b104370-c9bd-8db2-8a30-83f8041ed7f1';
 const LANDING = `?a=1&_vid=${VID}`;

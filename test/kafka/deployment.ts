@@ -113,8 +113,8 @@ export async function underLoad(
 }
 
 /**
- * Polls `GET /clicks` as the specification tells an integrator to: each poll starts at the watermark of the previous poll.
- * A poll that fails because something is down is retried.
+ * Polls `GET /clicks` as the specification tells an integrator to: each poll starts at the watermark of the previous
+ * poll. A poll that fails because something is down is retried.
  *
  * @param from start of the first poll, milliseconds since the epoch
  * @returns visitor ids of all returned clicks, each once

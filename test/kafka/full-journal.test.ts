@@ -14,7 +14,9 @@ import { type TestStores, testStores } from '../support/stores.ts';
 import { visit } from '../support/visitors.ts';
 import { type Load, tierProcess, underLoad } from './deployment.ts';
 
-/** A journal of 1 MiB that fills while no broker responds: from then on clicks are lost, and each lost click is counted. */
+/**
+ * A journal of 1 MiB that fills while no broker responds: from then on clicks are lost, and each lost click is counted.
+ */
 const PATIENT = { timeout: 60_000, interval: 100 };
 const PADDING = randomBytes(400).toString('hex');
 /** Large clicks fill the journal soon. */

@@ -16,8 +16,9 @@ import { visit } from '../support/visitors.ts';
 import { underLoad, untilLinksSynced } from './deployment.ts';
 
 /**
- * Outages of one minute of a database, in the nightly run; `test/faults/stores-killed.test.ts` kills both in each run. Each outage has a service and a database of its own. They run at the same time, so
- * both together take one minute. For the outage of all brokers see `cluster.test.ts`.
+ * Outages of one minute of a database, in the nightly run; `test/faults/stores-killed.test.ts` kills both in each run.
+ * Each outage has a service and a database of its own. They run at the same time, so both together take one minute. For
+ * the outage of all brokers see `cluster.test.ts`.
  */
 const OUTAGE_MS = 60_000;
 const LOAD = { connections: 4, paceMs: 300 };

@@ -89,7 +89,9 @@ async function click(name: string): Promise<void> {
   answered.push(...clicked.answered);
 }
 
-/** Starts with right settings, clicks, and expects all clicks so far, also those of wrong settings, to be stored once. */
+/**
+ * Starts with right settings, clicks, and expects all clicks so far, also those of wrong settings, to be stored once.
+ */
 async function expectAllStored(mechanism: string): Promise<void> {
   await start({ KAFKA_SASL_MECHANISM: mechanism });
   await click(mechanism);

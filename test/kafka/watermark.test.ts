@@ -103,7 +103,8 @@ test('a poller that starts at the watermark misses nothing: with a late clock, i
       await kafka.nodes[0]?.start();
       await delay(1_000);
       await late.kill();
-      // The other streams' clicks are stored, and the watermark waits for the dead process, whose journal may hold more.
+      // The other streams' clicks are stored, and the watermark waits for the dead process, whose journal may hold
+      // more.
       const dead = Date.now();
       await expect.poll(() => storedSince(dead + 1_000), PATIENT).toBeGreaterThan(10);
       expect(await mark()).toBeLessThan(dead - BEHIND_MS + 100);

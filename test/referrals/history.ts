@@ -68,7 +68,9 @@ export type Action =
   | { type: 'tick'; day: number }
   /** `until`: days from now; null: everything. */
   | { type: 'export'; until: number | null; includeOpen: boolean }
-  /** Index into the exports so far (modulo their number), newest first. `only`: pays this user's line alone; null: all. */
+  /**
+   * Index into the exports so far (modulo their number), newest first. `only`: pays this user's line alone; null: all.
+   */
   | { type: 'pay'; nth: number; only: number | null; times: number }
   | { type: 'fail'; nth: number; user: number; times: number }
   | { type: 'retry'; nth: number; user: number; times: number }
@@ -90,8 +92,8 @@ export type Action =
   | { type: 'own'; user: number; rate: number | null; times: number }
   | { type: 'terms'; program: number; terms: Terms }
   /**
-   * Files of another program: a referrer, a customer of theirs, and an unpaid commission in minor units of the program, due
-   * at once or in forty days.
+   * Files of another program: a referrer, a customer of theirs, and an unpaid commission in minor units of the program,
+   * due at once or in forty days.
    */
   | {
       type: 'import';

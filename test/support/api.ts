@@ -67,7 +67,8 @@ export type TestApi = {
 export type WorkspaceOptions = { name?: string; plan?: Plan } & Omit<WorkspaceSettings, 'plan'>;
 
 /**
- * Starts the API on databases and a journal of its own, and PgBouncer in front of PostgreSQL where it is installed. Call it in `beforeAll`, and `close()` in `afterAll`.
+ * Starts the API on databases and a journal of its own, and PgBouncer in front of PostgreSQL where it is installed.
+ * Call it in `beforeAll`, and `close()` in `afterAll`.
  *
  * @param change replaces some of the API's dependencies, such as a database that is down
  * @param options.bySocket past PgBouncer, and on PostgreSQL's Unix socket, for a test of a hundred thousand queries

@@ -5,8 +5,8 @@ import type { Servers } from './servers.ts';
 const PASSWORD = 'test';
 
 /**
- * Starts both databases as containers, from the images of `deploy/images.env`: for machines without embedded ones, or to
- * run the tests against the servers' own builds.
+ * Starts both databases as containers, from the images of `deploy/images.env`: for machines without embedded ones, or
+ * to run the tests against the servers' own builds.
  */
 export async function startContainers(): Promise<Servers> {
   const [postgres, clickhouse] = await Promise.all([

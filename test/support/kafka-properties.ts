@@ -15,9 +15,9 @@ export type BrokerAddresses = {
 };
 
 /**
- * Returns `server.properties` of one broker of a cluster in which each is also a controller (KRaft). A broker's death is
- * noticed quickly, but not so quickly that an overloaded machine causes constant elections. Topics are not
- * created automatically.
+ * Returns `server.properties` of one broker of a cluster in which each is also a controller (KRaft). A broker's death
+ * is noticed quickly, but not so quickly that an overloaded machine causes constant elections. Topics are not created
+ * automatically.
  *
  * @param given.voters `id@host:port` of every controller, separated by commas
  * @param given.count number of brokers

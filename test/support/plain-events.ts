@@ -1,7 +1,10 @@
 import type { DecodedEvent } from '../../core/event-log/port.ts';
 import type { TrackedEvent } from '../../core/events/types.ts';
 
-/** Returns decoded events as plain objects, with every field in order and bytes as Buffers, for comparison with the written events. */
+/**
+ * Returns decoded events as plain objects, with every field in order and bytes as Buffers, for comparison with the
+ * written events.
+ */
 export function plainEvents(events: readonly DecodedEvent[]): DecodedEvent[] {
   return events.map(({ sequence, event }) => ({ sequence, event: plainEvent(event) }));
 }

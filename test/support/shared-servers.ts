@@ -6,7 +6,9 @@ import { LIMIT_MS } from './until.ts';
 /** Shared by all files of this process: otherwise each file would open two more connections. */
 let shared: Pool | undefined;
 
-/** Runs statements in order on the PostgreSQL server that the whole test run shares, outside of the tests' databases. */
+/**
+ * Runs statements in order on the PostgreSQL server that the whole test run shares, outside of the tests' databases.
+ */
 export async function onPostgres(...statements: string[]): Promise<void> {
   shared ??= createPool(inject('databaseUrl'), {
     max: 1,

@@ -1,6 +1,6 @@
 /**
- * A program that runs as another user of the machine. Standard input: `{ ports, user, queries }`; standard output: every
- * outcome, by port, and the id of the user that tried.
+ * A program that runs as another user of the machine. Standard input: `{ ports, user, queries }`; standard output:
+ * every outcome, by port, and the id of the user that tried.
  */
 import { text } from 'node:stream/consumers';
 import { type Outcome, strangerAttempts, tryAll } from './stranger-attempts.ts';

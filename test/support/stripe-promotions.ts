@@ -12,10 +12,10 @@ type Behavior =
   | { status: number; message: string };
 
 /**
- * A local stand-in for the coupons and promotion codes of Stripe's API, with the rules that Stripe documents: a coupon's id
- * and an active code's text are unique (https://docs.stripe.com/api/promotion_codes/create), and the first response under
- * an idempotency key is saved and repeated (https://docs.stripe.com/api/idempotent_requests). Objects have the fields of
- * Stripe's published fixtures.
+ * A local stand-in for the coupons and promotion codes of Stripe's API, with the rules that Stripe documents: a
+ * coupon's id and an active code's text are unique (https://docs.stripe.com/api/promotion_codes/create), and the first
+ * response under an idempotency key is saved and repeated (https://docs.stripe.com/api/idempotent_requests). Objects
+ * have the fields of Stripe's published fixtures.
  */
 export type StripePromotions = {
   origin: string;

@@ -38,9 +38,9 @@ export type Behavior =
   | { status: number; code: string; retryAfter?: string };
 
 /**
- * A local stand-in for the part of Stripe's API that fulfilments call. It enforces the idempotency that Stripe documents
- * (https://docs.stripe.com/api/idempotent_requests): the first response under a key is saved, errors included, and repeated;
- * other parameters under the key are a 400; a call while the first one runs is a 409.
+ * A local stand-in for the part of Stripe's API that fulfilments call. It enforces the idempotency that Stripe
+ * documents (https://docs.stripe.com/api/idempotent_requests): the first response under a key is saved, errors
+ * included, and repeated; other parameters under the key are a 400; a call while the first one runs is a 409.
  */
 export type StripeStandIn = {
   origin: string;

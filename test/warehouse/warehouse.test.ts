@@ -16,8 +16,8 @@ import { type Clicked, clickLinks, firstVisits } from '../support/clicker.ts';
 import { type ServedWorkspace, servedWorkspace } from '../support/shared-service.ts';
 
 /**
- * The guide's code against a running product: a warehouse has each click once, also when loads are killed. `CLICKS_PER_SECOND=100`
- * for the rate of a busy site, which takes a minute.
+ * The guide's code against a running product: a warehouse has each click once, also when loads are killed.
+ * `CLICKS_PER_SECOND=100` for the rate of a busy site, which takes a minute.
  */
 
 const run = promisify(execFile);

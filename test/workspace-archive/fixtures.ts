@@ -4,8 +4,8 @@ import { testStores } from '../support/stores.ts';
 import { archives, plantWorkspace } from './support.ts';
 
 /**
- * Tests with a full workspace, `shop` of the deployment `old`, and its archive at `path`, which the tests of a file share.
- * `fresh` returns the databases of another, empty deployment.
+ * Tests with a full workspace, `shop` of the deployment `old`, and its archive at `path`, which the tests of a file
+ * share. `fresh` returns the databases of another, empty deployment.
  */
 // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the fixtures that this one needs from the pattern
 export const archiveTest = test.extend('moved', { scope: 'file' }, async ({}, { onCleanup }) => {

@@ -3,8 +3,8 @@ import { bundle } from './vite.ts';
 import type { BuiltFile } from './write-files.ts';
 
 /**
- * Makes Chromium compile all functions of a script while it loads, in another thread than the page's: the pixel then takes
- * a quarter less of that (`node bench/pixel.ts`). Must be the first line.
+ * Makes Chromium compile all functions of a script while it loads, in another thread than the page's: the pixel then
+ * takes a quarter less of that (`node bench/pixel.ts`). Must be the first line.
  */
 const COMPILED_AT_ONCE = '//# allFunctionsCalledOnLoad\n';
 

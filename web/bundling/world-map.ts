@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Makes the console's map of the world: `npm run map`. Countries of Natural Earth (public domain) at 1:110 million, from
- * the package `world-atlas`, in the Equal Earth projection, as SVG paths of whole numbers.
+ * Makes the console's map of the world: `npm run map`. Countries of Natural Earth (public domain) at 1:110 million,
+ * from the package `world-atlas`, in the Equal Earth projection, as SVG paths of whole numbers.
  */
 
 type Point = readonly [number, number];

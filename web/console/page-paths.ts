@@ -1,6 +1,6 @@
 /**
- * Paths below `/console` of lazily loaded pages, by file below `pages/`; the first match counts. The build reads it too,
- * so that the server can name a page's files in its HTML.
+ * Paths below `/console` of lazily loaded pages, by file below `pages/`; the first match counts. The build reads it
+ * too, so that the server can name a page's files in its HTML.
  */
 export const PAGE_PATHS = {
   'sign-in/welcome-page': '/welcome',

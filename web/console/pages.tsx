@@ -33,8 +33,8 @@ export type Page = LazyPage & {
 };
 
 /**
- * Every signed-in page, in navigation order; a new one gets its path in `page-paths.ts`. The overview is the usual first
- * page, so its code is in the first script.
+ * Every signed-in page, in navigation order; a new one gets its path in `page-paths.ts`. The overview is the usual
+ * first page, so its code is in the first script.
  */
 export const PAGES: Page[] = [
   {

@@ -63,7 +63,8 @@ export function groupedGuides(guides: readonly Guide[]): { title: string; guides
 }
 
 /**
- * Returns where a link of a guide leads in the site: pages for guides, files for images, and the repository for the rest.
+ * Returns where a link of a guide leads in the site: pages for guides, files for images, and the repository for the
+ * rest.
  *
  * @param file the guide, from `docs/` on
  * @param repository address of the repository's files

@@ -52,7 +52,10 @@ export const createVisitorIds = ({ document, location }: Page, later: (step: () 
     return newestOf([known[0], ...partsOf(VISITOR), ...partsOf(EARLIER), ...known]);
   };
 
-  /** Writes a cookie on the widest domain that takes it; an empty value removes it. Returns whether the page can read it. */
+  /**
+   * Writes a cookie on the widest domain that takes it; an empty value removes it. Returns whether the page can read
+   * it.
+   */
   const write = (name: string, value: string) =>
     attempt(() =>
       cookieDomains(location.hostname).some((domain) => {

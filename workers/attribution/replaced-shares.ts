@@ -5,8 +5,8 @@ import type { WrittenShares } from '../../sql/orders/unattributed.ts';
 import type { AttributedEvent } from './shares.ts';
 
 /**
- * Returns the rows that replace shares of an order: all of its other versions, and those parts of this version that an earlier
- * attempt may have written beyond the present number.
+ * Returns the rows that replace shares of an order: all of its other versions, and those parts of this version that an
+ * earlier attempt may have written beyond the present number.
  *
  * @param parts of this version
  * @param written versions whose shares may be in ClickHouse

@@ -29,13 +29,13 @@ const MAX_PARTS = 65_536;
 type Weighted = { group: ClickGroup; weight: number };
 
 /**
- * Returns the attributed shares of an order under its attribution model. `last_click` and `first_click` give all to one link;
- * `linear` gives each click the same. Minor units are split by largest remainder, first by link and channel, then by the other
- * dimensions of their clicks. Of more than 65,536 links those with the
+ * Returns the attributed shares of an order under its attribution model. `last_click` and `first_click` give all to one
+ * link; `linear` gives each click the same. Minor units are split by largest remainder, first by link and channel, then
+ * by the other dimensions of their clicks. Of more than 65,536 links those with the
  * most clicks share.
  *
- * A lead without clicks gets no row. An order without clicks gets one row with the zero UUID and no channel, for the revenue of its person. Reports by link and
- * channel leave it out.
+ * A lead without clicks gets no row. An order without clicks gets one row with the zero UUID and no channel, for the
+ * revenue of its person. Reports by link and channel leave it out.
  */
 export function sharesOf(input: ShareInput): AttributedShareRow[] {
   const { order, amountMinor, origin, isLead = false } = input;

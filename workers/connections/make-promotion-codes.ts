@@ -20,9 +20,9 @@ const CHUNK = 50;
 const LEASE = 120_000;
 
 /**
- * Makes the discount codes of coupons at their providers, and ends those of deleted coupons, one at a time for each connection.
- * Failed attempts are repeated by the schedule of webhooks. Several workers may run it; a worker that ends in an attempt leaves
- * it to the next one, and the provider has one code in the end.
+ * Makes the discount codes of coupons at their providers, and ends those of deleted coupons, one at a time for each
+ * connection. Failed attempts are repeated by the schedule of webhooks. Several workers may run it; a worker that ends
+ * in an attempt leaves it to the next one, and the provider has one code in the end.
  *
  * @returns whether more may be due
  */

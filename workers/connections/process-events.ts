@@ -39,15 +39,21 @@ export type ConnectionDependencies = {
 const CHUNK = 200;
 /** Waits before each further attempt of an event that failed. Milliseconds. */
 const RETRIES = [5_000, 30_000, 300_000, 1_800_000, 7_200_000];
-/** How long an event with a visitor waits for the visitor's clicks to become visible, and how often it looks. Milliseconds. */
+/**
+ * How long an event with a visitor waits for the visitor's clicks to become visible, and how often it looks.
+ * Milliseconds.
+ */
 const CLICKS_WITHIN = 60_000;
 const LOOK_EVERY = 300;
-/** Providers write whole seconds, and clocks differ: a click this much later may still have led to the payment. Milliseconds. */
+/**
+ * Providers write whole seconds, and clocks differ: a click this much later may still have led to the payment.
+ * Milliseconds.
+ */
 const PAID_WITHIN = 2_000;
 
 /**
- * Processes events of billing providers that are due. Several workers may run it: each event is applied in the transaction
- * that records its outcome.
+ * Processes events of billing providers that are due. Several workers may run it: each event is applied in the
+ * transaction that records its outcome.
  *
  * @returns whether more may be due
  */

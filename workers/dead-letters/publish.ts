@@ -5,9 +5,9 @@ import { claimUnpublished, hasUnpublished, markPublished } from '../../sql/event
 const BATCH = 50;
 
 /**
- * Copies a batch of dead letters to their Kafka topic, for other programs. The table is authoritative; a copy may be late. A letter
- * is claimed before it is sent, and no transaction is open meanwhile. After a failure it is sent again when its claim has
- * expired, so the topic may hold it twice. Each claim of a letter lasts longer than the one before.
+ * Copies a batch of dead letters to their Kafka topic, for other programs. The table is authoritative; a copy may be
+ * late. A letter is claimed before it is sent, and no transaction is open meanwhile. After a failure it is sent again
+ * when its claim has expired, so the topic may hold it twice. Each claim of a letter lasts longer than the one before.
  *
  * @returns whether there may be more
  * @throws errors of PostgreSQL and Kafka

@@ -9,7 +9,10 @@ export type DeliveryKind<Columns, To> = {
   queue: Queue;
   /** Deliveries claimed at once. */
   most: number;
-  /** Duration of a claim: longer than the longest wait and attempt. After that other workers take the claims of a dead one. */
+  /**
+   * Duration of a claim: longer than the longest wait and attempt. After that other workers take the claims of a dead
+   * one.
+   */
   leaseMs: number;
   /** Returns the targets with deliveries due, longest due first. */
   due(): Promise<readonly Due<To>[]>;

@@ -114,7 +114,8 @@ function idempotencyKey({ id, grantId, refusals }: ClaimedGrantDelivery): string
 class NoCustomer extends Error {}
 
 /**
- * Returns the Stripe customer of a user that no event tied to one: the one whose metadata `hoplog_user_id` names the user.
+ * Returns the Stripe customer of a user that no event tied to one: the one whose metadata `hoplog_user_id` names the
+ * user.
  *
  * @throws NoCustomer when there is none, or more than one
  */

@@ -39,7 +39,9 @@ async function times(): Promise<number[]> {
 
 const done = async () => (await openCorrections(rig.stores.pool)).length === 0;
 
-/** A click that is right, some that are ahead by `shift` from 10 s on, a correction at 20 s, and a click that is right. */
+/**
+ * A click that is right, some that are ahead by `shift` from 10 s on, a correction at 20 s, and a click that is right.
+ */
 async function aheadFor(shift: number, landedAt: readonly number[] = []) {
   const stream = await rig.stream('ingest-0');
   stream.append([clickAt(now)]);

@@ -13,8 +13,8 @@ import {
 export type CorrectTimesDependencies = { pool: Pool; clickhouse: ClickHouseClient; log: Logger };
 
 /**
- * Corrects the times of stored clicks and identifies of streams whose clock was ahead. All of them are stored when a correction is
- * known, because it comes behind them in the same stream. Orders get their right times in PostgreSQL.
+ * Corrects the times of stored clicks and identifies of streams whose clock was ahead. All of them are stored when a
+ * correction is known, because it comes behind them in the same stream. Orders get their right times in PostgreSQL.
  *
  *     copying   rows get a corrected copy, unless they have one
  *        │ recorded in PostgreSQL
@@ -24,7 +24,8 @@ export type CorrectTimesDependencies = { pool: Pool; clickhouse: ClickHouseClien
  *        ▼
  *     done
  *
- * Each step may be interrupted and repeated. A slice is shorter than the shift, so copies are never in the slice that goes.
+ * Each step may be interrupted and repeated. A slice is shorter than the shift, so copies are never in the slice that
+ * goes.
  *
  * @returns false: the next run follows on schedule
  */

@@ -5,7 +5,11 @@ import type { WorkerMetrics } from '../metrics.ts';
 
 const CHUNK = 5_000;
 
-/** Deletes a chunk of rows past their retention from each table, and releases ordinals. @returns whether there may be more */
+/**
+ * Deletes a chunk of rows past their retention from each table, and releases ordinals.
+ *
+ * @returns whether there may be more
+ */
 export async function pruneOld(dependencies: { pool: Pool; metrics: WorkerMetrics }): Promise<boolean> {
   let more = false;
   for (const table of PRUNED_TABLES) {

@@ -28,9 +28,9 @@ const MAX_REFUSED = 100;
 const RETRY_REFUSED_MINUTES = 10;
 
 /**
- * Writes queued orders to ClickHouse as they are in PostgreSQL; nothing else writes `orders`. The transaction that changes
- * an order queues it, and it leaves the queue when its version is in ClickHouse. After a crash the same row is written
- * again with the same version or a higher one, and the table keeps the row of the highest version.
+ * Writes queued orders to ClickHouse as they are in PostgreSQL; nothing else writes `orders`. The transaction that
+ * changes an order queues it, and it leaves the queue when its version is in ClickHouse. After a crash the same row is
+ * written again with the same version or a higher one, and the table keeps the row of the highest version.
  *
  * @returns whether more may be queued
  */

@@ -26,9 +26,9 @@ export type AdvanceStep = (lane: Lane, prepared: Prepared, refused: readonly Ref
 const REFUSED_VALUE = /^(22|23|54)/;
 
 /**
- * Creates the step that makes a stored range final: one transaction, under the lane's lock and epoch, writes everything that
- * PostgreSQL stores of it and the lane's new offset. So a range takes effect exactly once, however often the step is tried.
- * A range of only clicks and heartbeats takes one statement.
+ * Creates the step that makes a stored range final: one transaction, under the lane's lock and epoch, writes everything
+ * that PostgreSQL stores of it and the lane's new offset. So a range takes effect exactly once, however often the step
+ * is tried. A range of only clicks and heartbeats takes one statement.
  */
 export function createAdvanceStep(dependencies: AdvanceDependencies): AdvanceStep {
   const { pool, retry, metrics, log } = dependencies;

@@ -6,7 +6,8 @@ import { assertInvariant } from '../../core/invariants.ts';
 import type { Prepared } from './prepare.ts';
 
 /**
- * Rows that become one part: stored in full or not at all. Clicks are partitioned by month, so a block has clicks of one month.
+ * Rows that become one part: stored in full or not at all. Clicks are partitioned by month, so a block has clicks of
+ * one month.
  */
 export type Block = { name: string } & (
   | { table: 'clicks'; rows: readonly ClickRow[] }

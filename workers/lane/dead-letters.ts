@@ -23,8 +23,8 @@ export function deadEvent(partition: string, batch: LogBatch, sequence: bigint, 
 }
 
 /**
- * Returns the dead letters of a whole batch. A batch may be a merged record of some megabytes, so it is split; each letter has the
- * sequence of its first event.
+ * Returns the dead letters of a whole batch. A batch may be a merged record of some megabytes, so it is split; each
+ * letter has the sequence of its first event.
  */
 export function deadBatch(partition: string, batch: LogBatch, reason: string): DeadLetter[] {
   const { payload, offset: logOffset, streamId } = batch;

@@ -5,8 +5,8 @@ import type { StreamProgress } from '../../sql/event-log/streams.ts';
 export type Gap = { streamId: string; expected: bigint; found: bigint; isAskedFor: boolean };
 
 /**
- * The new part of a batch: its sequences from `firstFresh` to `lastFresh`. `firstFresh` is past the batch's last one when all of it
- * is duplicate. `isSentAgain`: it fills what the log had lost.
+ * The new part of a batch: its sequences from `firstFresh` to `lastFresh`. `firstFresh` is past the batch's last one
+ * when all of it is duplicate. `isSentAgain`: it fills what the log had lost.
  */
 export type Deduplicated =
   | {
@@ -24,12 +24,14 @@ const COUNTER_BITS = 40n;
 const COUNTER = (1n << COUNTER_BITS) - 1n;
 
 /**
- * Compares a batch with its stream's high-water mark and advances the mark. A restarted producer may send a batch twice, so
- * events at or below the mark are duplicates. Sequences are contiguous from 0 in each epoch, so a gap is a loss.
+ * Compares a batch with its stream's high-water mark and advances the mark. A restarted producer may send a batch
+ * twice, so events at or below the mark are duplicates. Sequences are contiguous from 0 in each epoch, so a gap is a
+ * loss.
  *
- * A process that ships its journal says what it had sent before each batch. What lies between the mark and that is lost in
- * the log only: it becomes a range of `missing`, and the process is asked for it. While a range is missing, `visibleBefore`
- * stays: its events are older. They come in order, so what a range still lacks before a batch does not come.
+ * A process that ships its journal says what it had sent before each batch. What lies between the mark and that is lost
+ * in the log only: it becomes a range of `missing`, and the process is asked for it. While a range is missing,
+ * `visibleBefore` stays: its events are older. They come in order, so what a range still lacks before a batch does not
+ * come.
  *
  * @param streams progress by stream id; the batch's entry is changed
  */

@@ -8,8 +8,8 @@ import type { Prepared } from './prepare.ts';
 type Target = { workspaceId: string; targetId: string };
 
 /**
- * Returns the events without those erased after they were made: an erasure does not wait for dead letters, nor for the journal of a
- * retired stream. Orders stay, without visitor, email and user.
+ * Returns the events without those erased after they were made: an erasure does not wait for dead letters, nor for the
+ * journal of a retired stream. Orders stay, without visitor, email and user.
  */
 export async function withoutErased<P extends Pick<Prepared, 'clicks' | 'identifies' | 'orders'>>(
   db: Queryable,

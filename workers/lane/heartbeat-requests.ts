@@ -5,8 +5,8 @@ import type { IdleLanes } from './idle-lanes.ts';
 const REQUEST_EVERY_MS = 1_000;
 
 /**
- * Requests heartbeats of all writers while it is not quiet: the watermark waits for streams without events. The end of a
- * quiet time requests them at once.
+ * Requests heartbeats of all writers while it is not quiet: the watermark waits for streams without events. The end of
+ * a quiet time requests them at once.
  *
  * @returns the same quiet, for the lanes
  */

@@ -6,8 +6,8 @@ export function holderName(): string {
 }
 
 /**
- * Returns whether a holder was a process of this machine that has ended. A reused process id, and every process of another
- * machine, counts as alive: its lease has to expire.
+ * Returns whether a holder was a process of this machine that has ended. A reused process id, and every process of
+ * another machine, counts as alive: its lease has to expire.
  */
 export function hasDied(holder: string): boolean {
   const [host, pid] = holder.split('/');

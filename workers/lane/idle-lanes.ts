@@ -1,7 +1,7 @@
 /**
- * Tells lanes that nothing happens. Heartbeats alone advance the watermark: while no lane of this process reads anything else,
- * they are stored every ten seconds. The first event ends the quiet for all lanes, since the watermark is the
- * least of all streams.
+ * Tells lanes that nothing happens. Heartbeats alone advance the watermark: while no lane of this process reads
+ * anything else, they are stored every ten seconds. The first event ends the quiet for all lanes, since the watermark
+ * is the least of all streams.
  */
 export type IdleLanes = {
   /** Notes an event that is not a heartbeat. */

@@ -21,8 +21,8 @@ export type InsertDependencies = {
   log: Logger;
   signal: AbortSignal;
   /**
-   * Called before each insert. Returns whether no other process can have stored the rows since the last call. Left out: none
-   * inserts the same. @throws {LaneLost} when another may insert them
+   * Called before each insert. Returns whether no other process can have stored the rows since the last call. Left out:
+   * none inserts the same. @throws {LaneLost} when another may insert them
    */
   assertHeld?: () => Promise<boolean>;
 };
@@ -63,12 +63,13 @@ class RepeatDropped extends Error {
 }
 
 /**
- * Creates the step that inserts one block. Refused rows are found by halving the block, sent once more, and returned; the
- * others are stored.
+ * Creates the step that inserts one block. Refused rows are found by halving the block, sent once more, and returned;
+ * the others are stored.
  *
- * An attempt with an unknown outcome, and a replay, may have stored the rows, some of them, or none. The token alone does not
- * decide: ClickHouse forgets it after some thousand inserts, keeps it where an insert failed, and compares it part by part. So before a
- * repeat the rows that the table has are left out, and afterwards those that it does not have are sent under another token.
+ * An attempt with an unknown outcome, and a replay, may have stored the rows, some of them, or none. The token alone
+ * does not decide: ClickHouse forgets it after some thousand inserts, keeps it where an insert failed, and compares it
+ * part by part. So before a repeat the rows that the table has are left out, and afterwards those that it does not have
+ * are sent under another token.
  */
 export function createInsertStep(dependencies: InsertDependencies): InsertStep {
   const { clickhouse, retry, metrics, log, signal, assertHeld } = dependencies;

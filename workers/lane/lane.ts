@@ -27,7 +27,8 @@ import { createResumeStep, tokenOf } from './resume.ts';
 import { createTruncation } from './truncate.ts';
 
 /**
- * A lane stores one partition of the event log, each event once. Its states, and what a crash in each of them leaves behind:
+ * A lane stores one partition of the event log, each event once. Its states, and what a crash in each of them leaves
+ * behind:
  *
  *     ┌──(the log no longer holds the offset, or the intent)──▶ reset ─┐
  *   taken ──(intent found)──▶ replaying ─┐                            │
@@ -45,9 +46,9 @@ import { createTruncation } from './truncate.ts';
  *                      ▼                                     │
  *                   advanced ────────────────────────────────┘
  *
- * Every write in PostgreSQL names the lane's epoch, so a holder that was wrongly taken for dead changes nothing. What it still sends
- * to ClickHouse has the successor's tokens, and after its lease it sends nothing before it has renewed the lease. While
- * one range is being stored, the next one is read and prepared.
+ * Every write in PostgreSQL names the lane's epoch, so a holder that was wrongly taken for dead changes nothing. What
+ * it still sends to ClickHouse has the successor's tokens, and after its lease it sends nothing before it has renewed
+ * the lease. While one range is being stored, the next one is read and prepared.
  */
 export type LaneDependencies = {
   pool: Pool;
@@ -95,8 +96,8 @@ const LANE_DEFAULTS = {
 /**
  * Runs a lane until it is drained, stopped, or lost.
  *
- * @throws {LaneLost} when another worker has taken it; {LaneMoved} when it has to be taken again; the signal's reason; or
- *   an error that no retry fixes
+ * @throws {LaneLost} when another worker has taken it; {LaneMoved} when it has to be taken again; the signal's reason;
+ *   or an error that no retry fixes
  */
 export async function runLane(
   dependencies: LaneDependencies,
@@ -220,11 +221,11 @@ export async function runLane(
   }
 
   /**
-   * Renews a lease that may have expired: while this process slept, a successor may have stored the range so long ago that
-   * ClickHouse has dropped its tokens. It may have slept until the response came, too.
+   * Renews a lease that may have expired: while this process slept, a successor may have stored the range so long ago
+   * that ClickHouse has dropped its tokens. It may have slept until the response came, too.
    *
-   * A lease that had expired and is renewed nevertheless proves nothing about the time between: a successor may have stored
-   * ranges, and PostgreSQL may have lost its commits in a failover. So ClickHouse is compared again.
+   * A lease that had expired and is renewed nevertheless proves nothing about the time between: a successor may have
+   * stored ranges, and PostgreSQL may have lost its commits in a failover. So ClickHouse is compared again.
    *
    * @returns whether nobody else can have stored anything since the last call
    */
@@ -301,7 +302,8 @@ export async function runLane(
           ...(quiet && drainTo === null && { quiet }),
           signal: drainTo === null ? idleRead : signal,
         }).catch((error: unknown) => {
-          // The drain or the release of the lane has ended the wait. What a drain then reads has to be read: it is retried.
+          // The drain or the release of the lane has ended the wait. What a drain then reads has to be read: it is
+          // retried.
           if (drainTo === null && idleRead.aborted && !signal.aborted) return null;
           throw error;
         }),

@@ -42,8 +42,8 @@ function shareOf(holder: string, live: readonly string[], lanes: number): number
 type Running = { ended: Promise<void>; release: AbortController };
 
 /**
- * Runs this process's share of the lanes of a consumer ({@link shareOf}): it takes free lanes up to that, and releases those
- * beyond.
+ * Runs this process's share of the lanes of a consumer ({@link shareOf}): it takes free lanes up to that, and releases
+ * those beyond.
  */
 export function startLanes(dependencies: LanesDependencies): Lanes {
   const { pool, leases, reader, metrics, consumer, run, holder = holderName() } = dependencies;

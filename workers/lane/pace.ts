@@ -23,8 +23,8 @@ export function lingerFor(parts: number): number {
 }
 
 /**
- * Watches the parts of table `clicks` until the signal ends: clicks are visible quickly while ClickHouse keeps up with merges,
- * and inserts get larger when it does not. While it is quiet nothing is inserted, and it does not look.
+ * Watches the parts of table `clicks` until the signal ends: clicks are visible quickly while ClickHouse keeps up with
+ * merges, and inserts get larger when it does not. While it is quiet nothing is inserted, and it does not look.
  */
 export function createPace(dependencies: {
   clickhouse: ClickHouseClient;

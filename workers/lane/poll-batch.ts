@@ -56,8 +56,8 @@ export async function pollBatch(
 }
 
 /**
- * Reads on while it is quiet and nothing but heartbeats comes, until lanes store their progress. The first other event ends the
- * quiet.
+ * Reads on while it is quiet and nothing but heartbeats comes, until lanes store their progress. The first other event
+ * ends the quiet.
  *
  * @returns the number of events
  */
@@ -108,8 +108,8 @@ async function readUpTo(
 }
 
 /**
- * Reads the range of an intent again: the same batches, or fewer where a power cut has taken the log's unsynced tail. An empty
- * read is not the log's end, because a log on the network may be slow.
+ * Reads the range of an intent again: the same batches, or fewer where a power cut has taken the log's unsynced tail.
+ * An empty read is not the log's end, because a log on the network may be slow.
  */
 export async function readAgain(
   reader: EventLogReader,

@@ -4,8 +4,8 @@ import { type Lane, LaneMoved } from '../../sql/event-log/lanes.ts';
 import type { Range } from './poll-batch.ts';
 
 /**
- * How long the log may end before a lane's offset: a journal's end is right only once its writer has recovered it, and a
- * new partition leader may be behind.
+ * How long the log may end before a lane's offset: a journal's end is right only once its writer has recovered it, and
+ * a new partition leader may be behind.
  */
 const PATIENCE_MS = 5_000;
 const RETRY_MS = 100;

@@ -60,8 +60,8 @@ export type PrepareDependencies = {
 export type PrepareStep = (range: Range, streams: Map<string, StreamProgress>) => Prepared;
 
 /**
- * Creates the step from a range of the log to rows: deduplicate, decode, enrich. Malformed events become dead letters. Advances
- * the given streams' progress.
+ * Creates the step from a range of the log to rows: deduplicate, decode, enrich. Malformed events become dead letters.
+ * Advances the given streams' progress.
  */
 export function createPrepareStep(dependencies: PrepareDependencies): PrepareStep {
   const { decode, enricher, metrics, log } = dependencies;
@@ -190,7 +190,9 @@ export function createPrepareStep(dependencies: PrepareDependencies): PrepareSte
   };
 }
 
-/** A correction is the only event whose time may be less than that of the event before it; the stream continues from it. */
+/**
+ * A correction is the only event whose time may be less than that of the event before it; the stream continues from it.
+ */
 function addCorrection(into: Prepared, batch: LogBatch, stream: StreamProgress, event: ClockEvent): void {
   const { first, before, fromTs, toTs, shift } = event;
   stream.visibleBefore = batch.maxTs + 1;

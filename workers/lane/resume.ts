@@ -36,13 +36,14 @@ export type ResumePoint = {
 export type ResumeStep = (lane: Lane, streams: readonly StreamProgress[]) => Promise<ResumePoint>;
 
 /**
- * Creates the step that finds the offset from which a lane resumes. When the log no longer holds that offset, or the range of
- * the intent, it reports this and resets the lane's row to the log's start before anything else: every later write is
- * fenced by the row. Events that are read twice are dropped by their sequences, so the log's start is always safe.
+ * Creates the step that finds the offset from which a lane resumes. When the log no longer holds that offset, or the
+ * range of the intent, it reports this and resets the lane's row to the log's start before anything else: every later
+ * write is fenced by the row. Events that are read twice are dropped by their sequences, so the log's start is always
+ * safe.
  *
  * ClickHouse may have events above the high-water marks: those of an intent, and all that was stored since the moment
- * that PostgreSQL has gone back to, as with a standby that was behind or a restored volume. So the two are compared once
- * for each lane that is taken, and `doubt` says up to which sequence ClickHouse has to be looked up first.
+ * that PostgreSQL has gone back to, as with a standby that was behind or a restored volume. So the two are compared
+ * once for each lane that is taken, and `doubt` says up to which sequence ClickHouse has to be looked up first.
  */
 export function createResumeStep(dependencies: ResumeDependencies): ResumeStep {
   const { pool, clickhouse, reader, metrics, log, retry, signal } = dependencies;
@@ -98,8 +99,8 @@ export function createResumeStep(dependencies: ResumeDependencies): ResumeStep {
 }
 
 /**
- * Returns the prefix of a range's deduplication tokens. A new log starts its offsets again, so stream and sequence are in it
- * too: no two ranges share a token.
+ * Returns the prefix of a range's deduplication tokens. A new log starts its offsets again, so stream and sequence are
+ * in it too: no two ranges share a token.
  */
 export function tokenOf(range: Range): string {
   const [first] = range.batches;

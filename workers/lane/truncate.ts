@@ -17,8 +17,9 @@ const EVERY_MS = 1_000;
 const QUIET_EVERY_MS = 5_000;
 
 /**
- * Truncates a partition, at most once a second and less often while it is quiet, up to the least offset of its consumers, and sets the lag. While a consumer's
- * offset is past the log's end nothing is truncated: the reader's progress in this log is unknown.
+ * Truncates a partition, at most once a second and less often while it is quiet, up to the least offset of its
+ * consumers, and sets the lag. While a consumer's offset is past the log's end nothing is truncated: the reader's
+ * progress in this log is unknown.
  */
 export function createTruncation(dependencies: TruncationDependencies, partition: string, log: Logger) {
   const { pool, reader, metrics, quiet } = dependencies;

@@ -9,8 +9,8 @@ import { watermark } from '../../sql/event-log/streams.ts';
 export type RollUpDependencies = { pool: Pool; clickhouse: ClickHouseClient; log: Logger };
 
 /**
- * Rolls up the days and months that the watermark has passed. Afterwards only an erasure or a retired stream changes a day; the
- * next run rolls it up again.
+ * Rolls up the days and months that the watermark has passed. Afterwards only an erasure or a retired stream changes a
+ * day; the next run rolls it up again.
  *
  * @returns false: the next run follows on schedule
  */

@@ -1,7 +1,7 @@
 /**
  * A worker process that delivers webhooks until it is killed:
- * `killed-deliverer.ts <database url> <clickhouse url> <clickhouse database> <data dir> <address key> [Stripe's origin] [step]`.
- * With a step it ends itself when a delivery of a credit reaches it.
+ * `killed-deliverer.ts <database url> <clickhouse url> <clickhouse database> <data dir> <address key> [Stripe's origin]
+ * [step]`. With a step it ends itself when a delivery of a credit reaches it.
  */
 import { Registry } from 'prom-client';
 import { createClickHouse } from '../../clickhouse/client.ts';

@@ -73,9 +73,11 @@ export type ClickLaneDependencies = {
 
 /**
  * Runs one partition for webhooks: polls, delivers directly, and advances when each delivery is over or stored. A crash
- * before it advances delivers again, under the same ids. While no webhook subscribes to clicks it skips to the log's end.
+ * before it advances delivers again, under the same ids. While no webhook subscribes to clicks it skips to the log's
+ * end.
  *
- * @throws {LaneLost} when another worker has taken the lane; {LaneMoved} when it has to be taken again; the signal's reason
+ * @throws {LaneLost} when another worker has taken the lane; {LaneMoved} when it has to be taken again; the signal's
+ *   reason
  */
 export async function runClickLane(
   dependencies: ClickLaneDependencies,
@@ -108,7 +110,9 @@ export async function runClickLane(
   let outstanding = 0;
   let failure: unknown = null;
 
-  /** Returns the offset from which the lane resumes. Where the log lacks it, the row is first reset to the log's start. */
+  /**
+   * Returns the offset from which the lane resumes. Where the log lacks it, the row is first reset to the log's start.
+   */
   async function resume(): Promise<bigint> {
     const { nextOffset } = lane;
     const { start, end } = await retry('read_log_bounds', () =>

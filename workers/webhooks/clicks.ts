@@ -19,8 +19,8 @@ export type ClickDelivery = {
 };
 
 /**
- * Yields the deliveries of a range: each click of a person, for each webhook of its workspace that subscribed to clicks before it.
- * Malformed events are dead letters of the store's lane.
+ * Yields the deliveries of a range: each click of a person, for each webhook of its workspace that subscribed to clicks
+ * before it. Malformed events are dead letters of the store's lane.
  *
  * @param ordinals by stream id; clicks of a stream that is not registered are dead letters too
  */

@@ -21,8 +21,8 @@ export type ConcurrencyLimit = {
   /** How many new deliveries of the stream may wait in memory; none for a slow endpoint: they are stored. */
   roomForNew(webhook: Hook): number;
   /**
-   * Divides the room for queued deliveries: the function returns how many of a webhook, up to `most`, to take into memory, and
-   * counts them for the next call.
+   * Divides the room for queued deliveries: the function returns how many of a webhook, up to `most`, to take into
+   * memory, and counts them for the next call.
    */
   roomForStored(): (webhook: Hook, most: number) => number;
   inFlight(): number;

@@ -55,8 +55,8 @@ class TimeoutError extends Error {
 }
 
 /**
- * Creates a sender that connects to allowed addresses only. The check is in the connection's own lookup, so a name server cannot
- * return another address after it (DNS rebinding). A kept-alive connection was checked when it was made.
+ * Creates a sender that connects to allowed addresses only. The check is in the connection's own lookup, so a name
+ * server cannot return another address after it (DNS rebinding). A kept-alive connection was checked when it was made.
  *
  * @param dependencies.responseMs for tests: another limit than that of {@link SEND}
  */
@@ -133,7 +133,8 @@ function exchange(
   responseMs: number,
 ): Promise<Reply> {
   return new Promise((resolve, reject) => {
-    // The first of these decides the outcome. Destroying the request alone would not do: one already destroyed emits nothing.
+    // The first of these decides the outcome. Destroying the request alone would not do: one already destroyed emits
+    // nothing.
     const settle = () => {
       clearTimeout(timer);
       signal.removeEventListener('abort', abort);

@@ -59,9 +59,9 @@ const PAYPAL_CURRENCIES = new Set(
 );
 
 /**
- * Returns a file for PayPal's Payouts Web: no header, one row a payment, at most 5,000, one currency; recipient, amount,
- * currency, an id of at most 30 characters without spaces, a note of at most 400, and the wallet.
- * Amounts have a decimal point. PayPal asks accounts of some countries for a comma, and says so at the upload.
+ * Returns a file for PayPal's Payouts Web: no header, one row a payment, at most 5,000, one currency; recipient,
+ * amount, currency, an id of at most 30 characters without spaces, a note of at most 400, and the wallet. Amounts have
+ * a decimal point. PayPal asks accounts of some countries for a comma, and says so at the upload.
  * Sources: developer.paypal.com/payouts/use-payouts/send-money/use-web-ui, developer.paypal.com/payouts/web/overview
  * (July and September 2026)
  */
@@ -103,8 +103,9 @@ const WISE_COLUMNS = [
 
 /**
  * Returns a file for Wise's batch payments by email: the columns of its template, at most 1,000 rows, one source
- * currency. `target`: the recipient gets the exact amount, and fees are on top. Each line has a reference of its own, by
- * which a payment that comes back is found, of 9 characters: some banks take 10. Templates of bank accounts add columns (`IBAN`), and the one of saved recipients has others.
+ * currency. `target`: the recipient gets the exact amount, and fees are on top. Each line has a reference of its own,
+ * by which a payment that comes back is found, of 9 characters: some banks take 10. Templates of bank accounts add
+ * columns (`IBAN`), and the one of saved recipients has others.
  * Sources: wise.com/help/articles/2663302 (fields) and 2663296 (kinds of templates; CSV or XLSX),
  * wise.com/us/blog/everything-about-batch-payments (1,000 rows). The template itself needs an account: its columns and
  * `PERSON` are those of public programs that write it.

@@ -44,8 +44,8 @@ export function groupedRows(
 }
 
 /**
- * Each metric as SQL over the columns of the sources. Rates are of sums before they are rounded: thirds of orders would give
- * equal rates different digits.
+ * Each metric as SQL over the columns of the sources. Rates are of sums before they are rounded: thirds of orders would
+ * give equal rates different digits.
  *
  * @param sum the function that adds rows of several sources
  */

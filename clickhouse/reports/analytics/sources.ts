@@ -60,8 +60,8 @@ const WORKSPACE_ROLLED_UP = `(SELECT toDateTime64(start, 9, 'UTC') AS ts, clicks
 const CHOSEN = 'AND link_id IN (SELECT arrayJoin({chosen:Array(UUID)}))';
 
 /**
- * Returns the clicks and visitors of a query by its keys. Estimated visitors go by `uniqCombined64(17)`: a standard error of
- * 0.29 %, so 1 % is three and a half of them. 16 bits would break the promise once in seventy rows.
+ * Returns the clicks and visitors of a query by its keys. Estimated visitors go by `uniqCombined64(17)`: a standard
+ * error of 0.29 %, so 1 % is three and a half of them. 16 bits would break the promise once in seventy rows.
  */
 export function clicksSource(
   client: ClickHouseClient,

@@ -4,10 +4,11 @@ import { countryOf, deviceIn, known, linkByUrl } from '../values.ts';
 import type { ClickFormat } from './format.ts';
 
 /**
- * Matomo: the visits of `Live.getLastVisitsDetails` as JSON (idVisit, visitorId, countryCode, regionCode, city, browserName,
- * operatingSystemName, deviceType, referrerUrl, languageCode, and actionDetails with type, url, and timestamp;
- * https://developer.matomo.org/api-reference/reporting-api, plugins/Live/API.php in https://github.com/matomo-org/matomo). Each page view, outlink
- * or download of a visit is a click on the link of its address; other actions of a visit are left out.
+ * Matomo: the visits of `Live.getLastVisitsDetails` as JSON (idVisit, visitorId, countryCode, regionCode, city,
+ * browserName, operatingSystemName, deviceType, referrerUrl, languageCode, and actionDetails with type, url, and
+ * timestamp; https://developer.matomo.org/api-reference/reporting-api, plugins/Live/API.php in
+ * https://github.com/matomo-org/matomo). Each page view, outlink or download of a visit is a click on the link of its
+ * address; other actions of a visit are left out.
  */
 export const matomo: ClickFormat = {
   name: 'Matomo',

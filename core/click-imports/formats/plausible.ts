@@ -5,9 +5,9 @@ import type { ClickFormat } from './format.ts';
 
 /**
  * Plausible: of its export the files `imported_pages_….csv` (date, hostname, page, visits, visitors, pageviews) and
- * `imported_custom_events_….csv` (date, name, link_url, path, visitors, events), whose clicks on outbound and cloaked links may be on
- * short links (docs/csv-import.md in https://github.com/plausible/docs). A row is a count of a day. The other files don't say which
- * page was visited.
+ * `imported_custom_events_….csv` (date, name, link_url, path, visitors, events), whose clicks on outbound and cloaked
+ * links may be on short links (docs/csv-import.md in https://github.com/plausible/docs). A row is a count of a day. The
+ * other files don't say which page was visited.
  */
 export const plausible: ClickFormat = {
   name: 'Plausible',

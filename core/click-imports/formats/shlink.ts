@@ -5,9 +5,10 @@ import type { ClickFormat } from './format.ts';
 /**
  * Shlink. JSON: `GET /rest/v3/short-urls/{shortCode}/visits` (`visits.data`: referer, date, userAgent, visitLocation,
  * potentialBot, visitedUrl; docs/swagger/definitions/Visit.json and VisitLocation.json in
- * https://github.com/shlinkio/shlink). CSV: the visits that the web client exports (date, browser, os, referer, country, city, potentialBot;
- * `NormalizedRegularVisit` of src/visits/types/index.ts in https://github.com/shlinkio/shlink-web-component), or the table `visits`
- * joined with `short_urls` and `visit_locations`. Shlink knows no visitors.
+ * https://github.com/shlinkio/shlink). CSV: the visits that the web client exports (date, browser, os, referer,
+ * country, city, potentialBot; `NormalizedRegularVisit` of src/visits/types/index.ts in
+ * https://github.com/shlinkio/shlink-web-component), or the table `visits` joined with `short_urls` and
+ * `visit_locations`. Shlink knows no visitors.
  */
 export const shlink: ClickFormat = {
   name: 'Shlink',

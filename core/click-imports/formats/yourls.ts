@@ -4,8 +4,8 @@ import type { ClickFormat } from './format.ts';
 
 /**
  * YOURLS: the table `yourls_log` (click_id, click_time, shorturl, referrer, user_agent, ip_address, country_code;
- * includes/functions-install.php in https://github.com/YOURLS/YOURLS). A visitor is an address with a user agent; the address is
- * only hashed.
+ * includes/functions-install.php in https://github.com/YOURLS/YOURLS). A visitor is an address with a user agent; the
+ * address is only hashed.
  */
 export const yourls: ClickFormat = {
   name: 'YOURLS',

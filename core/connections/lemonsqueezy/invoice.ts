@@ -8,8 +8,8 @@ import type { LemonSqueezyObject } from './event-types.ts';
 import { firstInvoiceRef, invoiceRef, REFUNDED, refundedPart } from './order.ts';
 
 /**
- * Reads `subscription_payment_success`. The first invoice has no sale: the order that is always sent with it has. Source:
- * https://docs.lemonsqueezy.com/api/subscription-invoices/the-subscription-invoice-object
+ * Reads `subscription_payment_success`. The first invoice has no sale: the order that is always sent with it has.
+ * Source: https://docs.lemonsqueezy.com/api/subscription-invoices/the-subscription-invoice-object
  */
 export function invoiceFacts({ id, attributes, custom }: LemonSqueezyObject, at: number): Fact[] {
   const customer = maybeText(attributes, 'customer_id');

@@ -7,8 +7,9 @@ import { INVOICE } from '../payment-parts.ts';
 import type { LemonSqueezyObject } from './event-types.ts';
 
 /**
- * Reads `order_created`. Amounts are integers "in cents". The documents do not say how currencies without minor units are
- * counted, so they are taken as ISO 4217 counts them. Source: https://docs.lemonsqueezy.com/api/orders/the-order-object
+ * Reads `order_created`. Amounts are integers "in cents". The documents do not say how currencies without minor units
+ * are counted, so they are taken as ISO 4217 counts them. Source:
+ * https://docs.lemonsqueezy.com/api/orders/the-order-object
  */
 export function orderFacts({ id, attributes, custom }: LemonSqueezyObject, at: number): Fact[] {
   // `pending` and `failed` orders are not paid.
@@ -60,8 +61,8 @@ export function refundedOrderFacts({ id, attributes }: LemonSqueezyObject, at: n
 const PAID = new Set(['paid', 'refunded', 'partial_refund']);
 
 /**
- * The part of what was refunded. An order and its subscription's first invoice have the same one: their events tell of one
- * refund, and the newer sum counts.
+ * The part of what was refunded. An order and its subscription's first invoice have the same one: their events tell of
+ * one refund, and the newer sum counts.
  */
 export const REFUNDED = 'refunded';
 

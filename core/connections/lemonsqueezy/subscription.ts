@@ -5,8 +5,8 @@ import type { LemonSqueezyObject } from './event-types.ts';
 import { firstInvoiceRef } from './order.ts';
 
 /**
- * Reads `subscription_created` and `subscription_updated`: which order began the subscription, so that the order and the
- * first invoice are one purchase. Source: https://docs.lemonsqueezy.com/api/subscriptions/the-subscription-object
+ * Reads `subscription_created` and `subscription_updated`: which order began the subscription, so that the order and
+ * the first invoice are one purchase. Source: https://docs.lemonsqueezy.com/api/subscriptions/the-subscription-object
  */
 export function subscriptionFacts({ id, attributes, custom }: LemonSqueezyObject, at: number): Fact[] {
   const customer = maybeText(attributes, 'customer_id');

@@ -3,9 +3,9 @@ import type { Fact, Part } from '../connector.ts';
 import { type Json, maybeText, objectAt, textAt } from '../fields.ts';
 
 /**
- * Reads `adjustment.created` and `adjustment.updated`. A refund counts once Paddle approves it. A chargeback is `reversed` when
- * Paddle wins it, and then has an adjustment `chargeback_reverse` beside it, which says the same again. Credits lower what a
- * later transaction costs.
+ * Reads `adjustment.created` and `adjustment.updated`. A refund counts once Paddle approves it. A chargeback is
+ * `reversed` when Paddle wins it, and then has an adjustment `chargeback_reverse` beside it, which says the same again.
+ * Credits lower what a later transaction costs.
  *
  * Source: https://developer.paddle.com/api-reference/adjustments
  */

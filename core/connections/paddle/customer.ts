@@ -3,8 +3,8 @@ import type { Fact } from '../connector.ts';
 import { type Json, maybeObject, maybeText, textAt } from '../fields.ts';
 
 /**
- * Reads `customer.created` and `customer.updated`: a customer's custom data may say which user it is. Transactions do not
- * have the customer's email.
+ * Reads `customer.created` and `customer.updated`: a customer's custom data may say which user it is. Transactions do
+ * not have the customer's email.
  */
 export function customerFacts(object: Json): Fact[] {
   const customer = textAt(object, 'id');

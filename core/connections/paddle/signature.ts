@@ -10,8 +10,8 @@ const HEADER = 'paddle-signature';
 const TOLERANCE = 300;
 
 /**
- * Checks `paddle-signature`: `ts=<seconds>;h1=<hex>`, the HMAC-SHA256 of `<ts>:<body>`. While a secret is rotated there are
- * several `h1`. Source: https://developer.paddle.com/webhooks/about/signature-verification ("Verify manually").
+ * Checks `paddle-signature`: `ts=<seconds>;h1=<hex>`, the HMAC-SHA256 of `<ts>:<body>`. While a secret is rotated there
+ * are several `h1`. Source: https://developer.paddle.com/webhooks/about/signature-verification ("Verify manually").
  *
  * @throws {SignatureProblem}
  */

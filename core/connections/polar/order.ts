@@ -6,9 +6,9 @@ import { maybeInstant } from '../instants.ts';
 import { INVOICE } from '../payment-parts.ts';
 
 /**
- * Reads `order.paid`. Amounts are integers "in cents". Polar's documents name no currency with other than two digits, so minor
- * units are taken as ISO 4217 counts them. Source: https://polar.sh/docs/api-reference/webhooks/order.paid, and
- * models/components/order.ts of `@polar-sh/sdk` 0.49.
+ * Reads `order.paid`. Amounts are integers "in cents". Polar's documents name no currency with other than two digits,
+ * so minor units are taken as ISO 4217 counts them. Source: https://polar.sh/docs/api-reference/webhooks/order.paid,
+ * and models/components/order.ts of `@polar-sh/sdk` 0.49.
  */
 export function orderFacts(order: Json, at: number): Fact[] {
   const id = textAt(order, 'id');
@@ -76,7 +76,10 @@ export function customerFacts(object: Json): Fact[] {
   ];
 }
 
-/** Reads `refund.updated`: a refund that failed or was canceled. Source: https://polar.sh/docs/api-reference/webhooks/refund.updated */
+/**
+ * Reads `refund.updated`: a refund that failed or was canceled. Source:
+ * https://polar.sh/docs/api-reference/webhooks/refund.updated
+ */
 export function failedRefundFacts(refund: Json, at: number): Fact[] {
   const status = maybeText(refund, 'status');
   if (status !== 'failed' && status !== 'canceled') return [];

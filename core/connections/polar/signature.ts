@@ -5,8 +5,8 @@ import { headerOf, hmacOf, requireRecent, requireSignature } from '../signatures
 const TOLERANCE = 300;
 
 /**
- * Checks the headers of the Standard Webhooks specification 1.0. Polar's key is the secret's UTF-8 bytes, as its package
- * `@polar-sh/sdk` (webhooks.ts, `validateEvent`) uses it, not the bytes that a `whsec_` secret encodes.
+ * Checks the headers of the Standard Webhooks specification 1.0. Polar's key is the secret's UTF-8 bytes, as its
+ * package `@polar-sh/sdk` (webhooks.ts, `validateEvent`) uses it, not the bytes that a `whsec_` secret encodes.
  *
  * @throws {SignatureProblem}
  */

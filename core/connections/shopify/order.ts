@@ -7,8 +7,8 @@ import { INVOICE } from '../payment-parts.ts';
 
 /**
  * Reads `orders/paid`. Amounts are decimals in the store's currency. Source: "The Order resource",
- * https://shopify.dev/docs/api/admin-rest/latest/resources/order. It does not tell orders of a subscription from others, so none
- * counts as a renewal.
+ * https://shopify.dev/docs/api/admin-rest/latest/resources/order. It does not tell orders of a subscription from
+ * others, so none counts as a renewal.
  */
 export function orderFacts(order: Json): Fact[] {
   const id = textAt(order, 'id');

@@ -38,8 +38,8 @@ function shippingFact(transaction: Json, order: string, at: number): Fact[] {
 }
 
 /**
- * Reads `order_transactions/create`: a transaction that succeeded or failed, also one that was pending before. Source: "The
- * Transaction resource", https://shopify.dev/docs/api/admin-rest/latest/resources/transaction
+ * Reads `order_transactions/create`: a transaction that succeeded or failed, also one that was pending before. Source:
+ * "The Transaction resource", https://shopify.dev/docs/api/admin-rest/latest/resources/transaction
  */
 export function transactionFacts(transaction: Json): Fact[] {
   const at = maybeInstant(transaction, 'processed_at') ?? instantAt(transaction, 'created_at');

@@ -5,8 +5,8 @@ const HEADER = 'x-shopify-hmac-sha256';
 
 /**
  * Checks `x-shopify-hmac-sha256`, the HMAC-SHA256 of the body in Base64. The scheme has no timestamp. Source:
- * https://shopify.dev/docs/apps/build/webhooks/subscribe/https ("Verify the origin"). Their package `@shopify/shopify-api`
- * needs an app's whole configuration for it.
+ * https://shopify.dev/docs/apps/build/webhooks/subscribe/https ("Verify the origin"). Their package
+ * `@shopify/shopify-api` needs an app's whole configuration for it.
  *
  * @throws {SignatureProblem}
  */

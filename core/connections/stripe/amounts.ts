@@ -3,8 +3,8 @@ import type { Money } from '../connector.ts';
 
 /**
  * Decimals of currencies in Stripe's amounts, where they are not two: https://docs.stripe.com/currencies, sections
- * "Zero-decimal currencies" and "Three-decimal currencies". ISK and UGX have none by ISO 4217 and two here ("Special cases"), MGA
- * has two by ISO 4217 and none here.
+ * "Zero-decimal currencies" and "Three-decimal currencies". ISK and UGX have none by ISO 4217 and two here ("Special
+ * cases"), MGA has two by ISO 4217 and none here.
  */
 const DECIMALS: ReadonlyMap<string, number> = new Map([
   ...'bif clp djf gnf jpy kmf krw mga pyg rwf vnd vuv xaf xof xpf'

@@ -5,8 +5,8 @@ import { moneyOf } from './amounts.ts';
 import { codesOfDiscount } from './invoice.ts';
 
 /**
- * Reads `checkout.session.completed`: who the customer is, and what of the payment is tax and shipping. A payer may be an
- * account instead of a customer: https://docs.stripe.com/connect/use-accounts-as-customers
+ * Reads `checkout.session.completed`: who the customer is, and what of the payment is tax and shipping. A payer may be
+ * an account instead of a customer: https://docs.stripe.com/connect/use-accounts-as-customers
  */
 export function checkoutFacts(session: Json, at: number): Fact[] {
   const id = textAt(session, 'id');

@@ -77,8 +77,8 @@ function paymentRefs(invoice: Json): string[] {
 }
 
 /**
- * Returns the part of what was paid that is neither tax nor shipping. A balance of the customer may have paid the rest of
- * the total: it covers goods, tax and shipping alike.
+ * Returns the part of what was paid that is neither tax nor shipping. A balance of the customer may have paid the rest
+ * of the total: it covers goods, tax and shipping alike.
  */
 function commissionable(invoice: Json, paid: number): number {
   const total = maybeInteger(invoice, 'total') ?? paid;

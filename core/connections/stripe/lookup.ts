@@ -21,8 +21,8 @@ export const lookUpPayment: Lookup = async (question, { key, apiBase, now }) => 
 };
 
 /**
- * Whether a payment intent paid an invoice: https://docs.stripe.com/api/invoice-payment/list. A charge without an intent
- * can't be asked about.
+ * Whether a payment intent paid an invoice: https://docs.stripe.com/api/invoice-payment/list. A charge without an
+ * intent can't be asked about.
  */
 async function invoiceOf(stripe: Stripe, { refs }: Question, now: Date): Promise<PaymentFact[]> {
   const intent = refs.find((ref) => ref.startsWith('pi_'));
@@ -76,8 +76,8 @@ const partOf = (ref: string, part: string, is: PaymentFact['is']): PaymentFact =
 });
 
 /**
- * The texts of discount codes: https://docs.stripe.com/api/promotion_codes/retrieve. A discount (`di_...`) can only be read
- * with its invoice.
+ * The texts of discount codes: https://docs.stripe.com/api/promotion_codes/retrieve. A discount (`di_...`) can only be
+ * read with its invoice.
  */
 async function codesOf(stripe: Stripe, { refs, codes }: Question): Promise<CodeFact[]> {
   const invoice = refs.find((ref) => ref.startsWith('in_'));

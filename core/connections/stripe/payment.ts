@@ -150,7 +150,10 @@ export function creditNoteFact(note: Json, at: number): PaymentFact | null {
   };
 }
 
-/** Returns how much the refunds of a credit note gave back. API versions before 2025-03-31 name one refund, with no amount. */
+/**
+ * Returns how much the refunds of a credit note gave back. API versions before 2025-03-31 name one refund, with no
+ * amount.
+ */
 function refundedBy(note: Json): number {
   const listed = objectsIn(note.refunds).map((one) => maybeInteger(one, 'amount_refunded') ?? 0);
   if (listed.length > 0) return listed.reduce((sum, one) => sum + one, 0);
@@ -192,15 +195,17 @@ const ofCharge = (charge: Json) => ({
 
 const emailOfCharge = (charge: Json | null) => maybeText(maybeObject(charge, 'billing_details'), 'email');
 
-/** Before API version 2025-03-31 an intent and a charge name their invoice, or have null there. Later ones don't tell. */
+/**
+ * Before API version 2025-03-31 an intent and a charge name their invoice, or have null there. Later ones don't tell.
+ */
 function standingOf(object: Json): 'invoice' | 'alone' | 'unsure' {
   if (maybeId(object, 'invoice') !== null) return 'invoice';
   return object.invoice === null ? 'alone' : 'unsure';
 }
 
 /**
- * An inquiry (`warning_*`) and a dispute that was prevented take no money. Of several events about one dispute the state
- * of the highest rank counts; an appeal may still change one that is closed, so closed states are of one rank.
+ * An inquiry (`warning_*`) and a dispute that was prevented take no money. Of several events about one dispute the
+ * state of the highest rank counts; an appeal may still change one that is closed, so closed states are of one rank.
  */
 function stateOf(status: string): { rank: number; is: 'inquiry' | 'taken' | 'won' } {
   if (status === 'won') return { rank: 2, is: 'won' };

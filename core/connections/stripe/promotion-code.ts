@@ -11,9 +11,9 @@ const BAD_REQUEST = 400;
 const NOT_FOUND = 404;
 
 /**
- * Promotion codes of Stripe. A code is two objects: a coupon with the terms, whose id is ours, and the promotion code with
- * the text. Stripe refuses a second coupon of one id, and a second active promotion code of one text, so a repeated attempt
- * finds what an earlier one made, also after Stripe has forgotten its idempotency key.
+ * Promotion codes of Stripe. A code is two objects: a coupon with the terms, whose id is ours, and the promotion code
+ * with the text. Stripe refuses a second coupon of one id, and a second active promotion code of one text, so a
+ * repeated attempt finds what an earlier one made, also after Stripe has forgotten its idempotency key.
  *
  * Sources: https://docs.stripe.com/api/coupons/create, https://docs.stripe.com/api/promotion_codes/create
  */

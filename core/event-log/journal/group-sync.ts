@@ -43,8 +43,8 @@ export class GroupSync {
   #finished: SegmentFile[] = [];
   #waiting: Waiting[] = [];
   /**
-   * Segments that could not be synced. The kernel takes their pages for clean, so a later sync succeeds although they are
-   * lost: what was written there meanwhile is lost too.
+   * Segments that could not be synced. The kernel takes their pages for clean, so a later sync succeeds although they
+   * are lost: what was written there meanwhile is lost too.
    */
   readonly #failed = new WeakSet<SegmentFile>();
   #timer: NodeJS.Timeout | null = null;

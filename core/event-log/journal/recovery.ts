@@ -39,19 +39,19 @@ export type Recovered = {
 /**
  * Prepares a stream's directory for a new start:
  *
- * 1. Reads the last segments back to one with intact frames. What follows the last intact frame is a torn tail, a
- * write cut by a crash or a power cut; it is copied to `damage/` and cut. Damage between intact frames is copied too
- * and stays, for readers to skip.
+ * 1. Reads the last segments back to one with intact frames. What follows the last intact frame is a torn tail, a write
+ *    cut by a crash or a power cut; it is copied to `damage/` and cut. Damage between intact frames is copied too and
+ *    stays, for readers to skip.
  *
- * 2. Takes the highest epoch ever seen plus one, or that of this time if it is higher, and syncs it before anything
- * is cut. The sequences of the torn tail belong to an older epoch and are never reused.
+ * 2. Takes the highest epoch ever seen plus one, or that of this time if it is higher, and syncs it before anything is
+ *    cut. The sequences of the torn tail belong to an older epoch and are never reused.
  *
  * 3. Syncs the segments: a process that was killed has not.
  *
  * 4. Begins the new segment beyond every offset that a reader can have seen, lost ones included.
  *
- * A directory that was restored or is new knows neither: `record`, or else the time, supplies both. `record` also supplies the
- * newest time of what was lost.
+ * A directory that was restored or is new knows neither: `record`, or else the time, supplies both. `record` also
+ * supplies the newest time of what was lost.
  *
  * @throws Error when the epochs are used up, or when the disk rejects even the epoch file
  */
@@ -126,8 +126,8 @@ type SegmentCheck = {
 };
 
 /**
- * Makes durable what a process wrote and was killed before it could sync. Its answers are out: a power cut soon after the
- * start must not take the clicks back.
+ * Makes durable what a process wrote and was killed before it could sync. Its answers are out: a power cut soon after
+ * the start must not take the clicks back.
  */
 async function syncSegment({ path }: Segment, log: Logger): Promise<void> {
   const file = await open(path, 'r').catch(missingIsNull);

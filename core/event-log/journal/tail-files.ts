@@ -4,11 +4,13 @@ import { FIRST_CHUNK_BYTES, type SegmentBytes } from './segment-scan.ts';
 import { missingIsNull, type Segment } from './segments.ts';
 
 /**
- * A segment is assumed to be its stream's last for this long. It may have a successor by then, or be gone. A segment with a
- * successor is cut, which is noticed at once.
+ * A segment is assumed to be its stream's last for this long. It may have a successor by then, or be gone. A segment
+ * with a successor is cut, which is noticed at once.
  */
 export const LIST_MS = 1_000;
-/** A stream whose files were not listed for this long has no reader, not even a quiet one; its last segment may be gone. */
+/**
+ * A stream whose files were not listed for this long has no reader, not even a quiet one; its last segment may be gone.
+ */
 const FORGET_MS = 15_000;
 
 /** The last segment of a stream, open. */
@@ -48,8 +50,8 @@ export class TailFiles {
    * Records which segment is a stream's last.
    *
    * @param listedAt time before the listing, of `performance.now()`
-   * @returns it with its size in bytes, the time of its last write, and whether it continues the one recorded before, which a replaced journal
-   *   does not; null when it is gone
+   * @returns it with its size in bytes, the time of its last write, and whether it continues the one recorded before,
+   *   which a replaced journal does not; null when it is gone
    */
   async note(
     partition: string,

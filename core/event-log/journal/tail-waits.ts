@@ -19,9 +19,9 @@ export type TailWait = {
 type Waiter = { partition: string; offset: bigint; until: number; pollMs: number; go(): void };
 
 /**
- * The waits of consumers at the ends of streams. A reader spends nearly all of its time here, so one timer serves all of
- * them: each check reads four bytes of a file that stays open. A wait of a consumer that expects nothing soon ends when
- * the system tells of a write.
+ * The waits of consumers at the ends of streams. A reader spends nearly all of its time here, so one timer serves all
+ * of them: each check reads four bytes of a file that stays open. A wait of a consumer that expects nothing soon ends
+ * when the system tells of a write.
  */
 export class TailWaits {
   readonly #tails: TailFiles;

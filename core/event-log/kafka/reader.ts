@@ -80,7 +80,10 @@ export class KafkaReader implements EventLogReader {
     return this.#partitions;
   }
 
-  /** A partition that is paused, because much of it waits, brings nothing that would notice that another worker has its lane. */
+  /**
+   * A partition that is paused, because much of it waits, brings nothing that would notice that another worker has its
+   * lane.
+   */
   #dropUnused(): void {
     for (const [number, buffer] of this.#buffers) {
       if (!this.#fetching.has(number) || performance.now() - buffer.usedAt <= UNUSED_MS) continue;

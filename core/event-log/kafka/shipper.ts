@@ -37,7 +37,10 @@ const WRONG_SETTING_MS = 30_000;
 /** Retry interval for brokers that reject this process; their settings may change. */
 const REFUSED_MS = 3_000;
 const SAVE_STATE_MS = 500;
-/** Longest wait, before a stream moves, until workers have stored what it has sent. Then it continues, and tries again later. */
+/**
+ * Longest wait, before a stream moves, until workers have stored what it has sent. Then it continues, and tries again
+ * later.
+ */
 const MOVE_WAIT_MS = 10_000;
 const MOVE_POLL_MS = 50;
 /** Share of the journal's budget above which the journal is truncated before workers have stored its events. */
@@ -63,8 +66,8 @@ export type Shipper = {
   /** Resolves when the shipper has ended, with the error that ended it before it was stopped, if any. */
   ended: Promise<Error | null>;
   /**
-   * Truncates the journal up to what Kafka has acknowledged. Normally workers must have stored it too, since a
-   * restart of the stream counts the rest (`max_clicks`). Under pressure it goes further and saves how far. What the log has
+   * Truncates the journal up to what Kafka has acknowledged. Normally workers must have stored it too, since a restart
+   * of the stream counts the rest (`max_clicks`). Under pressure it goes further and saves how far. What the log has
    * lost is sent again.
    *
    * @param needs what workers have stored of the stream; null: not known
@@ -147,8 +150,9 @@ export function startShipper(options: ShipperOptions): Shipper {
   }
 
   /**
-   * Moves the stream to its partition where the topic has more of them now. Another lane reads that, so nothing is sent there
-   * before workers have stored all that was sent: else what comes behind in the former partition would count as a duplicate.
+   * Moves the stream to its partition where the topic has more of them now. Another lane reads that, so nothing is sent
+   * there before workers have stored all that was sent: else what comes behind in the former partition would count as a
+   * duplicate.
    *
    * @returns the producer to send with
    */

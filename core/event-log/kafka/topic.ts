@@ -7,8 +7,8 @@ export const RECORD_MAX_BYTES = 900 * 1024;
 const TOPIC_MAX_BYTES = RECORD_MAX_BYTES + 64 * 1024;
 
 /**
- * Creates the topic when it is missing, else verifies it, and raises its retention to the setting. Verifying needs no right but
- * to read it; a retention that may not be changed is logged.
+ * Creates the topic when it is missing, else verifies it, and raises its retention to the setting. Verifying needs no
+ * right but to read it; a retention that may not be changed is logged.
  *
  * @returns how many partitions it has
  * @throws {ConfigError} when the topic has fewer replicas, or smaller records, than the settings require
@@ -118,8 +118,8 @@ export async function addPartitions(admin: Admin, topic: string, count: number):
 const HOUR_MS = 3_600_000;
 
 /**
- * Raises the retention of a topic that keeps events for less than the setting: workers may be down for that long. A longer one
- * stays, since lowering it would delete events.
+ * Raises the retention of a topic that keeps events for less than the setting: workers may be down for that long. A
+ * longer one stays, since lowering it would delete events.
  */
 async function raiseRetention(admin: Admin, kafka: KafkaSettings, log: Logger): Promise<void> {
   const { topic, retentionHours } = kafka;

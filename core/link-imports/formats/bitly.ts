@@ -12,13 +12,13 @@ const LINK = ['link', 'bitlink', 'shortlink', 'id'];
 /**
  * Bitly. JSON: the pages of `GET /v4/groups/{group_guid}/bitlinks` (`links` with `id`, `link`, `custom_bitlinks`,
  * `long_url`, `title`, `tags`, `archived`; https://dev.bitly.com/api-reference/#getBitlinksByGroup, quoted in
- * https://github.com/thedevs-network/kutt/issues/382). CSV: the dashboard's export, whose columns are the same
- * fields, or Link, Custom Link and Destination URL (https://github.com/URLR/urlr-docs, migration/bitly.md), or
- * Bitlink and Long URL.
+ * https://github.com/thedevs-network/kutt/issues/382). CSV: the dashboard's export, whose columns are the same fields,
+ * or Link, Custom Link and Destination URL (https://github.com/URLR/urlr-docs, migration/bitly.md), or Bitlink and Long
+ * URL.
  *
- * Each custom back-half becomes a link, on each of its domains: those were published. Bitly serves the generated one too,
- * so it is a link where its domain is here; without a custom one it is the link. Archived links are imported, because
- * Bitly still redirects them.
+ * Each custom back-half becomes a link, on each of its domains: those were published. Bitly serves the generated one
+ * too, so it is a link where its domain is here; without a custom one it is the link. Archived links are imported,
+ * because Bitly still redirects them.
  */
 export const bitly: Format = {
   name: 'Bitly',

@@ -3,8 +3,8 @@ import { defined } from '../values.ts';
 import { jsonIn } from './null-texts.ts';
 
 /**
- * Returns rules for `geo`, the destinations by country of Dub and Sink; null: there are none. Both services ask the system
- * first, and here rules are asked before targeting: so the systems become rules too.
+ * Returns rules for `geo`, the destinations by country of Dub and Sink; null: there are none. Both services ask the
+ * system first, and here rules are asked before targeting: so the systems become rules too.
  *
  * @param systems destinations by system
  */

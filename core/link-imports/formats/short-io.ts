@@ -5,7 +5,8 @@ import type { Format } from './format.ts';
 /**
  * Short.io. JSON: `GET /api/links` (`originalURL`, `path`, `title`, `tags`, `expiresAt` in milliseconds or ISO 8601,
  * `expiredURL`, `iphoneURL`, `androidURL`, `splitURL` with `splitPercent`, `redirectType`, `utmSource`,
- * `integrationFB`, `integrationGA`, …; https://developers.short.io/reference/post_links-public). CSV: the same names as columns.
+ * `integrationFB`, `integrationGA`, …; https://developers.short.io/reference/post_links-public). CSV: the same names as
+ * columns.
  */
 export const shortIo: Format = {
   name: 'Short.io',

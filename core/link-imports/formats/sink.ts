@@ -5,9 +5,9 @@ import { countryRules } from './country-rules.ts';
 import type { Format } from './format.ts';
 
 /**
- * Sink. JSON: the dashboard's export, an object with `links` of `slug`, `url`, `comment`, `expiration` in seconds, `title`,
- * `description`, `image`, `apple`, `google`, `geo`, `redirectWithQuery`, `password` (`LinkSchema` and `ExportData` in
- * https://github.com/miantiao-me/Sink, shared/schemas/link.ts).
+ * Sink. JSON: the dashboard's export, an object with `links` of `slug`, `url`, `comment`, `expiration` in seconds,
+ * `title`, `description`, `image`, `apple`, `google`, `geo`, `redirectWithQuery`, `password` (`LinkSchema` and
+ * `ExportData` in https://github.com/miantiao-me/Sink, shared/schemas/link.ts).
  */
 export const sink: Format = {
   name: 'Sink',

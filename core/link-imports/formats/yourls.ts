@@ -4,10 +4,10 @@ import type { Format } from './format.ts';
 
 /**
  * YOURLS. Either the table `yourls_url` as CSV (keyword, url, title, timestamp, ip, clicks; defined in
- * https://github.com/YOURLS/YOURLS, includes/functions-install.php), or the export of the plugin YOURLS Import
- * Export: source, target, hits, with the keyword between slashes (fileio/csv.php in
- * https://github.com/GautamGupta/YOURLS-Import-Export). JSON: `yourls-api.php?action=stats&format=json`, whose `links` have
- * `shorturl`, `url` and `title` (`yourls_get_stats` in includes/functions.php).
+ * https://github.com/YOURLS/YOURLS, includes/functions-install.php), or the export of the plugin YOURLS Import Export:
+ * source, target, hits, with the keyword between slashes (fileio/csv.php in
+ * https://github.com/GautamGupta/YOURLS-Import-Export). JSON: `yourls-api.php?action=stats&format=json`, whose `links`
+ * have `shorturl`, `url` and `title` (`yourls_get_stats` in includes/functions.php).
  */
 export const yourls: Format = {
   name: 'YOURLS',

@@ -6,8 +6,8 @@ import { slugOfUrl } from '../values.ts';
 import { SLUGS } from './link-names.ts';
 
 /**
- * The host that a row names for its link, in lower-case ASCII, and the file's name of the column. Null: the row names its
- * domain by an id of the other service.
+ * The host that a row names for its link, in lower-case ASCII, and the file's name of the column. Null: the row names
+ * its domain by an id of the other service.
  */
 export type RowHost = { column: string; host: string | null };
 

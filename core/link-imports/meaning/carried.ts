@@ -13,7 +13,10 @@ const TEXT_LIMIT = 100;
 const FOLDER_LIMIT = 100;
 const UTM = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'];
 
-/** Returns what a row of any format has beside its link, under the names of a create. The format's own fields come first. */
+/**
+ * Returns what a row of any format has beside its link, under the names of a create. The format's own fields come
+ * first.
+ */
 export function carriedOf(
   row: SourceRow,
   { metadata, destination_url: destination }: Record<string, unknown>,
@@ -31,7 +34,9 @@ export function carriedOf(
   };
 }
 
-/** UTM parameters, which other services store beside the destination and in it: it stays as it was where it has them. */
+/**
+ * UTM parameters, which other services store beside the destination and in it: it stays as it was where it has them.
+ */
 function utmOf(row: SourceRow, destination: unknown): Record<string, unknown> {
   const given = UTM.flatMap((name) => {
     const text = textOf(row, name.replace('_', ''));

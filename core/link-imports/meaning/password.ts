@@ -59,8 +59,8 @@ const WORDS = [
 /** Short words for it, which count where they are a word of a name: `has_pw`, `linkPw`. */
 const SHORT_WORDS = ['pw', 'psw', 'mdp', 'sifre', 'geslo', 'haslo'];
 /**
- * `pass` and `pin`, which mean other things too (`pass_through`, `pinned`): they count among these words alone, also where
- * nothing separates them.
+ * `pass` and `pin`, which mean other things too (`pass_through`, `pinned`): they count among these words alone, also
+ * where nothing separates them.
  */
 const AMONG =
   /^(?:has|have|with|requires?|needs?|uses?|is(?=pass|pw)|link|short|url|page|access|visitors?|guest|share|view|the|my|custom|secret)*(pass|pin|pw)(?:protect(?:ed|ion|s)?|required|needed|enabled|active|set|is|hash(?:ed)?|salt|hint|code|value|text|clear|plain|raw|link|s(?=$))*$/;
@@ -123,7 +123,8 @@ const SEVERAL = 'the row has several passwords, which differ';
 /**
  * Returns the password of a row's link, whatever its column is called; null: there is none.
  *
- * @throws {RowProblem} when the file only mentions a password, or it can't be read: without it anyone could follow the link
+ * @throws {RowProblem} when the file only mentions a password, or it can't be read: without it anyone could follow the
+ *   link
  */
 export function passwordOf(row: SourceRow): RowPassword | null {
   const found: RowPassword[] = [];

@@ -121,8 +121,8 @@ function endOf(row: SourceRow): Found | null {
 }
 
 /**
- * Returns the columns of such names: those of the row first, then those in its objects, by their own name or their path,
- * as in `meta.validUntil` and `expiration: { date }`.
+ * Returns the columns of such names: those of the row first, then those in its objects, by their own name or their
+ * path, as in `meta.validUntil` and `expiration: { date }`.
  *
  * @param around the names of objects in which they may be
  */

@@ -1,11 +1,11 @@
 import type { ReferralFormat } from '../format.ts';
 
 /**
- * FirstPromoter. Its API's objects (https://docs.firstpromoter.com/api-reference-v2): a promoter has `id`, `cust_id` (the
- * id in your product), `email`, `name`, `ref_token`, `coupon`, `paypal_email`; a referral `id`, `uid` (the id in your
- * product), `email`, `created_at`; a commission `id`, `status` (`pending`, `approved`, `denied`), `amount`, `is_paid`,
- * `unit` (`cash`, or credits and discounts), `created_at`. The lists were also read in https://github.com/dubinc/dub,
- * apps/web/lib/firstpromoter/schemas.ts. `ref_id` is the code of version 1
+ * FirstPromoter. Its API's objects (https://docs.firstpromoter.com/api-reference-v2): a promoter has `id`, `cust_id`
+ * (the id in your product), `email`, `name`, `ref_token`, `coupon`, `paypal_email`; a referral `id`, `uid` (the id in
+ * your product), `email`, `created_at`; a commission `id`, `status` (`pending`, `approved`, `denied`), `amount`,
+ * `is_paid`, `unit` (`cash`, or credits and discounts), `created_at`. The lists were also read in
+ * https://github.com/dubinc/dub, apps/web/lib/firstpromoter/schemas.ts. `ref_id` is the code of version 1
  * (https://docs.firstpromoter.com/script-docs/concepts).
  *
  * The columns of its CSV (https://docs.firstpromoter.com, `GET /commissions/export`) are not documented: `promoter_id`,

@@ -1,10 +1,10 @@
 import type { ReferralFormat } from '../format.ts';
 
 /**
- * Tolt. Its API's objects (https://docs.tolt.com: partners, customers, commissions, links): a partner has `id`, `email`,
- * `first_name`, `last_name`, `status`; a link `param`, `value`; a customer `customer_id` (the id in your product),
- * `email`, `created_at`; a commission `id`, `amount` (text, in cents), `status`, `created_at`. The field lists were also
- * read in https://github.com/dubinc/dub, apps/web/lib/tolt/schemas.ts.
+ * Tolt. Its API's objects (https://docs.tolt.com: partners, customers, commissions, links): a partner has `id`,
+ * `email`, `first_name`, `last_name`, `status`; a link `param`, `value`; a customer `customer_id` (the id in your
+ * product), `email`, `created_at`; a commission `id`, `amount` (text, in cents), `status`, `created_at`. The field
+ * lists were also read in https://github.com/dubinc/dub, apps/web/lib/tolt/schemas.ts.
  *
  * The columns of the dashboard's CSV are not documented: `partner_id`, `partner_email`, `link`, `promotion_code`,
  * `paypal_email` and `paid_at` are the fields in plain spelling.

@@ -14,8 +14,8 @@ import { LINKS_FILE, removeUnfinished, UNFINISHED } from './paths.ts';
  * The whole link table in a SQLite file. One thread writes it ({@link createLinksFile}, {@link openLinksFile}); others
  * read what it has committed ({@link openLinksReader}).
  *
- * An `exclusive` reader locks all other connections out. It needs no `-shm` file, which a full volume has no room for, so
- * that a start can read the table there.
+ * An `exclusive` reader locks all other connections out. It needs no `-shm` file, which a full volume has no room for,
+ * so that a start can read the table there.
  */
 export type LinksFile = {
   /** PostgreSQL's state at the last commit; null for a new file. */

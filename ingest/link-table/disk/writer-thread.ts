@@ -14,7 +14,9 @@ const data = workerData as WriterData;
 const port = parentPort;
 if (!port) throw new Error('the links’ file must be written on a thread of its own');
 
-/** A file that the disk refused is tried again after this long, by the next thread. A damaged one is replaced at once. */
+/**
+ * A file that the disk refused is tried again after this long, by the next thread. A damaged one is replaced at once.
+ */
 const RETRY_MS = 10 * 60_000;
 /** Rows of a page. Where memory holds all links, the redirects' thread applies a page in one turn of the event loop. */
 const PAGE = data.memoryHoldsAll ? 500 : 2_000;

@@ -67,8 +67,8 @@ const WINDOW = 30 * DAY;
 const TEST_TIME = 3_600_000;
 
 /**
- * Moves a time from where a window may begin to before it: the page and the test read their windows one after the other,
- * and must count the same.
+ * Moves a time from where a window may begin to before it: the page and the test read their windows one after the
+ * other, and must count the same.
  */
 const beforeWindows = (at: number, now: number): number =>
   at > now - WINDOW - 60_000 && at < now - WINDOW + TEST_TIME ? at - TEST_TIME - 60_000 : at;

@@ -188,7 +188,8 @@ test('a file that is not a list of links creates nothing and says why', LONG, as
   expect((await links()).total).toBe(total);
   await choose(page, 'columns.csv', csv([',,', '"",,""']));
   await page.getByText('The file has no rows.').waitFor();
-  // The page stays usable: a good file after a wrong one. Rows without a value, as spreadsheets leave them, are skipped.
+  // The page stays usable: a good file after a wrong one. Rows without a value, as spreadsheets leave them, are
+  // skipped.
   await choose(page, 'good.csv', csv([row('after-all'), ',,', '"",,""', '']));
   await check(page, '1 row');
   await page.getByRole('button', { name: 'Import 1 row', exact: true }).click();

@@ -20,8 +20,8 @@ const to = (slug: string) => `https://shop.example/${slug}`;
 const PHONE_TARGET = 'https://apps.apple.com/app/id1';
 
 /**
- * The n-th link as `GET /api/links` of Short.io lists it (https://developers.short.io/reference), with the passwords that its
- * owner added by hand: two thirds on one domain, the others on another one.
+ * The n-th link as `GET /api/links` of Short.io lists it (https://developers.short.io/reference), with the passwords
+ * that its owner added by hand: two thirds on one domain, the others on another one.
  */
 function shortIoLink(n: number) {
   const host = n % 3 === 0 ? WAITING : PROVEN;

@@ -14,8 +14,9 @@ inChromium(async () => {
 
 /**
  * Runs in the page: what each element of a part looks like. Pixels would differ between machines, whose fonts differ;
- * colors, spaces and borders do not, nor do heights whose line height is a number. Widths depend on fonts and are left out.
- * Icons and the chart are one element each. A change that is meant: `npx vitest run test/browser/console/parts.test.ts -u`.
+ * colors, spaces and borders do not, nor do heights whose line height is a number. Widths depend on fonts and are left
+ * out. Icons and the chart are one element each. A change that is meant:
+ * `npx vitest run test/browser/console/parts.test.ts -u`.
  */
 const LOOKS = `(() => {
   const shown = (color) => (/^rgba\\(.*, 0\\)$/.test(color) ? '-' : color.replaceAll(' ', ''));
@@ -49,8 +50,8 @@ const LOOKS = `(() => {
 })()`;
 
 /**
- * Runs in the page: the rings of all controls with the focus of the keyboard. Where a control is not seen, what stands for it
- * has the ring.
+ * Runs in the page: the rings of all controls with the focus of the keyboard. Where a control is not seen, what stands
+ * for it has the ring.
  */
 const RINGS = `(() => {
   const ringOf = (one) => {

@@ -15,5 +15,8 @@ const EVENTS: Record<Provider, (told: Told) => SentEvent[]> = {
   shopify: shopifyEvents,
 };
 
-/** Returns a story in the events of its provider, with their own object shapes. Amounts have no tax, so that all of them earns. */
+/**
+ * Returns a story in the events of its provider, with their own object shapes. Amounts have no tax, so that all of them
+ * earns.
+ */
 export const eventsOf = (told: Told): SentEvent[] => EVENTS[told.provider](told);

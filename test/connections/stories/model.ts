@@ -1,10 +1,10 @@
 import type { Provider } from '../../../core/connections/providers.ts';
 
 /**
- * What the stories of one customer must come to, written from the contract alone: one payment is one purchase, a customer
- * whom anything has named is the same buyer in later payments, a coupon's order is its owner's unless metadata or a tie name
- * a buyer, the first paid invoice is the first sale, and only what is still refunded counts. Amounts are cents; a referrer
- * earns 20 percent.
+ * What the stories of one customer must come to, written from the contract alone: one payment is one purchase, a
+ * customer whom anything has named is the same buyer in later payments, a coupon's order is its owner's unless metadata
+ * or a tie name a buyer, the first paid invoice is the first sale, and only what is still refunded counts. Amounts are
+ * cents; a referrer earns 20 percent.
  */
 
 /** One payment of the customer, in the order of their times. */
@@ -70,7 +70,11 @@ export const CAN: Record<
   shopify: { tie: false, coupon: false, dispute: false, trial: false, renewal: false },
 };
 
-/** Returns the purchases of a story, in the order of their times. @param isAssigned one without a referrer was assigned */
+/**
+ * Returns the purchases of a story, in the order of their times.
+ *
+ * @param isAssigned one without a referrer was assigned
+ */
 export function expectedOf(
   { provider, tie, isFirstSaleOnly, isOwnReferrer, hasTrial, trialEmail, payments, currency }: Story,
   isAssigned = false,
@@ -84,7 +88,8 @@ export function expectedOf(
   const haveEarned = new Set<Expected['referrer']>();
   return payments.map((one, index) => {
     const isNamed = one.isNamed || isTied;
-    // An assignment ties the customer: it comes before an email and an earlier purchase, and a coupon of the same owner.
+    // An assignment ties the customer: it comes before an email and an earlier purchase, and a coupon of the same
+    // owner.
     const untied = one.hasCoupon || isAssigned ? 'r2' : (earlier ?? (emailOf(one) === 'own' ? 'r' : null));
     const known = isNamed ? 'r' : untied;
     const refunded = refundedOf(one);

@@ -50,8 +50,8 @@ export function useApi<T>(
 }
 
 /**
- * A mutation whose function is that of the last render. TanStack takes new options in an effect, which may run after the
- * press that follows the last typed character: the sign-in sent a password without it.
+ * A mutation whose function is that of the last render. TanStack takes new options in an effect, which may run after
+ * the press that follows the last typed character: the sign-in sent a password without it.
  */
 export function useLatestMutation<Sent, Got>(
   options: UseMutationOptions<Got, unknown, Sent>,

@@ -22,7 +22,9 @@ import { breakdownBody, type Result, type Row, useAnalytics, useSource } from '.
 import { useView } from './use-view.ts';
 import { isChosen } from './view.ts';
 
-/** Dimensions whose values are sites or channels: their rows begin with a letter, where others have a flag or nothing. */
+/**
+ * Dimensions whose values are sites or channels: their rows begin with a letter, where others have a flag or nothing.
+ */
 const MARKED: ReadonlySet<string> = new Set(['referer_host', 'channel', 'domain']);
 
 /**

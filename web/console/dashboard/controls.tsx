@@ -20,8 +20,8 @@ const SHARE = lazyPage<{ close: () => void }>(() => import('./share-dialog.tsx')
 type Dialog = { kind: 'filter'; filter: Filter | null } | { kind: 'views' } | { kind: 'share' };
 
 /**
- * The page's title with its period, comparison, filters and actions in one bar. Where there is no room, one button opens
- * all but the period.
+ * The page's title with its period, comparison, filters and actions in one bar. Where there is no room, one button
+ * opens all but the period.
  */
 export function Controls({ title }: { title: string }) {
   const { view } = useView();

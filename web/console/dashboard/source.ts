@@ -133,7 +133,8 @@ const MOST_COUNTRIES = 300;
 /**
  * The query behind a list of values, or behind the map.
  *
- * @param options.metrics left out: those that a list on the page shows. Visitors and orders take most of a query's time.
+ * @param options.metrics left out: those that a list on the page shows. Visitors and orders take most of a query's
+ *   time.
  */
 export function breakdownBody(
   view: View,

@@ -110,7 +110,9 @@ function lengthOf(window: DashboardWindow): number {
   return Date.parse(window.to) - Date.parse(window.from) + DAY_MS;
 }
 
-/** Shortest and longest window of a bucket's size: at least two buckets, and at most what one page shows. Milliseconds. */
+/**
+ * Shortest and longest window of a bucket's size: at least two buckets, and at most what one page shows. Milliseconds.
+ */
 const FITS: Record<TimeUnit, [least: number, most: number]> = {
   minute: [0, 12 * HOUR_MS],
   hour: [2 * HOUR_MS, 31 * DAY_MS],

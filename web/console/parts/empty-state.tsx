@@ -7,7 +7,9 @@ type Props = {
   title: string;
   children?: ReactNode;
   action?: ReactNode;
-  /** What the page will look like, of a page without any data: rows with their cells. It leads to the page's guide too. */
+  /**
+   * What the page will look like, of a page without any data: rows with their cells. It leads to the page's guide too.
+   */
   example?: readonly (readonly string[])[];
 };
 

@@ -15,7 +15,8 @@ type Props = {
 };
 
 /**
- * Asks before unsaved changes are lost by a link, the back button or signing out. For closing the tab, the browser asks.
+ * Asks before unsaved changes are lost by a link, the back button or signing out. For closing the tab, the browser
+ * asks.
  */
 export function LeaveGuard({
   active,

@@ -4,8 +4,8 @@ import { type RefObject, useEffect, useRef } from 'react';
 const MOVES = ['pushState', 'replaceState', 'popstate'];
 
 /**
- * Scrolls a new page to its top, and focuses its content if the focused element is gone. Back and forward keep the scroll
- * position.
+ * Scrolls a new page to its top, and focuses its content if the focused element is gone. Back and forward keep the
+ * scroll position.
  *
  * @param main the element around the page
  * @param location the page's path

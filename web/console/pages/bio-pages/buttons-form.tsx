@@ -115,8 +115,8 @@ export function ButtonsForm({ draft, change, wrong, page }: PartProps & { page: 
 }
 
 /**
- * After the next render, focuses the first element that one of the selectors finds. A layout effect: a passive one of the
- * render before may still be pending, and would run before the elements have moved.
+ * After the next render, focuses the first element that one of the selectors finds. A layout effect: a passive one of
+ * the render before may still be pending, and would run before the elements have moved.
  *
  * @param within root of the search
  */

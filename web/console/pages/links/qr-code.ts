@@ -51,7 +51,8 @@ export const svgUrl = (svg: string) => `data:image/svg+xml,${encodeURIComponent(
 /**
  * The SVG of a code as PNG; modules are whole pixels wide.
  *
- * @param logo data URL of its image, drawn by itself: Safari draws an SVG before the images inside it have loaded (niklasvh/html2canvas#1941)
+ * @param logo data URL of its image, drawn by itself: Safari draws an SVG before the images inside it have loaded
+ *   (niklasvh/html2canvas#1941)
  */
 export async function qrPng(svg: string, modules: QrModules, logo: string | null): Promise<Blob> {
   const width = modules.length + 2 * QUIET_ZONE;

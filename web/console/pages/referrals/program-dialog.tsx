@@ -20,8 +20,8 @@ type Props = {
 };
 
 /**
- * Creates a program in steps, or edits one, with the API's errors at their fields. What is left out of a new one has the
- * API's default, so it can be created from each step.
+ * Creates a program in steps, or edits one, with the API's errors at their fields. What is left out of a new one has
+ * the API's default, so it can be created from each step.
  */
 export function ProgramDialog({ program, close, made = close }: Props) {
   const { workspace } = useSession();

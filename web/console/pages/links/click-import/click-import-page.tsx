@@ -32,7 +32,10 @@ const FILE_LIMIT = 64 * 1_048_576;
 
 type Sent = { file: File; isCheck: boolean };
 
-/** Imports the history of clicks, or of orders, from another service's export. A check says first what the import will do. */
+/**
+ * Imports the history of clicks, or of orders, from another service's export. A check says first what the import will
+ * do.
+ */
 export default function ClickImportPage() {
   const { can } = useSession();
   const queries = useQueryClient();

@@ -17,7 +17,11 @@ const REFRESH = 5_000;
 
 const isLeaving = ({ undone_at, removed_at }: PastImport) => undone_at !== null && removed_at === null;
 
-/** The imports of the workspace, each with its undo. Nothing while there is none. @param onUndone what was said of a file may no longer hold */
+/**
+ * The imports of the workspace, each with its undo. Nothing while there is none.
+ *
+ * @param onUndone what was said of a file may no longer hold
+ */
 export function PastImports({ onUndone }: { onUndone: () => void }) {
   const imports = useApi<Imports>(
     '/clicks/imports',

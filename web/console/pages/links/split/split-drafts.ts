@@ -51,7 +51,9 @@ export function splitDraft({ split, split_ends_at, split_goal, split_winner }: R
   };
 }
 
-/** The split's fields as the API takes them. Text that is not a number or an instant is sent as typed, for its error. */
+/**
+ * The split's fields as the API takes them. Text that is not a number or an instant is sent as typed, for its error.
+ */
 export function splitBody({ variants, ends_at, goal }: SplitDraft): Record<string, unknown> {
   const isSet = variants.length > 0;
   const ends = new Date(ends_at);
