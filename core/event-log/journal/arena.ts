@@ -1,6 +1,6 @@
 /**
- * Memory that is handed out in pieces and taken back as a whole, for a reader that is done with one read before the
- * next. Buffers lie outside the heap, and V8 collects the whole heap for each 64 MiB of them.
+ * Hands out memory in pieces and reuses all of it at once, for a reader that is done with one read before the next. New
+ * buffers would be costly: they lie outside the heap, and V8 collects the whole heap for each 64 MiB of them.
  */
 export class Arena {
   readonly #bytes: Buffer;

@@ -12,7 +12,7 @@ export type ClockWatchOptions = {
   owed: ClockCorrection | null;
   nextSequence: () => bigint;
   resetAsked: () => Promise<boolean>;
-  /** Writes the events that wait. A rejected batch gives its sequences to later events. */
+  /** Writes the pending events. Later events get the sequences of a rejected batch. */
   flush: () => void;
   /** Stores the correction, so that it is owed after a restart too. @throws when the disk rejects it */
   keepOwed: (correction: ClockCorrection) => void;
@@ -29,8 +29,8 @@ export type ClockWatchOptions = {
  *
  *     ahead ── stored beside the log ──▶ owed ── written into the log, synced ──▶ right
  *
- * The stream's time goes back once the correction is stored, so that a restart still owes it. One that the log rejects
- * is written again with the next event. The time does not go back a second time before that.
+ * The stream's time is set back once the correction is stored, so a restart still owes the correction. A correction
+ * that the log rejects is written again with the next event. Until then, the time is not set back a second time.
  */
 export class ClockWatch {
   readonly #options: ClockWatchOptions;

@@ -39,7 +39,7 @@ const FILE_NAME = 'epoch';
 const MAGIC = 0x31454c48;
 const SLOT_BYTES = 512;
 const RECORD_BYTES = 36;
-// The jump and the correction have a checksum each, so a record without one is valid.
+// The jump and the correction each have a checksum of their own: a record without them is valid.
 const JUMP_AT = 64;
 const JUMP_END = JUMP_AT + 28;
 const OWED_AT = 96;

@@ -142,7 +142,7 @@ describe('kill -9 of the writing process', () => {
 describe('a reader beside a writer in another process', () => {
   test.each([5, 0])('sees every event once and in order as it is written (sync %d ms)', async (syncMs) => {
     const total = 15_000;
-    // Read from before the writer begins, over many small segments, and truncated behind the reads.
+    // The reader starts before the writer, reads across many small segments, and truncates what it has read.
     const reader = new JournalReader(dataDir);
     const { written, ended } = await startAppender(NODE, [dataDir, 'live', syncMs, 8 * MEBIBYTE, total]);
     const seen: string[] = [];

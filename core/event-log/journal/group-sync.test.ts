@@ -66,7 +66,7 @@ describe('group sync', () => {
     sync.written(file);
     vi.advanceTimersByTime(5);
     vi.useRealTimers();
-    // One for both: the lazy write had none in that second.
+    // One sync covers both writes: the lazy one caused none during that second.
     await expect.poll(syncs).toBe(2);
     sync.writtenLazily(file);
     await sync.drain();

@@ -22,8 +22,8 @@ export type GroupSyncOptions = {
 };
 
 /**
- * A faster disk is synced on the event loop, because handing the sync to a thread takes as long (`bench/journal.ts`).
- * A disk that turns slow delays the loop once.
+ * A disk whose last sync took less is synced on the event loop, because handing the sync to a thread takes as long
+ * (`bench/journal.ts`). A disk that turns slow delays the loop once.
  */
 const QUICK_MS = 1;
 
@@ -43,8 +43,8 @@ export class GroupSync {
   #finished: SegmentFile[] = [];
   #waiting: Waiting[] = [];
   /**
-   * Segments that could not be synced. The kernel takes their pages for clean, so a later sync succeeds although they
-   * are lost: what was written there meanwhile is lost too.
+   * Segments whose sync failed. The kernel marks their pages as clean, so a later sync succeeds although they are lost.
+   * Everything written there since is lost too.
    */
   readonly #failed = new WeakSet<SegmentFile>();
   #timer: NodeJS.Timeout | null = null;
@@ -121,7 +121,7 @@ export class GroupSync {
       this.#running = false;
       this.#settle(waiting);
       for (const resolve of this.#idle.splice(0)) resolve();
-      // A timer that is still armed will start its own group; one that fired during this sync has not.
+      // A timer that is still armed starts the next group later. One that fired during this sync started none.
       if ((!this.#timer && !this.#lazyTimer) || this.#finished.length > 0 || this.#waiting.length > 0)
         this.#start();
     });

@@ -8,7 +8,7 @@ let directory: string;
 let beats: number;
 let heartbeats: Heartbeats;
 beforeEach(() => {
-  // Not the timers of the system's notifications.
+  // The timers that file notifications use stay real.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
   directory = mkdtempSync(join(tmpdir(), 'hoplog-beats-'));
   beats = 0;

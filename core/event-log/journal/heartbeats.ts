@@ -13,14 +13,14 @@ const QUICK_BEATS = 12;
 const REQUEST_FILE = 'heartbeats-wanted';
 
 /**
- * Requests quick heartbeats from the writer of a stream, for three seconds. Without effect on a writer that does not
- * rest, and where the stream is gone.
+ * Requests quick heartbeats from the writer of a stream, for three seconds. Has no effect on a writer that does not
+ * rest, or when the stream is gone.
  */
 export function requestHeartbeats(directory: string): void {
   try {
     writeFileSync(join(directory, REQUEST_FILE), '1', { flag: 'r+' });
   } catch {
-    // Its writer is of an earlier version, or the disk is broken: it does not rest.
+    // The writer has an earlier version, or the disk is broken. In both cases the writer does not rest.
   }
 }
 

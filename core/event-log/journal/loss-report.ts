@@ -2,7 +2,7 @@ import type { Logger } from '../../tier/log.ts';
 import type { Loss } from '../port.ts';
 import type { LossCause } from './metrics.ts';
 
-/** Causes that last, by what people call them. */
+/** Names of the lasting causes, for log messages and readiness. */
 const REASONS = {
   budget: 'journal budget used up',
   disk_full: 'disk full',
@@ -12,7 +12,7 @@ const REASONS = {
 type LastingCause = keyof typeof REASONS;
 
 const LOG_EVERY_MS = 60_000;
-/** A heartbeat may fit where events do not: alone, it ends a loss only after this time without a refusal. */
+/** Heartbeats alone end a loss only after this time without a refusal: one may fit where an event does not. */
 const CALM_MS = 10_000;
 
 /** Follows a loss of events from its first to its last, and logs it once a minute, not for each event. */

@@ -24,7 +24,7 @@ export type JournalMetrics = ReturnType<typeof createJournalMetrics>;
  *
  * @param fill returns the fraction of the disk budget in use
  * @param ahead returns how far the stream's time is ahead of the wall clock, in microseconds
- * @param directory of the journal, whose volume is watched; left out: none
+ * @param directory the journal's directory, whose volume is measured; left out: no volume is measured
  */
 export function createJournalMetrics(
   registry: Registry,

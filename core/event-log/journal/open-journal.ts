@@ -29,10 +29,7 @@ export type JournalOptions = {
    * id when the outcome is unknown, or with its former ordinal when PostgreSQL has lost the stream.
    */
   register: (streamId: string, former: number | null) => Promise<NewStream>;
-  /**
-   * Returns what PostgreSQL knows of the stream, at each start. A failure counts as no knowledge, as does leaving it
-   * out.
-   */
+  /** Returns what PostgreSQL knows of the stream, at each start. When it fails or is left out, nothing is known. */
   recorded?: (streamId: string) => Promise<StreamRecord>;
   /** Returns whether an operator wants the time set back. Called every two seconds while the stream's time is ahead. */
   isClockResetRequested?: (streamId: string) => Promise<boolean>;
@@ -109,8 +106,8 @@ function makeDirectory(directory: string): void {
  * - when the stream was retired: the watermark has passed it, and pollers would miss its events. Its journal is
  *   delivered under the old identity.
  *
- * A stream that PostgreSQL does not know, after a restore from an older backup, is registered again under its id:
- * workers would set its events aside.
+ * A stream that PostgreSQL does not know, after a restore from an older backup, is registered again under its id.
+ * Otherwise workers would set its events aside.
  *
  * The id is chosen and synced before it is registered, so a start that fails in between leaves no second stream. A
  * stream without a writer would hold the watermark.

@@ -6,8 +6,9 @@ import { listSegments, missingIsNull, type Segment, streamDirectory } from './se
 const READ_BYTES = 4 * 1024 * 1024;
 
 /**
- * Yields a stream's own batches with events beyond `afterSequence`, from its journal. With the stream's high-water
- * mark these are the batches that no consumer has stored. The first one may begin at or before it. Damage is skipped.
+ * Yields the batches of a stream's journal that hold events beyond `afterSequence`. Beyond the stream's high-water
+ * mark, these are the events that no consumer has stored. The first batch may also hold events up to `afterSequence`.
+ * Damage is skipped.
  *
  * @param dataDir the deployment's data directory
  * @param afterSequence -1 for everything

@@ -77,7 +77,7 @@ describe('reading a journal', () => {
       }
       await again.close();
       expect(Buffer.concat(payloads).equals(Buffer.concat(whole)), String(arenaBytes)).toBe(true);
-      // What exceeds it has memory of its own.
+      // A batch that exceeds the arena has memory of its own.
       expect(memory.size === 1, String(arenaBytes)).toBe(arenaBytes === 1 << 20);
     }
   });

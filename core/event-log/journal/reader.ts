@@ -21,7 +21,7 @@ import { TailWaits } from './tail-waits.ts';
  * there would delay it until the segment is full.
  */
 const SEARCH_AFTER_MS = 1000;
-/** The same in a file that is not written to. Longer than a stream without events pauses. */
+/** The same for a file that is not written to. Longer than the pauses between heartbeats of a stream without events. */
 const SEARCH_UNWRITTEN_AFTER_MS = 15_000;
 
 type ReadResult = Awaited<ReturnType<EventLogReader['read']>>;
@@ -141,11 +141,11 @@ export class JournalReader implements EventLogReader {
     partition: string,
   ): Promise<{ segments: Segment[]; last: { tail: Tail; size: number; modifiedMs: number } | null }> {
     const listedAt = performance.now();
-    // Not in the pool's threads: an idle reader lists each second, and each call would wake a thread and this one.
+    // Synchronous: an idle reader lists each second, and a call in the thread pool would wake two threads.
     const segments = ifExists(() => this.#listSegments(this.#directory(partition)));
     const last = await this.#tails.note(partition, segments.at(-1), listedAt);
     const end = this.#ends.get(partition) ?? 0n;
-    // Otherwise the note is about an earlier journal of this name.
+    // When false, the known end belongs to an earlier journal of this name.
     const isOfThis = last?.continues && end <= last.tail.start + BigInt(last.size);
     if (!isOfThis) this.#ends.delete(partition);
     return { segments, last };

@@ -129,7 +129,7 @@ describe('a tail torn at any byte of the last batch', () => {
 describe('damage inside a segment', () => {
   test('is reported with its bytes and skipped; the batches on both sides are read', async () => {
     const { batches, path, bytes } = await crashedJournal(6);
-    // Not a heartbeat's, which is shorter than what is damaged.
+    // The batch is not a heartbeat's, which would be shorter than the damage.
     const hit = batches.slice(2).find(({ payload }) => Buffer.from(payload).includes('newsletter'));
     if (!hit) throw new Error('no batch');
     bytes.writeUInt8(bytes.readUInt8(Number(hit.offset) + 100) ^ 1, Number(hit.offset) + 100);
@@ -237,7 +237,7 @@ describe('a power cut', () => {
     await appendClicks(writer, ['synced']);
     cpSync(dataDir, `${dataDir}-before`, { recursive: true });
     await appendClicks(writer, ['never synced']);
-    const { nextOffset } = await readJournal(dataDir); // a consumer has gone on, and keeps that in Postgres
+    const { nextOffset } = await readJournal(dataDir); // a consumer has read on and saved its offset in PostgreSQL
     await writer.close();
     rmSync(dataDir, { recursive: true });
     cpSync(`${dataDir}-before`, dataDir, { recursive: true });

@@ -20,7 +20,10 @@ import { type ClockCorrection, correctedTime, type FollowedJump } from './stream
 
 /** Logical offsets that a start skips, so that none that a reader has seen is reused. */
 const GAP_BYTES = 64n * 1024n * 1024n;
-/** Offsets of a minute, where a start can ask nobody: a gigabyte a second. At most 2^59 in all. */
+/**
+ * Offsets that a start adds for each minute of the clock while PostgreSQL does not respond: a gigabyte a second. At
+ * most 2^59 in all.
+ */
 const BYTES_A_MINUTE = 64n * 1024n * 1024n * 1024n;
 
 /** Where a start continues. */
@@ -46,12 +49,12 @@ export type Recovered = {
  * 2. Takes the highest epoch ever seen plus one, or that of this time if it is higher, and syncs it before anything is
  *    cut. The sequences of the torn tail belong to an older epoch and are never reused.
  *
- * 3. Syncs the segments: a process that was killed has not.
+ * 3. Syncs the segments: a killed process did not.
  *
  * 4. Begins the new segment beyond every offset that a reader can have seen, lost ones included.
  *
- * A directory that was restored or is new knows neither: `record`, or else the time, supplies both. `record` also
- * supplies the newest time of what was lost.
+ * A new or restored directory knows neither the epoch nor the offset: `record`, or else the time, supplies both.
+ * `record` also supplies the newest time of what was lost.
  *
  * @throws Error when the epochs are used up, or when the disk rejects even the epoch file
  */
@@ -91,22 +94,23 @@ export async function recover(
   return { epoch, start, lastTs, jump, owed, damagedBytes: found.damagedBytes };
 }
 
-/** The stream continues from corrected times, also where the correction is not in the log yet. */
+/** Returns the stream's last time, corrected even where the correction is not in the log yet. */
 function lastTimeOf({ lastSequence: sequence, lastTs: ts }: SegmentCheck, owed?: ClockCorrection | null) {
   return owed ? correctedTime(owed, { sequence, ts }) : ts;
 }
 
 /**
- * Returns the time of the newest event that workers have stored and the journal has lost, as heartbeats in a power cut;
- * 0 when there is none. The watermark may have passed it, so a clock that is behind must not start before it.
+ * Returns the time of the newest event that workers have stored and the journal has lost, such as a heartbeat lost in a
+ * power cut; 0 when there is none. The watermark may have passed it, so a clock that is behind must not start before
+ * it.
  */
 function newestOfLost({ state, stored, visibleBefore }: StreamRecord, lastSequence: bigint): number {
   return state === 'active' && stored > lastSequence ? Math.max(0, visibleBefore - 1) : 0;
 }
 
 /**
- * Restores prepared files that were renamed just before a power cut: the rename is lost, the frames are not. When
- * their segment exists, they have none: the writer made that segment without waiting.
+ * Restores prepared files that were renamed just before a power cut: the rename is lost, the frames are not. A prepared
+ * file whose segment exists has no frames: the writer made that segment without waiting for the file.
  */
 function adoptPrepared(directory: string): void {
   rmSync(join(directory, 'preparing'), { force: true });
@@ -126,8 +130,8 @@ type SegmentCheck = {
 };
 
 /**
- * Makes durable what a process wrote and was killed before it could sync. Its answers are out: a power cut soon after
- * the start must not take the clicks back.
+ * Syncs what a killed process wrote and did not sync. Its responses were sent, so a power cut soon after the start must
+ * not lose the clicks.
  */
 async function syncSegment({ path }: Segment, log: Logger): Promise<void> {
   const file = await open(path, 'r').catch(missingIsNull);
@@ -140,7 +144,7 @@ async function syncSegment({ path }: Segment, log: Logger): Promise<void> {
   }
 }
 
-/** A worker may truncate the log meanwhile: a segment that is gone has nothing. */
+/** Checks a segment. A worker may truncate the log meanwhile: a segment that is gone has nothing. */
 async function checkSegment(segment: Segment): Promise<SegmentCheck> {
   const file = await open(segment.path, 'r').catch(missingIsNull);
   if (!file) return nothingFound();

@@ -28,18 +28,18 @@ export type SegmentFile = {
   blocksEnd: number;
 };
 
-/** Unit in which file systems read and write. A smaller block of theirs fits into it. */
+/** Unit in which file systems read and write. It holds a whole number of smaller blocks. */
 const BLOCK_BYTES = 4096;
 const ZEROS = Buffer.alloc(BLOCK_BYTES);
 
 /**
- * Written at once while a file is filled with rests. Larger writes hold up the system, and other processes on the
+ * Bytes of one write while a file is filled with pauses. Larger writes block the system, and other processes on the
  * core, for milliseconds.
  */
 const FILL_BYTES = 256 * 1024;
-/** Written at once while a file is filled without rests. */
+/** Bytes of one write while a file is filled without pauses. */
 const HASTY_FILL_BYTES = 1024 * 1024;
-/** Filled before each sync, so that clicks that are synced meanwhile wait for no more than this. */
+/** Bytes filled before each sync, so that clicks that are synced meanwhile wait for no more than this. */
 const SYNC_BYTES = 4 * 1024 * 1024;
 const CREATE = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
 
@@ -76,7 +76,7 @@ export async function prepareSegment(
       await rename(name, preparedPath(directory, at));
       name = preparedPath(directory, at);
       await syncDirectory(directory);
-      at = start(); // moved on when the writer could not wait for this file
+      at = start(); // moved, when the writer could not wait for this file
     }
     return { fd: openSync(name, 'r+'), start: at, capacity, position: 0, blocksEnd: 0 };
   } catch (error) {
@@ -100,7 +100,11 @@ async function fill(handle: FileHandle, capacity: number, rest: (filled: number)
   }
 }
 
-/** Checks the free space. @throws Error when a file of `bytes` would leave less than as much again */
+/**
+ * Checks the free space.
+ *
+ * @throws Error when less than `bytes` would be free after a file of `bytes`
+ */
 async function leaveRoom(directory: string, bytes: number): Promise<void> {
   const free = await freeBytes(directory);
   if (free < 2 * bytes) throw new Error(`only ${free} bytes are free on the disk of ${directory}`);

@@ -5,7 +5,7 @@ import { FRAME_HEADER_BYTES, findFrame, frameAt, MAX_PAYLOAD_BYTES } from './fra
 export const FIRST_CHUNK_BYTES = 16 * 1024;
 const LARGEST_CHUNK_BYTES = 1024 * 1024;
 const LARGEST_FRAME_BYTES = FRAME_HEADER_BYTES + MAX_PAYLOAD_BYTES;
-/** A frame that begins in the first half of such a window is seen whole. */
+/** Largest window of a search: it holds each frame that begins in its first half as a whole. */
 const LARGEST_WINDOW_BYTES = 2 * LARGEST_FRAME_BYTES;
 
 /** Largest piece of damage, so that each fits into a dead letter. */
@@ -14,7 +14,7 @@ const DAMAGE_PIECE_BYTES = 512 * 1024;
 /** How far behind damage a search for the next frame goes in a segment that is still written. */
 export const LIVE_SEARCH_BYTES = 2 * LARGEST_FRAME_BYTES;
 
-/** Reads from a segment, as the file handles of Node.js do; at once where that does not wait for a disk. */
+/** Reads from a segment like a file handle of Node.js, but synchronously where that does not wait for a disk. */
 export type SegmentBytes = {
   read(buffer: Buffer, offset: number, length: number, position: number): Read | Promise<Read>;
 };
@@ -119,7 +119,7 @@ async function searchFrame(
   position: number,
   limit: number,
 ): Promise<number> {
-  // Small at first, because most segments end or continue near damage.
+  // The first window is small: most segments end, or continue, close to the damage.
   let bytes = FIRST_CHUNK_BYTES;
   for (let from = position + 1; from - position <= limit; ) {
     const window = await readChunk(file, from, bytes);
@@ -151,8 +151,9 @@ async function endOfBytes(file: SegmentBytes, position: number): Promise<number>
 }
 
 /**
- * Adds the bytes from `position` to `end` as damage, in pieces of at most `maxBytes` in all. @returns where it
- * stopped
+ * Adds the bytes from `position` to `end` as damage, in pieces of at most `maxBytes` in all.
+ *
+ * @returns where it stopped
  */
 async function readDamage(
   file: SegmentBytes,

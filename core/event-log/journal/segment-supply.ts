@@ -109,8 +109,8 @@ export class SegmentSupply {
     this.#preparing = prepareSegment(directory, segmentBytes, nextStart, rest).then(
       (file) => {
         this.#preparing = null;
-        // Two hazards: a segment with this start may exist, and would be replaced. Or one that was made without
-        // waiting has used the budget.
+        // Two hazards: a segment with this start may exist by now, and would be replaced; or a segment that was made
+        // without waiting has used the budget.
         if (file.start === this.#nextStart() && this.#affordable()) this.#prepared = file;
         else this.#discard(file);
       },

@@ -63,7 +63,7 @@ export class SegmentWriter {
     const { segmentAgeMs, log } = this.#options;
     if (this.#firstEventAt === null || performance.now() - this.#firstEventAt < segmentAgeMs) return;
     try {
-      this.#roll(); // else again at the next heartbeat
+      this.#roll(); // if it fails, the next heartbeat tries again
     } catch (error) {
       log.warn({ err: error }, 'failed to close an old journal segment; will retry');
     }

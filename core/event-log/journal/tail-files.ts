@@ -4,8 +4,8 @@ import { FIRST_CHUNK_BYTES, type SegmentBytes } from './segment-scan.ts';
 import { missingIsNull, type Segment } from './segments.ts';
 
 /**
- * A segment is assumed to be its stream's last for this long. It may have a successor by then, or be gone. A segment
- * with a successor is cut, which is noticed at once.
+ * For this long, a listed segment is assumed to be its stream's last. Meanwhile it may get a successor or be removed. A
+ * segment that gets a successor is cut, which is noticed at once.
  */
 export const LIST_MS = 1_000;
 /**
@@ -18,7 +18,7 @@ export type Tail = {
   start: bigint;
   /** Whether nothing is at this offset yet: zeros that the writer prepared, in a file that was not cut. */
   isEmptyAt(offset: bigint): boolean;
-  /** Whether something was written at this offset. Neither, at the end of a file that was cut. */
+  /** Whether something was written at this offset. At the end of a cut file this is false, as is {@link isEmptyAt}. */
   isWrittenAt(offset: bigint): boolean;
   /** Reads from the file, which stays open meanwhile. @returns null when it is no longer the last segment */
   use<T>(work: (file: SegmentBytes) => Promise<T>): Promise<T | null>;
@@ -50,8 +50,8 @@ export class TailFiles {
    * Records which segment is a stream's last.
    *
    * @param listedAt time before the listing, of `performance.now()`
-   * @returns it with its size in bytes, the time of its last write, and whether it continues the one recorded before,
-   *   which a replaced journal does not; null when it is gone
+   * @returns the tail, its size in bytes, the time of its last write, and whether it continues the tail recorded
+   *   before, which a replaced journal does not; null when the segment is gone
    */
   async note(
     partition: string,
@@ -143,8 +143,8 @@ function tailOf(start: bigint, file: FileHandle): { tail: Tail; giveUp(): void }
 }
 
 /**
- * Reads a short piece at once: it was written a moment ago, so it is in memory. A read in the pool would wake a thread
- * and this one, for each heartbeat.
+ * Reads short pieces synchronously: they were written a moment ago, so they are in memory. A read in the thread pool
+ * would wake two threads for each heartbeat.
  */
 function bytesOf(file: FileHandle): SegmentBytes {
   return {

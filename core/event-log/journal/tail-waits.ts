@@ -2,9 +2,12 @@ import { type FSWatcher, watch } from 'node:fs';
 import { LIST_MS, type TailFiles } from './tail-files.ts';
 
 const POLL_MS = 20;
-/** Poll interval of a consumer that expects nothing soon, where it is not told of a write. */
+/** Poll interval of a consumer that expects nothing soon, where the system does not notify it of writes. */
 const QUIET_POLL_MS = 100;
-/** The same where the system tells it: in case that it does not. Streams are listed again as often. */
+/**
+ * The same where the system notifies it of writes, in case a notification is lost. Streams are listed again at this
+ * interval.
+ */
 const WATCHED_POLL_MS = 5_000;
 
 /** Where a consumer waits, for how long at most, and whether it expects nothing soon. */
@@ -21,7 +24,7 @@ type Waiter = { partition: string; offset: bigint; until: number; pollMs: number
 /**
  * The waits of consumers at the ends of streams. A reader spends nearly all of its time here, so one timer serves all
  * of them: each check reads four bytes of a file that stays open. A wait of a consumer that expects nothing soon ends
- * when the system tells of a write.
+ * when the system notifies it of a write.
  */
 export class TailWaits {
   readonly #tails: TailFiles;
@@ -43,7 +46,8 @@ export class TailWaits {
         resolve();
       };
       const watcher = isQuiet ? this.#watchTail(partition, go) : null;
-      // Written between the read and the watch, or damage: not at once, because a read may return nothing.
+      // True after a write between the read and the watch, and at damage. The wait still ends a moment later, because a
+      // read may return nothing.
       const isDue = !isQuiet || this.#isWritten(partition, offset);
       const pollMs = isDue ? POLL_MS : watcher === null ? QUIET_POLL_MS : WATCHED_POLL_MS;
       const until = performance.now() + Math.min(withinMs, Math.max(LIST_MS, pollMs));
@@ -84,7 +88,7 @@ export class TailWaits {
       if (now >= waiter.until || this.#mayHaveMore(waiter)) waiter.go();
     }
     if (this.#waiters.size === 0) return;
-    // A wait that is over soon: its consumer has something else to do at that moment.
+    // A wait that ends sooner than its poll interval is checked at its end, when its consumer has other work.
     const next = [...this.#waiters].map(({ pollMs, until }) => Math.min(pollMs, Math.max(1, until - now)));
     this.#lookWithin(Math.min(...next));
   };

@@ -254,7 +254,7 @@ test('a segment with an event is closed at its age, and can then be removed with
   onTestFinished(() => reader.close());
   await reader.truncate(TEST_STREAM_NAME, await reader.end(TEST_STREAM_NAME));
   expect(holds('ann@example.com')).toBe(false);
-  // Heartbeats alone close none.
+  // Heartbeats alone close no segment.
   const [kept] = segments();
   const end = await reader.end(TEST_STREAM_NAME);
   await expect.poll(() => reader.end(TEST_STREAM_NAME)).toBeGreaterThan(end);

@@ -188,8 +188,8 @@ export class JournalWriter implements EventLogWriter {
   }
 
   /**
-   * Returns the time of the next event. A correction that is owed comes before it, in the same batch: a later time that
-   * is less than the one before would be behind the watermark, and pollers would miss the event.
+   * Returns the time of the next event. An owed correction is written before that event, in the same batch. Otherwise a
+   * time below the previous one would be behind the watermark, and pollers would miss the event.
    */
   #nextTime(): number {
     if (this.#clockWatch.isDue) this.#clockWatch.writeOwed();

@@ -21,8 +21,8 @@ export type KafkaAddress = { brokers: string[]; kafka: KafkaSettings };
 
 export type KafkaOptions = {
   /**
-   * Native CRC-32C, for the client that ships the journal; its record batches then are written by
-   * {@link encodeRecordBatch}. The caller loads the native module: a tier must start where it is missing.
+   * Native CRC-32C, for the client that ships the journal, whose record batches {@link encodeRecordBatch} then writes.
+   * The caller loads the native module, so that a tier starts where the module is missing.
    */
   crc32c?: Crc32c;
   /** Settings of the client that differ from {@link clientConfig}. */

@@ -73,8 +73,9 @@ function compressBound(bytes: number): number {
 }
 
 /**
- * Returns a record, marked as damage, in place of bytes that can't be decompressed. An error would end the
- * consumer, and the next one at the same record. The shipper sends one record a request, so one replaces what is lost.
+ * Returns a record, marked as damage, in place of bytes that can't be decompressed. An error would end this consumer,
+ * and the next one at the same record. The shipper sends one record a request, so one damaged record replaces all that
+ * is lost.
  */
 function damagedRecord(bytes: Buffer, error: unknown): Buffer {
   const reason = `the record can't be decompressed: ${error instanceof Error ? error.message : String(error)}`;

@@ -59,7 +59,7 @@ export class KafkaReader implements EventLogReader {
   }
 
   /**
-   * Returns the topic's partitions. Those that are added later are among them some seconds after that.
+   * Returns the topic's partitions. Added partitions are included after some seconds.
    *
    * @throws {ConfigError} when the topic does not match the settings
    * @throws {RefusedByBrokers} when they reject this process, or it them; the client's error when no broker responds
@@ -81,7 +81,7 @@ export class KafkaReader implements EventLogReader {
   }
 
   /**
-   * A partition that is paused, because much of it waits, brings nothing that would notice that another worker has its
+   * Drops paused partitions that are no longer read: they bring no fetch that would show that another worker has their
    * lane.
    */
   #dropUnused(): void {

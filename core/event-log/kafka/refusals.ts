@@ -2,8 +2,8 @@ import { isTlsCode } from '../../databases/faults.ts';
 import type { EnvironmentName, KafkaSettings } from '../../settings/config.ts';
 
 /**
- * Brokers that reject this process, or whose certificate it does not trust. The message names the settings to check.
- * It is not a reason to exit: the brokers may be corrected, so callers retry.
+ * Thrown when the brokers reject this process, or their certificate is not trusted. The message names the settings to
+ * check. Callers retry instead of exiting, because the brokers may be corrected.
  */
 export class RefusedByBrokers extends Error {
   readonly settings: readonly EnvironmentName[];

@@ -22,9 +22,9 @@ export type SendAgain = (
 ) => Promise<void>;
 
 /**
- * Creates the step that sends again what the log has lost and workers have not stored, from the journal, which holds
- * what is not stored. The ranges are sent one after the other, each once: whether it has arrived is known when the
- * workers' lane is past it, which may be hours later. What the journal no longer holds then is given up.
+ * Creates the step that sends again, from the journal, what the log has lost and workers have not stored. Ranges are
+ * sent one after the other, each once. A range has arrived once the workers' lane is past it, which may take hours.
+ * What the journal no longer holds by then is given up.
  */
 export function createSendAgain(options: SendAgainOptions): SendAgain {
   const { dataDir, streamName, stream, log, onSentAgain, onUnsendable, isStopping, maxBytes } = options;

@@ -7,7 +7,7 @@ import { join } from 'node:path';
  * other, and the overtaken ones would be dropped as duplicates.
  */
 export type ShipperState = {
-  /** Cluster and topic. Another one has nothing yet. */
+  /** Cluster and topic of the log. Another log has nothing yet. */
   log: string;
   partition: number;
   offset: bigint;
@@ -47,7 +47,7 @@ export function readShipperState(directory: string): ShipperState | null {
 }
 
 /**
- * Saves the state. An old one only has batches sent again, which consumers drop as duplicates.
+ * Saves the state. With an older state, a start only sends batches again, which consumers drop as duplicates.
  *
  * @throws the error of the disk, such as a full one: it needs a free block
  */

@@ -229,7 +229,7 @@ test('a disk without a block for the shipper’s offset stops nothing: what is s
   const last = await append(0, 400);
   expect(await inKafka(last)).toHaveLength(400);
   expect(readShipperState(directory())).toBeNull();
-  // Under pressure the offset must be saved: until that is possible, what workers lack stays.
+  // Under pressure the offset must be saved first. Until that is possible, events that workers lack are not truncated.
   await vi.waitFor(() => expect(truncate(storedUpTo(-1n), 0.6)).rejects.toThrow(), 40_000);
   expect((await readJournal(dataDir)).clicks).toHaveLength(400);
   await vi.waitFor(async () => {
@@ -284,7 +284,8 @@ test('a stream moves to its partition among more of them, once workers have stor
   const admin = client().admin();
   await admin.connect();
   onTestFinished(() => admin.disconnect());
-  // One partition, while the setting says two: it is used, and the log says how to add the other.
+  // The topic has one partition, the setting says two. The shipper uses the one, and a log message says how to add the
+  // other.
   await admin.createTopics({ topics: [{ topic: settings.topic, numPartitions: 1 }], waitForLeaders: true });
   const shipping = ship();
   const before = await append(0, 40);
@@ -292,7 +293,7 @@ test('a stream moves to its partition among more of them, once workers have stor
   expect(readShipperState(directory())?.partition).toBe(0);
   expect(await addPartitions(admin, settings.topic, 2)).toBe(1);
   await shipping.truncate(storedUpTo(before - 1n), 0);
-  // Nothing tells that it has looked, but what it sends: it looks after ten seconds.
+  // Only what it sends shows that it has looked for partitions, which it does after ten seconds.
   await delay(LOOK_FOR_PARTITIONS_MS + 2_000);
   // As workers do, also for the heartbeats behind them.
   await vi.waitFor(

@@ -38,8 +38,8 @@ const WRONG_SETTING_MS = 30_000;
 const REFUSED_MS = 3_000;
 const SAVE_STATE_MS = 500;
 /**
- * Longest wait, before a stream moves, until workers have stored what it has sent. Then it continues, and tries again
- * later.
+ * Longest time that a move of the stream waits until workers have stored what was sent. After that the stream stays,
+ * and moves later.
  */
 const MOVE_WAIT_MS = 10_000;
 const MOVE_POLL_MS = 50;
@@ -67,12 +67,12 @@ export type Shipper = {
   ended: Promise<Error | null>;
   /**
    * Truncates the journal up to what Kafka has acknowledged. Normally workers must have stored it too, since a restart
-   * of the stream counts the rest (`max_clicks`). Under pressure it goes further and saves how far. What the log has
-   * lost is sent again.
+   * of the stream counts the rest (`max_clicks`). Under pressure it truncates further and saves how far. What the log
+   * has lost is sent again.
    *
    * @param needs what workers have stored of the stream; null: not known
    * @param fill share of the journal's budget in use
-   * @throws the error of the disk when that can't be saved; then it truncates only what workers have stored
+   * @throws the error of the disk when the state can't be saved; then only what workers have stored is truncated
    */
   truncate(needs: StreamNeeds | null, fill: number): Promise<void>;
   /** Ships what the journal holds now, at most for `withinMs`, and ends. */
@@ -95,7 +95,7 @@ export function startShipper(options: ShipperOptions): Shipper {
   let state: ShipperState | null = readShipperState(directory);
   let savedAt = 0;
   let isRefused = false;
-  /** What workers have stored of the stream, as last told. */
+  /** What workers have stored of the stream, as last received. */
   let needs = storedUpTo(-1n);
   const sendAgain = createSendAgain({
     ...options,
@@ -150,9 +150,9 @@ export function startShipper(options: ShipperOptions): Shipper {
   }
 
   /**
-   * Moves the stream to its partition where the topic has more of them now. Another lane reads that, so nothing is sent
-   * there before workers have stored all that was sent: else what comes behind in the former partition would count as a
-   * duplicate.
+   * Moves the stream to another partition when the topic has more of them now. Another lane reads that one, so nothing
+   * is sent there until workers have stored all that was sent. Otherwise the rest of the former partition would count
+   * as duplicates.
    *
    * @returns the producer to send with
    */
@@ -355,7 +355,9 @@ export function startShipper(options: ShipperOptions): Shipper {
   };
 }
 
-/** The thread restarts, and its client asks which partitions there are. */
+/**
+ * Thrown when the client does not know the partition. The thread restarts, and its new client queries the partitions.
+ */
 class UnknownPartition extends Error {
   constructor(partition: number | undefined) {
     super(`the client knows no partition ${partition} of the topic`);

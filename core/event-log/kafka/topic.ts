@@ -7,8 +7,8 @@ export const RECORD_MAX_BYTES = 900 * 1024;
 const TOPIC_MAX_BYTES = RECORD_MAX_BYTES + 64 * 1024;
 
 /**
- * Creates the topic when it is missing, else verifies it, and raises its retention to the setting. Verifying needs no
- * right but to read it; a retention that may not be changed is logged.
+ * Creates the topic when it is missing, else verifies it, and raises its retention to the setting. Verifying needs only
+ * the right to read the topic; a retention that can't be changed is logged.
  *
  * @returns how many partitions it has
  * @throws {ConfigError} when the topic has fewer replicas, or smaller records, than the settings require
