@@ -38,7 +38,7 @@ const HEAD_START_MS = 500;
 
 /** Whether this is the page of a shared dashboard, which has no session. */
 const isShared = location.pathname.startsWith('/shared/');
-/** The theme that the page around it wants. */
+/** The theme that the embedding page requests. */
 const theme = isShared ? askedLook(location.search).theme : null;
 
 /** Fetches the session and the page's code in parallel, then sends its first read. Failures show with the page. */

@@ -90,7 +90,7 @@ export async function fetchAnswer(path: string, options: CallOptions = {}): Prom
   const asked = caller?.csrfToken === sentFor.csrfToken ? askForSession() : null;
   if (isEnded) throw worded(failure, 'Your session has ended. Sign in and try again.');
   await asked;
-  // Signed in again in another window: for the same member, the change is still valid.
+  // The member signed in again in another window: the change is still valid.
   if (caller?.owner === sentFor.owner && caller.csrfToken !== sentFor.csrfToken) {
     return fetchAnswer(path, options);
   }
@@ -132,7 +132,10 @@ async function answerOf(path: string, options: CallOptions): Promise<Response> {
 
 const isJson = (response: Response) => response.headers.get('content-type')?.includes('json') === true;
 
-/** Whether a 401 means that the session ended. For an invitation it is about its link; `GET /session` is the check. */
+/**
+ * Whether a 401 means that the session ended. For an invitation it concerns the invitation's link; `GET /session` is
+ * the check itself.
+ */
 const isOfSession = (path: string, { method = 'GET' }: CallOptions) =>
   !path.startsWith('/session/invite') && !(path === '/session' && method === 'GET');
 

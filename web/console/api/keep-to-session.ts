@@ -3,7 +3,7 @@ import type { QueryClient, QueryKey } from '@tanstack/react-query';
 import { keepCaller, onSessionInDoubt } from './call.ts';
 import { ownerOf, SESSION_QUERY, type Session } from './session.ts';
 
-/** The owner that this page itself switched to: nothing has to be said about it. */
+/** The owner that this page itself switched to, which needs no notice. */
 let expectedOwner: string | null = null;
 
 /** Shows the session that this page switched to. */

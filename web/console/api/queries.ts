@@ -50,8 +50,8 @@ export function useApi<T>(
 }
 
 /**
- * A mutation whose function is that of the last render. TanStack takes new options in an effect, which may run after
- * the press that follows the last typed character: the sign-in sent a password without it.
+ * A mutation that calls the function of the last render. TanStack applies new options in an effect, which may run after
+ * the press that follows the last typed character: a sign-in then sent the password without that character.
  */
 export function useLatestMutation<Sent, Got>(
   options: UseMutationOptions<Got, unknown, Sent>,
@@ -94,8 +94,8 @@ export function useOneMutation<Sent, Got>(
 }
 
 /**
- * Runs this after a change succeeded, also when the refreshed page no longer has what sent it: TanStack drops the
- * callbacks of `mutate` then, and links that are archived leave the list with their bar. A failure is the mutation's.
+ * Calls `then` after a change succeeded, even when the component that sent it is gone: archived links leave the list
+ * with their bar, and TanStack then drops the callbacks of `mutate`. The mutation itself reports a failure.
  */
 export function afterSuccess<Got>(sending: Promise<Got>, then: (got: Got) => void): void {
   sending.then(then, () => undefined);
@@ -124,7 +124,7 @@ export type SendOptions<Sent, Got> = {
 /** Reads that any change may concern, refreshed without waiting for them. */
 const STATE_READS = ['/problems', '/first-steps'];
 
-/** Refreshes reads whose path begins so. */
+/** Refreshes the reads whose path begins with one of these texts. */
 export function refreshReads(queries: QueryClient, begins: readonly string[]): Promise<void> {
   return queries.invalidateQueries({
     predicate: ({ queryKey: [path] }) =>

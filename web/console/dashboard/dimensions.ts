@@ -42,7 +42,7 @@ export const DIMENSION_NAMES: Partial<Record<Dimension, string>> = {
 /** Dimensions that a person can filter by, in the order of the list. */
 export const FILTERED_DIMENSIONS = DIMENSIONS.filter((dimension) => dimension in DIMENSION_NAMES);
 
-/** Dimensions whose values are ids: they are chosen from a list, and `contains` has no sense. */
+/** Dimensions whose values are ids: a person chooses them from a list, and `contains` does not apply. */
 export const ID_DIMENSIONS: ReadonlySet<Dimension> = new Set(['link', 'campaign', 'folder']);
 
 export type Tab = { dimension: Dimension; title: string; map?: true };

@@ -7,14 +7,14 @@ export type FrameLook = { theme: '' | 'light' | 'dark'; background: string };
 /** The frame's height until the dashboard tells its own, and where the script may not run. CSS pixels. */
 const FIRST_HEIGHT = 1_200;
 
-/** The frame's color scheme. A transparent page is one only in a frame of its own scheme. */
+/** The frame's color scheme. A page is transparent only in a frame of its own scheme. */
 const SCHEMES = { '': 'light dark', light: 'light', dark: 'dark' } as const;
 
 /** Returns the address of a shared dashboard in a frame. */
 export function framedUrl(url: string, { theme, background }: FrameLook): string {
   const query = new URLSearchParams();
   if (theme) query.set('theme', theme);
-  // Without its `#`, which addresses escape.
+  // Without the `#`, which a URL would escape.
   if (background.trim()) query.set('background', background.trim().replace(/^#/, ''));
   return query.size === 0 ? url : `${url}?${query}`;
 }

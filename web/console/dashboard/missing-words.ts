@@ -1,6 +1,6 @@
 import type { SharedDashboard } from './shared-dashboards.ts';
 
-/** What became of one value of a scope, and of all of several. */
+/** Why values of a scope are gone: for its only value, for all values, and for some of them. */
 const FATES = {
   workspace: null,
   tag: { one: 'No link has its tag', all: 'No link has its tags', some: 'tags have no link' },

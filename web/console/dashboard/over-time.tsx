@@ -28,7 +28,7 @@ export function OverTime({ result }: { result: Result }) {
   const { view, search, change } = useView();
   const { currency, zone } = useSource();
   const { metric } = view;
-  // Of the response: a former one may still be shown.
+  // The unit of the response: a previous response may still be shown.
   const unit = unitIn(result) ?? unitOf(view);
   const beforeName = comparedName(view);
   const isTable = search.get('numbers') === 'shown';
@@ -91,7 +91,7 @@ function chartOf(
       values: rows.map(({ metrics }) => metrics[metric] ?? null),
     },
   ];
-  // Without previous data a line at zero would say that there was some.
+  // Without previous data, a line at zero would look like data.
   if (before && rows.some(({ compared }) => (compared?.[metric] ?? 0) !== 0)) {
     lines.push({
       label: beforeName,

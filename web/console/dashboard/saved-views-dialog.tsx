@@ -54,7 +54,7 @@ export default function SavedViewsDialog({ close }: { close: () => void }) {
   );
 }
 
-/** The page's address of a view. One that another client saved opens with the defaults. */
+/** The query of the page's URL for a view. A view that another client saved opens with the defaults. */
 const addressOf = ({ query: { address } }: SavedView): string => (typeof address === 'string' ? address : '');
 
 function SaveForm() {

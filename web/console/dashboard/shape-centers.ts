@@ -13,7 +13,10 @@ export function centerOf(path: string): [x: number, y: number] {
   return [largest.x, largest.y];
 }
 
-/** Area and centroid of a polygon, by the shoelace formula relative to its first point, which stays for a line. */
+/**
+ * Area and centroid of a polygon, by the shoelace formula relative to its first point. The centroid of a line is that
+ * point.
+ */
 function centroid(startX: number, startY: number, steps: readonly number[]) {
   let [x, y, twice, sumX, sumY] = [0, 0, 0, 0, 0];
   for (let at = 0; at + 1 < steps.length; at += 2) {

@@ -76,7 +76,7 @@ export function useAnalytics(body: AnalyticsBody | null): UseQueryResult<Result>
   });
 }
 
-/** What the rows of a query are: all steps of time are alike. */
+/** The kind of a query's rows. All units of time are one kind. */
 const kindOf = (body: AnalyticsBody | null | undefined): string =>
   `${body?.metrics} ${String(body?.dimensions).replace(/^time:.*/, 'time')}`;
 

@@ -32,7 +32,7 @@ export type DashboardWindow = Window | { kind: 'hour' };
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-/** Reads a view from a page's URL; what has no sense falls back to the default. */
+/** Reads a view from a page's URL; invalid parameters get their default. */
 export function viewOf(search: URLSearchParams): View {
   return {
     window: search.get('days') === 'hour' ? { kind: 'hour' } : windowOf(search),
@@ -59,7 +59,9 @@ export function comparisonText(comparison: Comparison): string | null {
 export const filterText = ({ dimension, operator, values }: Filter): string =>
   [dimension, operator, values.map(encodeURIComponent).join(',')].join(':').replace(/:$/, '');
 
-/** Reads {@link filterText}; null when it has no sense. Dimensions of time contain a colon and are no filters. */
+/**
+ * Reads {@link filterText}; null when the text is invalid. Dimensions of time contain a colon and can't be filtered.
+ */
 export function readFilter(text: string): Filter | null {
   const [name, operatorName, list = ''] = text.split(':');
   const dimension = DIMENSIONS.find((one) => one === name);
@@ -88,7 +90,7 @@ export function toggled(filters: readonly Filter[], dimension: Dimension, value:
   return [...others, made];
 }
 
-/** Whether a filter of the dimension asks for this value. */
+/** Whether a filter of the dimension selects this value. */
 export const isChosen = (filters: readonly Filter[], dimension: Dimension, value: string | null): boolean =>
   filters.some(
     (filter) =>
@@ -103,7 +105,7 @@ const isExact = ({ operator }: Filter) => operator === 'is' || operator === 'is_
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Length of a view's window, about. Milliseconds. */
+/** Approximate length of a view's window. Milliseconds. */
 function lengthOf(window: DashboardWindow): number {
   if (window.kind === 'hour') return HOUR_MS;
   if (window.kind === 'days') return window.days * DAY_MS;

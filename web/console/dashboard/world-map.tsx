@@ -7,7 +7,7 @@ import { useView } from './use-view.ts';
 
 const SHAPES = lazyPage<{ result: Result }>(() => import('./world-shapes-map.tsx'));
 
-/** Countries of the world, darker with more of the chosen metric. The list of countries has the same by keyboard. */
+/** Countries of the world, darker with more of the chosen metric. The list of countries offers the same by keyboard. */
 export function WorldMap() {
   const { view } = useView();
   const query = useAnalytics(mapBody(view, useSource()));

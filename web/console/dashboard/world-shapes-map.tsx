@@ -74,7 +74,7 @@ const RATES: ReadonlySet<Metric> = new Set(['conversion_rate', 'revenue_per_clic
 /** Metrics without fractions. */
 const COUNTS: ReadonlySet<Metric> = new Set(['clicks', 'visitors']);
 
-/** Where a value is on the scale, 0 to 1: by its root, so that one large country does not pale all others. */
+/** Position of a value on the scale, 0 to 1. The square root keeps one large country from making all others pale. */
 const shareOf = (value: number, most: number): number =>
   most > 0 ? Math.sqrt(Math.max(0, value) / most) : 0;
 

@@ -16,8 +16,8 @@ type Props = Pick<
 };
 
 /**
- * A field for an address of the web or of an app. What is pasted is cleaned at once, what is typed when the field is
- * left or sent: `https://` is put in front, and shown. Not `type="url"`, whose check would refuse `example.com`.
+ * A field for a web or app URL. Pasted text is cleaned at once, typed text when the field loses the focus or the form
+ * is sent: `https://` is added, and shown. Not `type="url"`, whose check would refuse `example.com`.
  */
 export function AddressField({ onChange, onEntered, value, isFirst = false, ...field }: Props) {
   const isChanged = useRef(false);
@@ -33,7 +33,7 @@ export function AddressField({ onChange, onEntered, value, isFirst = false, ...f
       maxLength={4_096}
       {...field}
       ref={input}
-      // In a dialog, which leads the focus to a field of its own choice.
+      // For dialogs, which otherwise focus a field of their own choice.
       data-autofocus={isFirst || undefined}
       inputMode="url"
       autoCapitalize="none"

@@ -6,8 +6,8 @@ const WITH_SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i;
 const HOST_FIRST = /^(?:[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)+|localhost)(?::\d+)?(?:[/?#].*)?$/iu;
 
 /**
- * Returns an address as a person means it: without marks around it and line breaks in it, with `https://` where it
- * begins with a host. The API refuses what is not an address then.
+ * Returns the URL that a person meant: without marks around it and line breaks in it, and with `https://` before a
+ * host. The API refuses any other text, which is returned without those marks.
  */
 export function cleanAddress(text: string): string {
   const bare = text.replace(AROUND, '').replace(LINE_BREAKS, '');
@@ -22,7 +22,7 @@ export function webAddressIn(text: string): string | null {
   return /^https?:\/\/\S+$/.test(address) && URL.canParse(address) ? address : null;
 }
 
-/** Returns an address of the web or of an app as {@link cleanAddress} does, and an ellipsis for what is none. */
+/** Returns a web or app URL as {@link cleanAddress} does; an ellipsis for any other text. */
 export function shownAddress(text: string): string {
   const address = cleanAddress(text);
   return WITH_SCHEME.test(address) && !/\s/.test(address) && URL.canParse(address) ? address : '…';

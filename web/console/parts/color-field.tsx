@@ -11,7 +11,7 @@ export function ColorField({
   label: string;
   value: string;
   onChange: (color: string) => void;
-  /** What is wrong with a color that is one. */
+  /** The error of a color that is valid in CSS. */
   error?: string | null;
 }) {
   return (

@@ -41,7 +41,7 @@ export function EmptyState({ title, children, action, example }: Props) {
   );
 }
 
-/** Dimmed rows that no one reads out: they are no data. */
+/** Dimmed rows that screen readers skip, because they are not data. */
 function Example({ rows }: { rows: readonly (readonly string[])[] }) {
   return (
     <div className="example-rows" aria-hidden>

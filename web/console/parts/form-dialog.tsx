@@ -20,11 +20,11 @@ type FormProps = {
   isReady?: boolean;
   /** Whether what it does can't be undone: only the press of its button does it, not the Enter key in a field. */
   isDanger?: boolean;
-  /** Label of the button that gives up. */
+  /** Label of the cancel button. */
   cancel?: string;
   /** At the left of the buttons. */
   aside?: ReactNode;
-  /** Leads the focus to what is wrong when it becomes true, as a failure does. */
+  /** When it becomes true, the focus moves to the wrong field, as after a failure. */
   isWrong?: boolean;
 };
 

@@ -13,8 +13,8 @@ type Props = {
 };
 
 /**
- * A closed part of a long form, which says what is set in it. Its fields are rendered from the first time it is open:
- * a form is rendered at each key.
+ * A closed part of a long form, which says what is set in it. Its fields render only after it was first opened, because
+ * a form renders on every keystroke.
  */
 export function FormSection({ title, set, hint, isWrong, children }: Props) {
   const details = useRef<HTMLDetailsElement>(null);

@@ -71,7 +71,7 @@ function FramedTable({ region, minWidth = 600, columns, children, ...table }: Fr
       {...region}
       {...(columns && { className: 'card-rows', style: labelsOf(columns) })}
     >
-      {/* The library's own ground of a row under the pointer is too bright in the dark for links on it. */}
+      {/* In dark mode, the library's hover color of a row is too bright for links on it. */}
       <Table verticalSpacing="xs" highlightOnHover highlightOnHoverColor="var(--row-hover)" {...table}>
         {columns && (
           <Table.Thead>

@@ -5,7 +5,7 @@ import { SecretOnce } from './secret-once.tsx';
 /**
  * Shows a new secret in a dialog that `stays`.
  *
- * @param lost what to do instead after a lost response: a secret is not stored for a second one
+ * @param lost what to do when the response was lost: the server can't return the secret again
  */
 export function SecretMade({
   value,

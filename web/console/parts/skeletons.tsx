@@ -14,7 +14,7 @@ export const Loading = ({ children }: { children: ReactNode }) => (
 
 type CardsProps = Pick<ComponentProps<typeof SimpleGrid>, 'cols' | 'maw'> & {
   count?: number;
-  /** Of a card. Pixels. */
+  /** Height of a card. Pixels. */
   height: number;
 };
 

@@ -1,4 +1,4 @@
-/** Types of `input` that hold no text: keys in them have no meaning of their own, but Space and arrows. */
+/** Types of `input` that hold no text: in them, only Space and the arrow keys have a meaning. */
 const WITHOUT_TEXT = ['checkbox', 'radio', 'range', 'color', 'file', 'image', 'button', 'submit', 'reset'];
 const FIELDS = [
   `input:not(${WITHOUT_TEXT.map((type) => `[type="${type}"]`).join(', ')})`,

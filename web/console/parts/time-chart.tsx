@@ -77,7 +77,7 @@ export default function TimeChart({ times, lines, summary, writeAxis, zone = vie
 
   return (
     <>
-      {/* The height from the beginning: what is drawn later must not move what follows. */}
+      {/* Reserves the height: the chart is drawn later and must not move what follows. */}
       <div
         ref={place}
         role="img"
@@ -184,7 +184,7 @@ function optionsFor(
   };
 }
 
-/** The top of the axis: counts leave room for one click to look small, rates are as high as they are. */
+/** The top of the axis: at least {@link LEAST_TOP} for counts, and a tenth above the largest value. */
 function topOf(lines: readonly ChartLine[], high: number | null | undefined): number {
   const isWhole = lines.every(({ values }) =>
     values.every((value) => value === null || Number.isInteger(value)),

@@ -43,7 +43,7 @@ function onKey(event: KeyboardEvent): void {
     return;
   }
   const { target, key, ctrlKey, metaKey, shiftKey } = event;
-  // In a field it undoes what was typed.
+  // In a field, Ctrl Z undoes typing.
   if (takesText(target) || shiftKey || !(ctrlKey || metaKey) || key.toLowerCase() !== 'z') return;
   event.preventDefault();
   newest.undo();

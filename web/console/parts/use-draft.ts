@@ -13,7 +13,11 @@ type TextChange = { currentTarget: { value: string } };
 export function fieldsOf<Draft extends object>({ draft, error, change }: Form<Draft>) {
   const set = (name: keyof Draft, value: unknown) => change({ [name]: value } as Partial<Draft>);
   return {
-    /** Props of a field with text. @param called what its fault begins with */
+    /**
+     * Props of a field with text.
+     *
+     * @param called the name that begins its error
+     */
     text: <Key extends KeyOf<Draft, string>>(name: Key, path: string = name, called = '') => ({
       value: draft[name],
       error: fieldSentence(error, path, called),

@@ -10,8 +10,8 @@ export type Edits<Draft> = {
 };
 
 /**
- * The edits of a form over settings that others may change too. A field that was not edited shows what the server has,
- * so that another member's change shows, and takes nothing that was typed.
+ * The edits of a form over settings that others may change too. A field that was not edited shows the server's value,
+ * so another member's change shows without replacing what was typed.
  *
  * @param before the settings of the last response
  */

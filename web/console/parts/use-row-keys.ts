@@ -9,8 +9,8 @@ type Keys = {
 };
 
 /**
- * Moves between the rows of a page's list with j and k, selects one with x, and goes to the search field with /, where
- * no one types.
+ * Moves between the rows of a page's list with j and k, selects one with x, and goes to the search field with /, unless
+ * a person is typing.
  */
 export function useRowKeys({ rows, select }: Keys): void {
   const latest = useRef(select);

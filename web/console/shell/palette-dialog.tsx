@@ -86,7 +86,7 @@ export default function PaletteDialog({ close }: { close: () => void }) {
       ),
     ],
     ['Actions', matching(query, [...ACTIONS.filter(({ role }) => can(role)), theme])],
-    // Their words are many: they come once someone looks for one.
+    // Settings have many words, so they are listed only for a query.
     [
       'Settings',
       query.trim() === ''

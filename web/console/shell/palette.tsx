@@ -18,7 +18,7 @@ export function Palette() {
   };
   // In fields too: no tag is ignored.
   useHotkeys([['mod+K', open]], []);
-  // On another page the focus is where that page begins.
+  // A new page has set the focus itself.
   useEffect(() => {
     if (isOpen || opened.current === null) return;
     const { focus, location: before } = opened.current;

@@ -6,13 +6,13 @@ import { StatusBadge } from '../parts/status-badge.tsx';
 
 const EVERY_MS = 30_000;
 
-/** Words of what cannot wait. */
+/** Texts of urgent problems. */
 const URGENT: Partial<Record<string, string>> = {
   clicks_lost: 'Losing clicks',
   conversions_lost: 'Losing conversions',
 };
 
-/** Says on every page that something is wrong, and leads to what. Nothing is shown while that is not known. */
+/** Shows on every page that the workspace has problems, and leads to them. Empty until they are known. */
 export function ProblemBadge() {
   const { data } = useApi<ResponseOf<'/problems'>>('/problems', {}, { every: EVERY_MS });
   const [worst] = data?.problems ?? [];

@@ -43,7 +43,7 @@ export function DomainSettings({ domain, close }: { domain: Domain; close: () =>
       const host = is_default ? domain.domain : new URL(urls.short_url).host;
       return `${domain.domain} saved.${'is_default' in sent ? ` New links are made on ${host} by default.` : ''}`;
     },
-    // The former default first: else a link that is made in between gets another domain.
+    // Restores the former default first: otherwise a link created in between would get another domain.
     undo: ({ is_default }, sent) => [
       ...(former && is_default && 'is_default' in sent ? [changeOf(former, { is_default: true })] : []),
       changeOf(domain, backBody(sent, before)),

@@ -38,7 +38,7 @@ export function QrStyleForm({ style, onChange, hasLogo, wrong }: QrStyleFormProp
           disabled={!hasLogo}
           onChange={({ currentTarget }) => onChange({ ...style, hasLogo: currentTarget.checked })}
         />
-        {/* In the same line: it is known late, and must not move what follows. */}
+        {/* In the same line: it shows only after loading and must not move the fields below. */}
         {hasLogo === false && can('owner') && (
           <Anchor component={Link} href="/settings" size="xs" underline="always">
             Upload a logo

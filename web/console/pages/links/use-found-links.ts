@@ -18,7 +18,9 @@ export function useFoundLinks(view: LinksView, withFigures: boolean): UseQueryRe
   return isAhead && ahead.data !== undefined && !ahead.isPlaceholderData ? ahead : counted;
 }
 
-/** Sends the read of {@link useFoundLinks}; a table that is rendered with its rows and figures takes half the time. */
+/**
+ * Sends the read of {@link useFoundLinks} early. A table that renders its rows and figures at once takes half the time.
+ */
 export const firstRead: PageModule['firstRead'] = (queries, search, { workspace }) =>
   queries.prefetchQuery(
     questionOptions<FoundLinks>({

@@ -1,6 +1,6 @@
 import { useCallback, useLayoutEffect, useRef, useState } from 'react';
 
-/** Links that a person has selected, and what they were selected from: another page begins without any. */
+/** The links that a person has selected on the shown page. Another page starts without a selection. */
 export function useSelection(ids: readonly string[]) {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const chosen = ids.filter((id) => selected.has(id));

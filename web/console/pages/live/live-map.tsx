@@ -3,7 +3,7 @@ import { WORLD_SHAPES, WORLD_SIZE } from '../../dashboard/world-shapes.ts';
 import { countryName, plural } from '../../formats.ts';
 
 const [WIDTH, HEIGHT] = WORLD_SIZE;
-/** Radius of the dot of one click, in the unit of the map; of more clicks by area. */
+/** Radius of a dot for one click, in map units. The area of a dot grows with its clicks. */
 const RADIUS = 4;
 const MOST_RADIUS = 26;
 /** Countries that the label names. */

@@ -111,7 +111,7 @@ function List() {
   const [isOpen, setOpen] = useState(false);
   const query = useApi<ResponseOf<'/first-steps'>>('/first-steps', {}, { every: REFRESH });
   const steps = query.data?.steps;
-  // A step that is done would look open.
+  // Without data, a completed step would look open.
   if (query.isError && steps === undefined) return null;
   const done = steps?.filter((one) => one.done).length ?? 0;
   const isOver = steps !== undefined && done === steps.length;

@@ -17,7 +17,7 @@ const sourceOf = ({ workspace }: Pick<Session, 'workspace'>, withRevenue: boolea
   isConsole: true,
 });
 
-/** Sends the read of totals and chart. The page does not wait for it: it has others to send. */
+/** Sends the read of totals and chart. The page does not wait for the response, because it has other reads to send. */
 export const firstRead: PageModule['firstRead'] = (queries, search, session) => {
   const source = sourceOf(session, true);
   void queries.prefetchQuery(analyticsOptions(source.path, overTimeBody(viewOf(search), source)));

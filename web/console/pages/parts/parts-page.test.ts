@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
 /**
- * Shown by another part: the chart by its sample, the range by the picker. Or a state of a query, a notification, or a
- * dialog, which covers the page.
+ * Parts without an entry of their own. Another part shows them (the chart by its sample, the range by the picker), or
+ * they are a state of a query, a notification, or a dialog, which covers the page.
  */
 const SHOWN_BY_OTHERS = [
   'chart',

@@ -63,7 +63,7 @@ function Choice({ program, first, close }: ChoiceProps) {
         notifications.show({
           color: 'hop',
           message: [`Payout file ${exportId} saved. Pay it, then mark it paid.`, ...notes].join(' '),
-          // What is not in the file is to be read.
+          // A notification about what is not in the file stays until it is closed.
           ...(notes.length > 0 && { autoClose: false }),
         });
         await new Promise((over) => setTimeout(over, PAUSE));

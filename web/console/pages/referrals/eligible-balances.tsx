@@ -139,7 +139,7 @@ const HELD_BACK = {
   payout_name: 'Name that Wise refuses',
 };
 
-/** What ends a reason that the owner can end. */
+/** How the owner resolves a reason, where that is possible. */
 const WHAT_HELPS: Partial<Record<NonNullable<EligibleBalance['held_back']>, string>> = {
   in_open_file: 'Mark the file as paid, or cancel it.',
   below_one_unit: 'PayPal takes no decimals in this currency.',

@@ -14,7 +14,7 @@ export function EnrollmentActions({
   onDeleted,
 }: {
   enrollment: Enrollment;
-  /** Of the program. */
+  /** The program's currency. */
   currency: string;
   onDeleted: () => void;
 }) {

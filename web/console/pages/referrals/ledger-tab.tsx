@@ -59,7 +59,7 @@ function Row({ entry }: { entry: Entry }) {
         {causeName(entry.cause)}
         {entry.level !== null && entry.level > 1 && <SmallNote>Level {entry.level}</SmallNote>}
       </Table.Td>
-      {/* Else the sign of an amount could stand at the end of a line, and the amount without it on the next. */}
+      {/* Otherwise a line could break between the sign of an amount and its digits. */}
       <FigureCell style={{ whiteSpace: entry.currency === null ? undefined : 'nowrap' }}>
         {amountText(entry.amount, entry.currency, entry.credit_kind)}
       </FigureCell>

@@ -1,6 +1,6 @@
 import { plural } from '../../formats.ts';
 
-/** Returns what the headers say that is not in the file. */
+/** Returns what the response headers say about payments that are not in the file. */
 export function notesOf(headers: Pick<Headers, 'get'>): string[] {
   const leftOut = (headers.get('x-left-out') ?? '').matchAll(/(\d+);export_id="([^"]+)"/g);
   const heldBack = (reason: string): number =>

@@ -65,7 +65,7 @@ export function ProgramDialog({ program, close, made = close }: Props) {
       label={program ? 'Save' : 'Create'}
       failed="Not saved"
       failure={error === null ? null : failureText(error, draft)}
-      // Of a step that was opened by hand the focus stays.
+      // The focus does not move when the person has opened another step.
       isWrong={error !== null && program === null && stepWithError(error) === step}
       aside={!program && <StepButtons step={step} go={setStep} />}
     >

@@ -2,7 +2,12 @@ import { ApiFailure } from '../../api/failures.ts';
 import { sentenceOf } from '../../api/sentence.ts';
 import type { Draft } from './program-draft.ts';
 
-/** Ambiguous fields that cannot be sent, by API field, as the API says it; the API validates all others. */
+/**
+ * Returns a failure about ambiguous fields that can't be sent, in the form of the API's errors. The API validates all
+ * other fields.
+ *
+ * @param messages by API field
+ */
 export function wrongFields(messages: ReadonlyMap<string, string>): ApiFailure {
   const details = [...messages].map(([path, message]) => ({ path, message }));
   const paths = details.map(({ path }) => path).join(', ');

@@ -51,10 +51,10 @@ export default function ReferralsPage() {
   const view = useViewState();
   const { can } = useSession();
   const programs = useApi<Programs>('/programs');
-  // Here, so that the dialog stays when the first program turns the empty state into a list.
+  // The state is here, so that the dialog stays when the first program turns the empty state into a list.
   const [creation, setCreation] = useState<'none' | 'open' | 'made'>('none');
   const [isAdding, setAdding] = useState(false);
-  // After the dialog is gone: it guards what was typed against a change of the page.
+  // Runs after the dialog has closed: an open dialog with input blocks a change of the page.
   useEffect(() => {
     if (creation !== 'made') return;
     setCreation('none');

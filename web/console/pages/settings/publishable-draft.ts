@@ -32,8 +32,8 @@ export const draftOf = (settings: Settings): Draft => ({
 });
 
 /**
- * Returns the origins of a text with one a line: the address of a page becomes its origin, a host gets `https://`. The
- * API refuses what is none.
+ * Returns the origins in a text, one per line. The URL of a page becomes its origin, and a host gets `https://`. Other
+ * text stays, and the API refuses it.
  */
 export function originsIn(text: string): string[] {
   const lines = text.split(/[\s,]+/).filter((line) => line !== '');
@@ -44,7 +44,7 @@ function originOf(line: string): string {
   const address = cleanAddress(line);
   // Browsers escape a wildcard in a host, and the API's message is to name what was typed.
   const url = address.includes('*') ? null : URL.parse(address);
-  // Schemes of apps, such as `capacitor:`, have the origin "null" there.
+  // Schemes of apps, such as `capacitor:`, have the origin `null` in a `URL`.
   return url && url.host !== '' && url.origin !== 'null' ? url.origin : address.toLowerCase();
 }
 

@@ -24,7 +24,7 @@ import { SaveChanges } from './save-changes.tsx';
 
 type Settings = ResponseOf<'/workspace'>;
 
-/** Of the fields, the button and the secret below it. Pixels. */
+/** Heights of the fields, the button, and the secret below it. Pixels. */
 const FORM_HEIGHTS = [104, 44, 82, 36, 62];
 
 /** Which pages may use a publishable key, and what they may report of a user. Members who are no owners read it. */

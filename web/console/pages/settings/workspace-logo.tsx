@@ -24,7 +24,7 @@ export function WorkspaceLogo() {
   const [unread, setUnread] = useState<string | null>(null);
   const choose = async (file: File | null) => {
     if (!file) return;
-    // Else a browser does not tell when the same file is chosen again.
+    // Otherwise a browser sends no event when the same file is chosen again.
     reset.current?.();
     setUnread(null);
     try {

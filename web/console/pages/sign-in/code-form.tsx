@@ -39,7 +39,7 @@ export function CodeForm({
             description="Six digits of your authenticator app, or a recovery code."
             autoComplete="one-time-code"
             data-autofocus
-            // The page asks for nothing else.
+            // The code is the only input of the page.
             autoFocus
             maxLength={40}
             value={code}

@@ -19,7 +19,8 @@ type SignIn = ResponseOf<'/session', 'post'>;
 /**
  * Sign-in by email and password, or by passkey.
  *
- * @param onAdded called with the session of a workspace that is added to those of the browser; left out: they end
+ * @param onAdded called with the session of a workspace that is added to those of the browser. Left out: the sign-in
+ *   ends the browser's other sessions
  */
 export default function SignInPage({ onAdded }: { onAdded?: (session: Session) => void }) {
   const keep = onAdded !== undefined;

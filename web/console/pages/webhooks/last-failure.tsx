@@ -11,7 +11,7 @@ import type { Deliveries, Delivery, ShownWebhook } from './responses.ts';
 
 /** Refresh interval. Milliseconds. */
 const REFRESH = 3_000;
-/** Of the pending deliveries most were not tried yet when a webhook is busy. */
+/** Pending deliveries to read. On a busy webhook, most of them were not tried yet. */
 const LOOKED_AT = 25;
 
 /** The newest delivery that failed: what failed, when, why in words, and what to do. */

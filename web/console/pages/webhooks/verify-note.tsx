@@ -4,7 +4,7 @@ import { Anchor, Text } from '@mantine/core';
 export const VerifyNote = ({ what }: { what: string }) => (
   <Text size="sm">
     Your server uses it to verify that {what} comes from Hoplog.{' '}
-    {/* Beside this page: the secret can't be shown again. */}
+    {/* In a new tab: this page can't show the secret again. */}
     <Anchor
       href="/console/settings/developers?snippet=verify"
       target="_blank"

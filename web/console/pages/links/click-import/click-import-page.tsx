@@ -64,7 +64,7 @@ export default function ClickImportPage() {
     ({ isCheck }) => String(isCheck),
   );
   const isTooLarge = file !== null && file.size > FILE_LIMIT;
-  /** What was said of another file or with other options no longer holds. */
+  /** Results for another file or other options are no longer valid. */
   const choose = (change: () => void) => {
     change();
     run.reset();

@@ -1,6 +1,6 @@
 import { CLICK_SOURCES, type ClickSource } from '../../../../../core/click-imports/click-sources.ts';
 
-/** What is imported from where. `orders`: a file of orders with their own time. */
+/** The kind of a file: the service that exported its clicks, or `orders`, a file of orders with their own time. */
 export type ClickFileKind = ClickSource | 'orders';
 
 /** Each kind as it is shown, with the file that it needs. */

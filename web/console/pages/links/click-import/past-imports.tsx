@@ -12,15 +12,15 @@ type Imports = ResponseOf<'/clicks/imports'>;
 type PastImport = Imports['imports'][number];
 type Undone = ResponseOf<'/clicks/imports/{id}', 'delete'>;
 
-/** Refresh interval while an undone import still leaves. Milliseconds. */
+/** Refresh interval while an undo is still removing clicks. Milliseconds. */
 const REFRESH = 5_000;
 
 const isLeaving = ({ undone_at, removed_at }: PastImport) => undone_at !== null && removed_at === null;
 
 /**
- * The imports of the workspace, each with its undo. Nothing while there is none.
+ * The imports of the workspace, each with its undo. Empty without imports.
  *
- * @param onUndone what was said of a file may no longer hold
+ * @param onUndone called after an undo: the result of a check may be outdated
  */
 export function PastImports({ onUndone }: { onUndone: () => void }) {
   const imports = useApi<Imports>(

@@ -57,7 +57,7 @@ export const CAMPAIGN: LinkFormSection = {
     const [channel = ''] = draft.channels;
     const utm = UTM_FIELDS.filter((field) => {
       const text = draft[field].trim();
-      // A link's record has those of its channel.
+      // A link's record also has the parameters that its channel sets.
       return text !== '' && text !== channel && !(field === 'utm_medium' && /^(social|local)$/.test(text));
     });
     return joined(

@@ -55,7 +55,9 @@ export function ChannelChips(fields: FormFields) {
   );
 }
 
-/** Offers the medium that analytics tools know mail by: every channel but Google Business sends `social`. */
+/**
+ * Offers the medium `email`, which analytics tools expect of mail. Every channel but Google Business sends `social`.
+ */
 function MediumOfMail({ draft: { channels, utm_medium: medium }, set }: FormFields) {
   if (channels.length !== 1 || channels[0] !== 'newsletter') return null;
   if (medium.trim() !== '' && medium !== 'email') return null;

@@ -23,7 +23,7 @@ export type LinkFormSection = {
   Fields: ComponentType<FormFields>;
 };
 
-/** The words that are, joined; null where none is. */
+/** Joins the words that are set; null when none is. */
 export function joined(...words: (string | false | null)[]): string | null {
   const said = words.filter((word) => word !== false && word !== null && word !== '');
   return said.length === 0 ? null : said.join(', ');

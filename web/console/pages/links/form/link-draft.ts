@@ -146,13 +146,13 @@ export class DraftProblem extends Error {
   }
 }
 
-/** The form's state for a new link like an existing one: without what belongs to that one alone. */
+/** The form's state for a copy of a link, without the fields that only the original can have. */
 export function draftLike(link: LinkRecord): LinkDraft {
   const known = draftOf(link);
   const [channel = null] = known.channels;
   return {
     ...known,
-    // Others are made by the system.
+    // The system creates the links of all other channels.
     channels: CREATABLE_CHANNELS.some((one) => one === channel) ? known.channels : [],
     slug: '',
     external_id: '',
@@ -175,7 +175,7 @@ export function createBody(draft: LinkDraft): Record<string, unknown> {
   );
   return {
     ...Object.fromEntries(shared),
-    // A destination that proposes no name is refused: the name has no fault of its own.
+    // The API refuses a destination that proposes no name, so a second error about the name would mislead.
     name: draft.name.trim() || proposedName(draft.destination_url) || 'Link',
     ...(channels.length === 0
       ? { smart: true }

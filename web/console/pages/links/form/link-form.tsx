@@ -60,7 +60,7 @@ export function LinkForm({ draft, onChange, existing, error, pending, submit, la
       onSubmit={(event) => {
         event.preventDefault();
         if (pending) return;
-        // Enter leaves the field as it was typed.
+        // Enter submits before the field loses the focus, which would clean its text.
         onChange({ ...draft, destination_url: cleanAddress(draft.destination_url) });
         submit();
       }}

@@ -1,4 +1,5 @@
 /**
- * The domain of a draft that names the deployment's own. Apart from the draft, which the list of links does without.
+ * The `domain` of a draft on the deployment's own host. In a file of its own, because the list of links does not load
+ * the draft.
  */
 export const OWN_HOST = 'none';

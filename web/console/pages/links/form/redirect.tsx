@@ -11,7 +11,7 @@ const STATUSES = [
 
 type Switch = 'forward_query' | 'forward_path' | 'append_utm' | 'append_visitor' | 'archived';
 
-/** Each switch with its words once it is not as usual. */
+/** Each switch, with its summary for when it differs from the default. */
 const SWITCHES: [field: Switch, label: string, description: string, words: string][] = [
   [
     'forward_query',

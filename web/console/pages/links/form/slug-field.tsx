@@ -10,7 +10,7 @@ export function SlugField({ draft, set, wrong, existing }: FormFields) {
   const { hosts, hostOf } = useLinkDomains();
   const own = new URL(urls.short_url).host;
   const hasDomains = hosts.length > 0 || draft.domain !== '';
-  // The slug is at one place of the tree: an input that moves when the domains arrive would lose the focus.
+  // The input keeps its place in the tree: if it moved when the domains arrive, it would lose the focus.
   return (
     <Flex gap="sm" direction={{ base: 'column', xs: 'row' }}>
       {hasDomains && (

@@ -13,8 +13,8 @@ export type CsvRecord = {
 
 /**
  * Splits a CSV text into records. Quotes follow the rules of the parser of values: one at the start of a value opens
- * it, two in a row inside are one, and anywhere else a quote is an ordinary character. Between tabs and bars nothing is
- * quoted.
+ * it, two in a row inside are one, and anywhere else a quote is an ordinary character. Values between tabs or bars are
+ * never quoted.
  *
  * @param delimiter one character
  */

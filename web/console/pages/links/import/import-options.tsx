@@ -6,7 +6,7 @@ import { channelName } from '../../../formats.ts';
 import { OWN_HOST } from '../form/own-host.ts';
 import { useLinkDomains } from '../form/use-link-domains.ts';
 
-/** What an import does with rows that do not say it themselves. */
+/** Defaults of an import, for rows that leave these fields out. */
 export type ImportOptions = {
   channel: string;
   /** As in a link's draft: empty for the workspace's default. */

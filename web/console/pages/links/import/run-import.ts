@@ -24,8 +24,8 @@ export type ImportState = {
 type Imported = ResponseOf<'/links/import', 'post'>;
 
 /**
- * Sends a file piece by piece. A check writes nothing, and does not see a slug that is in two pieces. A request without
- * a response is retried; links it had created are then skipped.
+ * Sends a file piece by piece. A check writes nothing, and does not notice a slug that is in two pieces. A request
+ * without a response is retried; links that it had created are then skipped.
  *
  * @param signal stops after the current request
  * @returns the final state, also if canceled

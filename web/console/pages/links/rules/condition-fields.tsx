@@ -141,7 +141,7 @@ function TimeFields({ condition, label, path, wrong, set }: Parts) {
         label="From"
         aria-label={`${label}: from`}
         value={condition.after}
-        // Without both the error is the condition's own.
+        // Without either time, the error concerns the whole condition.
         error={after ?? (before ? null : wrong(path))}
         onChange={(event) => set({ after: event.currentTarget.value })}
       />

@@ -19,7 +19,7 @@ export function ConditionValues({ type, values, label, error, onChange }: Props)
     error,
     onChange,
     clearable: true,
-    // The field with an error gets the focus: its list would hide the message.
+    // A field with an error gets the focus, and an open list would hide the message.
     openOnFocus: false,
   };
   const { known, suggested = [], example } = valueKind(type);
@@ -46,7 +46,9 @@ export function ConditionValues({ type, values, label, error, onChange }: Props)
 
 const choices = new Map<ValueType, { value: string; label: string }[]>();
 
-/** All values of a type: countries in the order of their names. Made once: a form is rendered at each key. */
+/**
+ * All values of a type: countries in the order of their names. Created once, because a form renders on every keystroke.
+ */
 export function choicesOf(type: ValueType): { value: string; label: string }[] {
   const made =
     choices.get(type) ??

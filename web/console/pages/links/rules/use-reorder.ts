@@ -26,7 +26,8 @@ export function useReorder(keys: readonly string[], move: (from: number, to: num
     const follow = ({ clientY }: globalThis.PointerEvent) => {
       const { keys: now, move: to } = latest.current;
       const index = now.indexOf(dragged);
-      // An item moves once the pointer has passed the middle of its neighbor: it then stays, whatever their heights.
+      // An item moves once the pointer passes the middle of its neighbor: then items of any height keep their new
+      // place.
       if (clientY < middleOf(items.current.get(now[index - 1] ?? ''), Number.NEGATIVE_INFINITY)) {
         to(index, index - 1);
       } else if (clientY > middleOf(items.current.get(now[index + 1] ?? ''), Number.POSITIVE_INFINITY)) {
@@ -34,7 +35,7 @@ export function useReorder(keys: readonly string[], move: (from: number, to: num
       }
     };
     const end = () => setDragged(null);
-    // On the window: the handle moves in the page, and would lose a captured pointer.
+    // Listens on the window: the handle moves in the document, and would lose a captured pointer.
     window.addEventListener('pointermove', follow);
     window.addEventListener('pointerup', end);
     window.addEventListener('pointercancel', end);
@@ -59,7 +60,7 @@ export function useReorder(keys: readonly string[], move: (from: number, to: num
       ref: (element) => keep(handles.current, key, element),
       onPointerDown(event) {
         if (event.button !== 0) return;
-        // No selection of text, and no scrolling by touch.
+        // Prevents text selection, and scrolling by touch.
         event.preventDefault();
         event.currentTarget.focus();
         setDragged(key);

@@ -24,7 +24,7 @@ type Goal = 'leads' | 'conversions';
 /** A row of results: a rule or a variant. */
 type Part = { id: string; name: ReactNode; note?: string | undefined };
 
-/** What the rules and the variants of a link have brought; nothing for a link that has neither. */
+/** The results of a link's rules and variants; nothing for a link without either. */
 export function DecisionResults({ link }: { link: LinkRecord }) {
   const rules = ruleDrafts(link.rules);
   return (
@@ -169,7 +169,7 @@ function ResultTable({
 
 const Count = ({ value }: { value: number }) => <Table.Td ta="right">{formatCount(value)}</Table.Td>;
 
-/** Clicks that none of the present parts decided: of removed ones, and of none. */
+/** Clicks that no current rule or variant decided: those of removed ones, and those that nothing decided. */
 function othersIn(
   figures: ReadonlyMap<string | null, Figures>,
   parts: readonly Part[],
