@@ -51,8 +51,8 @@ export type RecentCommission = {
   type: 'sale' | 'renewal' | 'refund' | 'correction' | 'manual' | 'imported';
   level: number | null;
   /**
-   * Minor units of the order, negative for its refund, in the order's currency. Of a manual or imported one: its own
-   * amount.
+   * The order's amount in minor units of its currency, negative for a refund. A manual or imported commission has its
+   * own amount here.
    */
   sale_minor: number;
   sale_currency: string;

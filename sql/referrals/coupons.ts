@@ -52,13 +52,13 @@ export async function couponById(db: Queryable, workspaceId: string, id: string)
 /** A buyer is known by the user's id, else by the email of the order. */
 export type Buyer = { externalUserId: string | null; email: string | null };
 
-/** SQL: whether a name is no user's who signed up, such as that of a provider's customer. */
+/** SQL: whether an id belongs to no user who signed up, such as the id of a provider's customer. */
 const isUnknown = (user: string) =>
   `(${user} IS NULL OR NOT EXISTS (SELECT FROM signups WHERE workspace_id = $1 AND external_user_id = ${user}))`;
 
 /**
- * The purchases of buyer ($2, $3) in workspace $1 that coupons brought. Those of an email are found where one of the
- * two names no known user.
+ * The purchases of buyer ($2, $3) in workspace $1 that coupons brought. Purchases with the buyer's email count when the
+ * purchase or the buyer has no known user.
  */
 const OF_BUYER = `(
   SELECT p.order_internal_id, p.coupon_id, p.purchased_at, p.rewarded FROM purchases p
@@ -171,8 +171,8 @@ export async function insertCoupon(
 }
 
 /**
- * Ends a coupon, and its code at a provider: later orders with its code are no one's. Returns false when the workspace
- * has no such coupon.
+ * Ends a coupon, and its code at a provider: later orders with its code have no referrer. Returns false when the
+ * workspace has no such coupon.
  */
 export async function deleteCoupon(
   tx: Queryable,

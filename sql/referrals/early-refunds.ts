@@ -34,7 +34,7 @@ export async function insertEarlyRefund(tx: Queryable, refund: EarlyRefund): Pro
   );
   if (rows[0]) return rows[0];
   const known = await earlyRefundById(tx, refund.workspace_id, refund.refund_id);
-  // Null: its order was reported just now.
+  // Null: a concurrent report of the order has removed the refund.
   return known ?? insertEarlyRefund(tx, refund);
 }
 

@@ -29,7 +29,7 @@ export type EligibleBalance = {
  * `HELD_BACK`. Needs the enrollment's workspace `w` and program `p`.
  *
  * @param sql.amount the balance in minor units, without what is in open files of the format and program
- * @param sql.inOpenFiles what is in those
+ * @param sql.inOpenFiles the part of the balance that is in those files
  * @param sql.currency the currency of both
  * @param sql.now the time of the file
  * @param sql.format the format of the file

@@ -126,13 +126,13 @@ export async function lockGrantsOfSignup(tx: Queryable, signupId: string): Promi
   return rows;
 }
 
-/** SQL: the grant's order is not refunded in full: a refund was given back. */
+/** SQL: whether order `$1` is not refunded in full, because a refund was given back. */
 const IS_KEPT = `(SELECT coalesce(sum(amount_minor), 0) FROM refunds WHERE order_internal_id = $1)
   < (SELECT amount_minor FROM purchases WHERE order_internal_id = $1)`;
 
 /**
- * Returns the grants of an order that no correction revoked, and no refund that was given back, locked until the
- * transaction ends.
+ * Returns the grants of an order, locked until the transaction ends. Leaves out grants that a correction revoked, or a
+ * refund that was given back since.
  */
 export async function lockGrantsOfOrder(tx: Queryable, orderInternalId: number): Promise<Grant[]> {
   const { rows } = await tx.query<Grant>(

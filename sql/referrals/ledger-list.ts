@@ -15,9 +15,9 @@ export type ListedEntry = {
   cause: EntryCause;
   grant_id: number | null;
   commission_id: string | null;
-  /** Of the commission. */
+  /** Level of the commission. */
   level: number | null;
-  /** Of the grant or commission, at present. */
+  /** Present status of the grant or commission. */
   present_status: string;
   /** The merchant's ids. */
   order_id: string | null;

@@ -27,7 +27,7 @@ export type ListedPurchase = {
   /** The code of a referrer's coupon that the order used. */
   coupon: string | null;
   purchased_at: string;
-  /** Of a payment at a provider without a referrer: its latest event, and who paid; null: it has none. */
+  /** The latest event of a provider's payment that has no referrer, and who paid; null for any other purchase. */
   provider_event: {
     connection_id: string;
     event_id: string;
@@ -52,8 +52,8 @@ export type PurchaseFilter = {
 };
 
 /**
- * SQL: payments at providers of workspace `$1` whose buyer is not known, as rows of purchases, where events of the
- * provider have named nobody.
+ * SQL: payments at providers of workspace `$1` whose buyer is unknown, because no event of the provider named one, as
+ * rows of purchases.
  */
 export const PAYMENTS_WITHOUT_BUYER = `SELECT c.workspace_id, c.order_internal_id, NULL::text AS external_user_id,
     NULL::uuid AS enrollment_id, o.amount_minor, o.commissionable_minor, o.currency, o.is_renewal, false AS held,

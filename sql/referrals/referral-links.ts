@@ -103,7 +103,7 @@ export async function createReferralLink(
   return { domain, slug };
 }
 
-/** @returns null when the slug is taken, or can't be one */
+/** @returns null when the slug is taken or invalid */
 async function claimWanted(
   tx: Queryable,
   claim: Omit<SlugClaim, 'slug' | 'kind'>,

@@ -12,11 +12,11 @@ type Facts = {
   device_id: string | null;
   visitor_id: string | null;
   address_hash: Buffer | null;
-  /** A server has reported the user: a page changes nothing. */
+  /** A server has reported the user, so a page can't change the signup. */
   by_server: boolean;
-  /** The referrer, or that there is none, is a server's word. */
+  /** A server has named the referrer, or said that there is none. */
   referrer_by_server: boolean;
-  /** The match is a page's, and a server has named a visitor whose click is not visible yet. */
+  /** A page has named the referrer, and a server a visitor whose click is not visible yet. */
   correcting: boolean;
   /** What the signup and its purchases earn waits for a review. */
   rewards_held: boolean;

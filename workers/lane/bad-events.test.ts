@@ -139,7 +139,7 @@ describe('what cannot be stored', () => {
         return await clickhouse.exec(insert);
       } catch (error) {
         refusals += 1;
-        // Of the first halves; rows are among them.
+        // By now the first halves were refused, some of them single rows.
         if (refusals === 20) await clickhouse.command({ query: 'ALTER TABLE clicks DROP CONSTRAINT none' });
         throw error;
       }

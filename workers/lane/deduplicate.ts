@@ -28,10 +28,10 @@ const COUNTER = (1n << COUNTER_BITS) - 1n;
  * twice, so events at or below the mark are duplicates. Sequences are contiguous from 0 in each epoch, so a gap is a
  * loss.
  *
- * A process that ships its journal says what it had sent before each batch. What lies between the mark and that is lost
- * in the log only: it becomes a range of `missing`, and the process is asked for it. While a range is missing,
- * `visibleBefore` stays: its events are older. They come in order, so what a range still lacks before a batch does not
- * come.
+ * A process that ships its journal says with each batch what it had sent before. Sequences between the mark and that
+ * point are lost in the log only. They become a range of `missing`, and the process is asked to send them again. While
+ * a range is missing, `visibleBefore` does not advance, because the missing events are older. They come in order: what
+ * a range lacks before a batch of it never comes.
  *
  * @param streams progress by stream id; the batch's entry is changed
  */
@@ -54,7 +54,7 @@ function beyondMark(batch: LogBatch, last: bigint, stream: StreamProgress): Dedu
   const wasSentBetween = previous !== undefined && previous > highWater && previous < first;
   const isAskedFor = (isCounterMissing || wasSentBetween) && previous !== undefined && !stream.isRetired;
   if (isAskedFor) stream.missing = [...(stream.missing ?? []), { from: highWater + 1n, to: first - 1n }];
-  // Before the first event of a stream, what was sent may be of an earlier stream of the same journal.
+  // For a stream without events, what was sent before may belong to an earlier stream of the same journal.
   const isGap = isCounterMissing || (wasSentBetween && highWater >= 0n);
   stream.highWater = last;
   advanceVisible(stream, batch);

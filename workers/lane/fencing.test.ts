@@ -30,7 +30,7 @@ describe('two workers and one lane', () => {
         async onState(reached) {
           if (reached !== state || (await epoch(rig)) !== 1) return;
           const second = rig.work();
-          // The first keeps renewing its lease: as if it had not for a while.
+          // The first worker keeps renewing its lease. This makes the lease look unrenewed.
           const expire = async () => {
             await pool.query(`UPDATE log_lanes SET held_until = now() - interval '1 hour' WHERE epoch = 1`);
             return epoch(rig);
@@ -64,7 +64,7 @@ describe('two workers and one lane', () => {
       stream.append(Array.from({ length: 300 }, (_, i) => at(NOW + i)));
       const awake = Promise.withResolvers<never>();
       let isAsleep = false;
-      /** PostgreSQL as the first reaches it: what would keep its lease up is not answered while it sleeps. */
+      /** PostgreSQL as the first worker reaches it: renewals of its lease get no response while it sleeps. */
       const asked: Pool = new Proxy(pool, {
         get(target, property) {
           if (property !== 'query') return Reflect.get(target, property);
@@ -110,7 +110,7 @@ describe('two workers and one lane', () => {
     const streams = [];
     for (let i = 0; i < 4; i++) streams.push(await rig.stream(`ingest-${i}`));
     const { workspace } = rig;
-    /** Of each time that a lane was taken, the workers that stored for it. */
+    /** The workers that stored for a lane, for each time that the lane was taken. */
     const holders = new Map<string, Set<number>>();
     const workers = [0, 1].map((worker) =>
       rig.work({

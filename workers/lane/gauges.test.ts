@@ -37,7 +37,7 @@ beforeEach(async () => {
 });
 afterEach(() => rig.close());
 
-/** Runs a lane on a log whose end is told when the gate opens. */
+/** Runs a lane on a log whose end is returned only once the gate opens. */
 async function run(consumer: string, work: (lane: Lane, control: LaneControl) => Promise<void>) {
   (await rig.stream(NAME)).append([heartbeat(Date.now() * 1_000)]);
   const taken = { consumer, partition: NAME, holder: 'here', leaseMs: 60_000 };
@@ -84,14 +84,14 @@ async function partitionsOf(gauge: string): Promise<unknown[]> {
   return values.map(({ labels }) => labels.partition);
 }
 
-/** Gives the lane away while the end of the log is being asked for, and waits until it has ended. */
+/** Releases the lane while it reads the end of the log, and waits until the lane has ended. */
 async function giveAway(lane: Promise<void>, gauge: string): Promise<void> {
   await vi.waitFor(async () => expect(await partitionsOf(gauge)).toEqual([NAME]), { timeout: 30_000 });
   gate = Promise.withResolvers();
   const asked = waiting;
   await vi.waitFor(() => expect(waiting).toBeGreaterThan(asked), { timeout: 30_000 });
   release.abort();
-  // The lane has read for the last time: all but the measure of its lag may end now.
+  // The lane reads no more: only the measurement of its lag still runs.
   await vi.waitFor(() => expect(reading).toBe(0), { timeout: 30_000 });
   gate.resolve();
   await lane;

@@ -1,12 +1,12 @@
 import type { EventLogReader } from '../../core/event-log/port.ts';
 import type { IdleLanes } from './idle-lanes.ts';
 
-/** Shorter than the time for which writers answer a request. */
+/** Shorter than the time for which a request keeps heartbeats quick. */
 const REQUEST_EVERY_MS = 1_000;
 
 /**
- * Requests heartbeats of all writers while it is not quiet: the watermark waits for streams without events. The end of
- * a quiet time requests them at once.
+ * Requests heartbeats from all writers while events arrive, because the watermark waits for streams without events. The
+ * end of a quiet time requests them at once.
  *
  * @returns the same quiet, for the lanes
  */

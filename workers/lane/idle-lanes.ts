@@ -1,7 +1,7 @@
 /**
- * Tells lanes that nothing happens. Heartbeats alone advance the watermark: while no lane of this process reads
- * anything else, they are stored every ten seconds. The first event ends the quiet for all lanes, since the watermark
- * is the least of all streams.
+ * Tracks quiet times of a process. While its lanes read nothing but heartbeats, which only advance the watermark, they
+ * store their progress every ten seconds. The first event ends the quiet for all lanes, since the watermark is the
+ * least of all streams.
  */
 export type IdleLanes = {
   /** Notes an event that is not a heartbeat. */

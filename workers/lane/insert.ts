@@ -22,7 +22,9 @@ export type InsertDependencies = {
   signal: AbortSignal;
   /**
    * Called before each insert. Returns whether no other process can have stored the rows since the last call. Left out:
-   * none inserts the same. @throws {LaneLost} when another may insert them
+   * no other process inserts them.
+   *
+   * @throws {LaneLost} when another may insert them
    */
   assertHeld?: () => Promise<boolean>;
 };
@@ -52,7 +54,7 @@ class TooManyRefused extends Error {
 /** Tokens that one attempt spends at most on rows that ClickHouse drops. */
 const MOST_DROPPED = 20;
 
-/** ClickHouse answered a repeated insert as done, and the table has not all of its rows. */
+/** Thrown when ClickHouse confirmed a repeated insert, but the table lacks some of its rows. */
 class RepeatDropped extends Error {
   constructor({ table, rows }: Block) {
     super(
@@ -77,7 +79,7 @@ export function createInsertStep(dependencies: InsertDependencies): InsertStep {
   /**
    * Stores the rows of a block, unless ClickHouse refuses them.
    *
-   * @param isRepeat whether an insert of the same rows may have gone before, which did not store them
+   * @param isRepeat whether an earlier insert of the same rows may have failed to store them
    */
   async function store({ block, bytes }: EncodedBlock, token: string, isRepeat: boolean): Promise<void> {
     let isFirst = true;
@@ -161,7 +163,8 @@ export function createInsertStep(dependencies: InsertDependencies): InsertStep {
   async function findRefused(block: Block, token: string): Promise<Refused[]> {
     const first: Refused[] = [];
     await halve(block, token, first);
-    // Again, as the schema may have been fixed meanwhile: then the others were stored, and these would be set aside.
+    // Each row is sent once more. If the schema was fixed during the search, the other rows were stored, and these must
+    // not be set aside.
     const refused: Refused[] = [];
     for (const { row } of first) {
       await halve(

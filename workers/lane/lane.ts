@@ -46,9 +46,9 @@ import { createTruncation } from './truncate.ts';
  *                      ▼                                     │
  *                   advanced ────────────────────────────────┘
  *
- * Every write in PostgreSQL names the lane's epoch, so a holder that was wrongly taken for dead changes nothing. What
- * it still sends to ClickHouse has the successor's tokens, and after its lease it sends nothing before it has renewed
- * the lease. While one range is being stored, the next one is read and prepared.
+ * Every write in PostgreSQL names the lane's epoch, so a holder that was wrongly taken for dead changes nothing. Its
+ * late inserts into ClickHouse have the same tokens as the successor's. Once its lease has expired, it sends nothing
+ * before it has renewed the lease. While one range is being stored, the next one is read and prepared.
  */
 export type LaneDependencies = {
   pool: Pool;
@@ -146,7 +146,7 @@ export async function runLane(
       if (!known || (unseen.includes(stream.streamId) && stream.highWater > known.highWater)) {
         streams.set(stream.streamId, stream);
       } else if (known.missing) {
-        // The row is behind this lane, so only what its process gave up is taken from it.
+        // The row in PostgreSQL is behind this lane, so only the ranges that the process gave up are taken from it.
         const { unsendable = -1n, isRetired } = stream;
         known.missing = isRetired ? [] : known.missing.filter(({ to }) => to > unsendable);
       }
@@ -250,7 +250,7 @@ export async function runLane(
     const checkEnd = createEndWatch(lane, dependencies.patienceMs);
     while (!signal.aborted) {
       const everyMs = quiet?.isQuiet() ? LANE_DEFAULTS.quietKeepUpMs : LANE_DEFAULTS.keepUpMs;
-      // All lanes at one moment, with the jobs of the process.
+      // All lanes wake at the same moment, with the jobs of the process.
       await sleep(untilNextTick(everyMs), undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
       const end = await truncation.truncate(stored);
@@ -271,7 +271,7 @@ export async function runLane(
   let stored = lane.nextOffset;
   let hasResumed = false;
   let doubt = new Map<number, bigint>();
-  /** Of the lease, up to which ClickHouse was compared. */
+  /** The lapses of the lease when ClickHouse was last compared. */
   let lapses = 0;
   let foundAgain = 0;
 
@@ -302,7 +302,7 @@ export async function runLane(
           ...(quiet && drainTo === null && { quiet }),
           signal: drainTo === null ? idleRead : signal,
         }).catch((error: unknown) => {
-          // The drain or the release of the lane has ended the wait. What a drain then reads has to be read: it is
+          // The drain or the release of the lane has ended the wait. Reads after that must succeed, so they are
           // retried.
           if (drainTo === null && idleRead.aborted && !signal.aborted) return null;
           throw error;
@@ -332,7 +332,7 @@ export async function runLane(
     await Promise.all([upkeep, storing.quiet]);
     ending.release();
     handingOver.release();
-    // Not before both have ended: each of them sets a gauge.
+    // Only after both have ended, because each of them sets a gauge.
     metrics.visibleBefore.delete(lane.partition);
     metrics.lagOffsets.remove({ partition: lane.partition });
   }
@@ -340,7 +340,7 @@ export async function runLane(
 
 /** A stream that moves to another partition stays there for longer. Milliseconds. */
 const UNSEEN_MS = 5_000;
-/** Interval at which a lane looks whether a process has given up what is missing. Milliseconds. */
+/** Interval at which a lane checks whether a process has given up what is missing. Milliseconds. */
 const MISSING_MS = 1_000;
 
 type Ready = { prepared: Prepared; blocks: EncodedBlock[] };

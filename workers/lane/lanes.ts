@@ -127,7 +127,7 @@ export function startLanes(dependencies: LanesDependencies): Lanes {
         if (!searchFails) log.warn({ err: error }, 'failed to look for lanes; will retry');
         searchFails = true;
       }
-      // All consumers at one moment, so that they share a statement.
+      // All consumers wake at the same moment, so they share a statement.
       await sleep(untilNextTick(LOOK_EVERY_MS), undefined, { signal: drain.signal }).catch(() => undefined);
     }
   }

@@ -33,7 +33,7 @@ export const LEASE = {
   renewEveryMs: 1_000,
 } as const;
 
-/** `until`: of the wall clock and of the monotonic one, milliseconds. */
+/** `until`: when the lease expires, by the wall clock and by the monotonic clock. Milliseconds. */
 type Kept = {
   lane: Lane;
   until: { wall: number; monotonic: number };
@@ -99,7 +99,7 @@ export function keepLeases(pool: Pool): Leases {
 
   return {
     keep(lane, onLost) {
-      // As if expired: the first insert renews it.
+      // Begins as expired, so the first insert renews it.
       const lease: Kept = { lane, until: { wall: 0, monotonic: 0 }, lapses: 0, lost: null, onLost };
       kept.add(lease);
       return {

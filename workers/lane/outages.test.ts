@@ -112,7 +112,7 @@ describe('what a database or the log does to one step', () => {
     const stream = await rig.stream('ingest-0');
     const { workspace } = rig;
     let inserts = 0;
-    /** As an insert that is cut off while it is committed: its token is kept, and its rows are not. */
+    /** Acts like an insert that is cut off during its commit: ClickHouse keeps its token, but not its rows. */
     const cutOff = new Proxy(clickhouse, {
       get(target, property) {
         if (property !== 'exec') return Reflect.get(target, property);

@@ -13,7 +13,7 @@ export type TruncationDependencies = {
 };
 
 const EVERY_MS = 1_000;
-/** While the log holds nothing but heartbeats. */
+/** Interval while the log holds nothing but heartbeats. Milliseconds. */
 const QUIET_EVERY_MS = 5_000;
 
 /**
@@ -35,7 +35,7 @@ export function createTruncation(dependencies: TruncationDependencies, partition
     if (performance.now() - truncatedAt < everyMs) return null;
     truncatedAt = performance.now();
     try {
-      // In this order: an offset that was read first cannot be past an end that was read too early.
+      // The offsets are read first. Offsets that are read later could be past an end that was read too early.
       const offsets = await laneOffsets(pool, partition);
       const end = await reader.end(partition);
       metrics.lagOffsets.set({ partition }, Math.max(0, Number(end - stored)));

@@ -88,7 +88,7 @@ describe('the watermark', () => {
       const { rows } = await rig.ask<{ rows: string }>(
         `SELECT count() AS rows FROM clicks WHERE ts < fromUnixTimestamp64Micro(${mark}, 'UTC')`,
       );
-      // Of the stream that is behind all, of the other one what is older than five seconds.
+      // The rows are all of the stream that is behind, and those of the other one that are older than five seconds.
       expect(Number(rows)).toBeGreaterThan(seen);
       seen = Number(rows);
     }
