@@ -152,7 +152,7 @@ test('a load of settled clicks, oldest first, that continues from its newest `ts
   }
 
   const made = await lateClicks(8, load);
-  // A watermark that was read a moment ago may still be answered.
+  // The API may still return a watermark that it read a moment ago.
   await expect.poll(() => load().then(() => loaded.size)).toBe(made.length);
   expect([...loaded.keys()].sort()).toEqual(made);
   expect(doubles).toBeGreaterThan(0);
@@ -201,7 +201,7 @@ test('the watermark is the least of the streams that are not retired', async () 
   const at = 1_795_999_999_000_000;
   await pool.query('UPDATE ingest_streams SET visible_before = $1', [at + 5]);
   await pool.query('UPDATE ingest_streams SET visible_before = $1 WHERE stream_id = $2', [at, slow.streamId]);
-  // One that was read a moment ago may still be answered.
+  // The API may still return a watermark that it read a moment ago.
   const watermark = () => expect.poll(async () => (await page('')).watermark);
   await watermark().toBe('2026-11-30T00:53:19.000000Z');
   await retireStream(pool, slow.streamId);

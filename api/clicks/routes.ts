@@ -34,7 +34,7 @@ const EXPORT_ANSWER = {
  * reader likes, and inserts of the same process need some too.
  */
 const MAX_EXPORTS = { all: 12, ofWorkspace: 4 };
-/** After which a caller may try again. */
+/** Wait before a caller may try again. Seconds. */
 const RETRY_SECONDS = 5;
 
 /** `GET /clicks`, the raw stream, and `GET /clicks/export`, a window of it in one file. */
@@ -113,7 +113,7 @@ export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
         );
       }
       await request.audit(deps.pool);
-      // A caller who has hung up by now will not be seen to do so again.
+      // A response that is already closed emits no further `close`.
       if (reply.raw.destroyed) throw callerGone();
       exporting.push(workspaceId);
       // A caller who hangs up ends the query, also before its first byte.

@@ -22,7 +22,7 @@ export const Orphans = OneOf(['exclude', 'include', 'only'], {
   description: 'Whether visits of a domain that led to no link are included, or alone.',
 });
 
-/** Which clicks, for the stream and for the export. */
+/** Filters of the stream and of the export. */
 const FILTER_PARAMETERS = {
   link_id: Type.Optional(Type.String({ format: 'uuid', description: 'Only clicks of this link.' })),
   link_ids: Type.Optional(LinkIds('Only clicks of these links: at most 500 ids, separated by commas.')),

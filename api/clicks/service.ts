@@ -39,7 +39,8 @@ export type PageRequest = FilterRequest & {
 };
 
 /**
- * Which clicks a page is of. None is older than the workspace keeps clicks, whether it has been removed already or not.
+ * Returns the filter of a page. It excludes clicks that are older than the workspace keeps them, even those not removed
+ * yet.
  *
  * @param watermark microseconds; null without a stream
  * @throws {AppError} `bad_request` for a list of ids that is malformed or too long, and for `asc` without a begin
@@ -67,12 +68,12 @@ export function filterOf(
     conditions,
     orphans: request.orphans,
     hasDeletedLinks,
-    // A poller misses nothing before its `since`, and gets nothing that was made before it.
+    // A poller would get imported clicks between those that it already has.
     imported: request.since === undefined,
   };
 }
 
-/** Returns the last of some instants, inside what ClickHouse can hold; null: there is none. */
+/** Returns the latest of some instants, within the range of ClickHouse; null when there is none. */
 const latestOf = (instants: readonly bigint[]): bigint | null => sorted(instants).at(-1) ?? null;
 
 const earliestOf = (instants: readonly bigint[]): bigint | null => sorted(instants)[0] ?? null;

@@ -66,7 +66,7 @@ test('polls whose clicks are more than a shared query returns still get all of t
   );
   const poll = (link: string | undefined) =>
     shop.get<Page>(`/clicks?link_ids=${link}&since=${formatInstant(start, 9)}&limit=500&bots=include`);
-  // The first is on its way alone, the others wait for it and go together.
+  // The first poll runs alone. The others wait for it and share the next query.
   const answers = await Promise.all([links[0], links[1], links[0], links[1]].map(poll));
   const newest = (odd: number) =>
     Array.from({ length: 500 }, (_, n) => clickId(start + BigInt(10_098 + odd - 2 * n) * 1_000n));

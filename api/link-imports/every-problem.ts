@@ -42,7 +42,7 @@ export async function readWithEveryProblem(
     : first;
 }
 
-/** Returns a body whose field is valid or left out; null: it was so before. */
+/** Returns the body with a valid field, or without the field; null when the body already was so. */
 function withoutProblem(body: Record<string, unknown>, field: string): Record<string, unknown> | null {
   const placeholder = PLACEHOLDERS[field];
   if (placeholder !== undefined && body[field] !== placeholder) return { ...body, [field]: placeholder };

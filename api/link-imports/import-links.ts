@@ -169,7 +169,7 @@ async function writeBatches(
   for (const batch of batches) await createBatch(tx, workspaceId, batch, into);
 }
 
-/** An unreadable row is reported before the current batch. */
+/** Sorts the errors by line: an unreadable row is reported before the rows of its batch. */
 function inOrder(result: ImportResult): ImportResult {
   result.errors.sort((a, b) => a.line - b.line);
   return result;

@@ -108,7 +108,7 @@ test('characters beyond 16 bits stay whole wherever the text is cut', async () =
 });
 
 test.each(['👨‍👩‍👧‍👦', 'e\u0301'])('a title is never cut inside of %j', async (character) => {
-  // Behind five, the limit of 200 is inside a character.
+  // After five characters, the limit of 200 is inside a character.
   const name = `five!${character.repeat(200)}`;
   const row = { domain: 'short.test', key: 'cut', url: 'https://shop.example/cut', title: name };
   const { created } = await importText(JSON.stringify([row]), { unproven: 'move' });

@@ -7,8 +7,8 @@ import { createDomain, type DomainRules } from '../domains/service.ts';
 
 /**
  * Returns the workspace's entry of a host, on which imported links wait for the proof; adds it where there is none.
- * Such links answer as soon as the domain is proven: until then visitors of the host are visitors of another service,
- * or get the deployment's own links.
+ * Such links redirect once the domain is proven. Until then, visitors of the host reach another service, or get the
+ * deployment's own links.
  *
  * @returns the error where the workspace can't have the domain
  */

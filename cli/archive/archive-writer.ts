@@ -43,7 +43,7 @@ export async function createArchive(path: string): Promise<ArchiveWriter> {
 
 async function create(path: string, partial: string): Promise<FileHandle> {
   try {
-    // The name is taken while the archive is written, so that nothing else gets it.
+    // Reserves the name while the archive is written.
     await (await open(path, 'wx', 0o600)).close();
     await rm(path);
     await rm(partial, { force: true });

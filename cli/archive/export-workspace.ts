@@ -151,7 +151,7 @@ async function writeTable(
   return { table: table.name, store: 'postgresql', columns, rows: sum(files), files };
 }
 
-/** Returns what the workspace has and the archive has not. */
+/** Returns what the archive leaves out of the workspace. */
 async function leftOut(tx: Queryable, workspaceId: string): Promise<LeftOut[]> {
   const found: LeftOut[] = [];
   for (const [table, why] of Object.entries(LEFT_OUT)) {

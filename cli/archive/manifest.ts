@@ -18,7 +18,7 @@ const File = Type.Object({
   rows: Type.Integer(),
   bytes: Type.Integer(),
   sha256: Type.String(),
-  /** Of events: nanoseconds, `after < ts <= to`. */
+  /** Time span of the events. Nanoseconds, `after < ts <= to`. */
   span: Type.Union([Type.Object({ after: Type.String(), to: Type.String() }), Type.Null()]),
 });
 
@@ -33,7 +33,7 @@ const Part = Type.Object({
 const Range = Type.Object({ least: Type.Integer(), greatest: Type.Integer() });
 
 export const Manifest = Type.Object({
-  /** Of the archive: importing it again adds nothing. */
+  /** Id of the archive. A second import of the same archive adds nothing. */
   id: Type.String(),
   version: Type.Integer(),
   /** Hoplog's version. */
@@ -53,7 +53,7 @@ export const Manifest = Type.Object({
     ),
   ),
   parts: Type.Array(Part),
-  /** What the workspace has and the archive has not. */
+  /** What the archive leaves out of the workspace. */
   left_out: Type.Array(Type.Object({ what: Type.String(), rows: Type.Integer(), why: Type.String() })),
 });
 

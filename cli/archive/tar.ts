@@ -56,7 +56,7 @@ export async function* tarEntries(file: FileHandle, size: number): AsyncGenerato
   }
 }
 
-/** What `tar` adds when it packs the files again, such as directories, is no file. */
+/** Reads a header. Entries that `tar` adds when it packs the files again, such as directories, are not files. */
 function readHeader(header: Buffer, at: number): TarEntry & { isFile: boolean } {
   const text = (from: number, length: number) =>
     header

@@ -38,7 +38,9 @@ export function maybeDecimal(from: Json | null, name: string, currency: string):
   return from === null || value === undefined || value === null ? 0 : decimalAt(from, name, currency).minor;
 }
 
-/** Returns the part of what was paid that the goods are of the total, where a balance paid the rest. */
+/**
+ * Returns the goods' share of what was paid, when a balance paid the rest: `paid` in proportion of `goods` to `total`.
+ */
 export function shareOf(paid: number, goods: number, total: number): number {
   if (paid <= 0 || total <= 0) return 0;
   const part = Math.min(Math.max(0, goods), total);

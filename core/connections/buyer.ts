@@ -20,7 +20,8 @@ export function buyerOf(metadata: Json | null, reference: unknown = null): Buyer
 const ID_LIMIT = 200;
 
 /**
- * Returns an id. A checkout has it from the buyer's browser: what can't be an id names no one, and costs no purchase.
+ * Returns an id. A checkout takes it from the buyer's browser: an invalid id names no user, and the purchase still
+ * counts.
  */
 function idIn(value: unknown): string | null {
   const text = typeof value === 'number' ? String(value) : value;

@@ -38,7 +38,7 @@ export type Connector = {
 export type Question = {
   /** Ids of the payment. */
   refs: readonly string[];
-  /** It may be of an invoice. */
+  /** The payment may belong to an invoice. */
   isUnsure: boolean;
   /** Whether anything was paid for this subscription before; null: not asked. */
   earlierOf: { subscription: string; paidAt: number } | null;

@@ -30,7 +30,7 @@ export function textAt(from: Json, name: string): string {
   return value;
 }
 
-/** Fields that people type: the payment counts without a character that can't be stored. An id would be another's. */
+/** Fields that people type: characters that can't be stored are removed. An id without them would be another id. */
 const TYPED = new Set(['email', 'customer_email', 'receipt_email', 'user_email', 'name', 'code']);
 
 /** Returns a text that is not empty, or null. Numbers are texts of their digits. @throws {EventProblem} */

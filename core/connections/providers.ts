@@ -6,13 +6,13 @@ export type ProviderWords = {
   readonly place: string;
   /** Where the signing secret of a webhook is. */
   readonly secret: string;
-  /** Its events tell test mode. */
+  /** Whether its events tell test mode from live mode. */
   readonly hasModes: boolean;
   /** What every signing secret begins with; left out: anything. */
   readonly secretPrefix?: string;
   /** What a key of its API is for; left out: the API is not called. */
   readonly restrictedKey?: string;
-  /** Matches customers' ids and no other ids. Left out: they look like others, as plain numbers do. */
+  /** Matches customers' ids and no other ids. Left out: its ids have no form of their own, such as plain numbers. */
   readonly customerId?: RegExp;
   /** For the guide: the events that count, and where the names of the buyer go. */
   readonly guide?: readonly [events: string, buyer: string];

@@ -34,7 +34,7 @@ export function createColumnWatch(): ColumnWatch {
   };
 }
 
-/** Exports of an API have each of its fields in each link. */
+/** Whether a value says something: exports of an API have every field in every link. */
 function hasValue(value: unknown): boolean {
   if (value === null || value === undefined || value === '' || value === false || value === 0) return false;
   return typeof value !== 'object' || Object.keys(value).length > 0;

@@ -8,7 +8,10 @@ export type CreateRow = {
   columnOf: Readonly<Record<string, string>>;
   /** The full short URL of this link, where a row has several. */
   printed?: string;
-  /** Whether the link is left out where its domain is not here: the row's others were published. */
+  /**
+   * Whether the link is left out when the workspace lacks its domain, because the row has other links that were
+   * published.
+   */
   isSpare?: boolean;
 };
 
@@ -85,13 +88,19 @@ function namesUtm(body: Record<string, unknown>): boolean {
 /** Names are one line; titles of web pages, which other products store, may have several. */
 const onOneLine = (name: string) => name.replace(/\s*[\t\r\n]+\s*/g, ' ').trim();
 
-/** A campaign has one link for each channel anyway; several channels can't share an `external_id`. */
+/**
+ * Whether the row means one link. A campaign has one link per channel anyway, and several channels can't share an
+ * `external_id`.
+ */
 function namesOneLink(body: Record<string, unknown>): boolean {
   const { destination_id, channels } = body;
   return destination_id === undefined && !(Array.isArray(channels) && channels.length > 1);
 }
 
-/** Without the password, which is added later: a reader of the link could try passwords on the id. */
+/**
+ * Derives an id from the fields. The password is added later: otherwise anyone who reads the link could test passwords
+ * against the id.
+ */
 function derivedId(body: Record<string, unknown>): string {
   const fields = Object.entries(body).toSorted(([a], [b]) => (a < b ? -1 : 1));
   const hash = createHash('sha256').update(JSON.stringify(fields)).digest('hex');

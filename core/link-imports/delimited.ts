@@ -31,7 +31,7 @@ export async function* delimitedRows(
   let rest = '';
   for await (const piece of withPlainNewlines(text)) {
     if (!piece.includes('\n')) {
-      // What is beyond the limit is not held.
+      // Text beyond the limit is not kept in memory.
       if (rest.length <= ROW_LIMIT) rest += piece;
       continue;
     }

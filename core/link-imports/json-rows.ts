@@ -2,9 +2,11 @@
 import { parsedJson } from './parsed-json.ts';
 import { columnKey, type ReadRow, RowProblem, sourceRow } from './source-row.ts';
 
-/** Characters that a row may follow or be in, as in the wrapper of an API's page. */
+/** Longest text before or around a row, such as the wrapper of an API's page. Characters. */
 const WAIT_LIMIT = 262_144;
-/** Characters, and fields, of a row. Parsing one holds the event loop, in the API also that of other requests. */
+/**
+ * Limits of a row: characters, and fields. Parsing a row blocks the event loop, which in the API other requests share.
+ */
 const ROW_LIMIT = 65_536;
 const MOST_FIELDS = 500;
 
@@ -94,7 +96,7 @@ function rowOf(found: Found, isRow: IsRow): ReadRow | null {
     if (Object.keys(values).length > MOST_FIELDS) {
       throw new RowProblem(null, `must have at most ${MOST_FIELDS} fields`);
     }
-    // The last page of an API wraps nothing. The formats reject anything else.
+    // The last page of an API wraps an empty list. The formats reject anything else.
     if (found.kind === 'document' && !isRow(values) && holdsEmptyList(values)) return null;
     return sourceRow('json', line, values);
   } catch (error) {

@@ -83,7 +83,7 @@ export function linksOfRow(
   return { links, problems };
 }
 
-/** The format's own metadata has been carried along. */
+/** The metadata that the format has read, if any. */
 const metadataOf = ({ metadata }: Record<string, unknown>) => (metadata === undefined ? {} : { metadata });
 
 /** Leaves out the spare names whose domain the workspace does not have; see {@link CreateRow}. */

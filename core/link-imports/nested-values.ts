@@ -11,7 +11,7 @@ export type NestedValue = {
   value: unknown;
 };
 
-/** Deeper objects are not looked at. */
+/** Deeper objects are ignored. */
 const DEPTH = 4;
 
 /** Objects in a row that are about something else than the link. */

@@ -24,7 +24,7 @@ export type SourceRow = {
 
 type Column = { name: string; value: unknown };
 
-/** The columns of a row. What `get` asked for is in `read`: the others are not taken over. */
+/** The columns of a row. `read` has those that `get` has looked up; the others are not taken over. */
 class ReadColumns extends Map<string, Column> {
   readonly read = new Set<string>();
   /** Columns that were read, and whose value has no counterpart here. */

@@ -1,4 +1,7 @@
-/** Tables whose rows have a number of the deployment: another deployment may have given it to another row. */
+/**
+ * Tables whose rows have a number that is unique in one deployment: another deployment may have given it to another
+ * row.
+ */
 export const NUMBERED = {
   domains: 'number',
   orders: 'internal_id',
@@ -25,13 +28,16 @@ export type ArchivedTable = {
   numbers?: Readonly<Record<string, Numbered>>;
   /** Columns that are not taken over, and why, in words for a user. */
   without?: Readonly<Record<string, string>>;
-  /** SQL of values that are not those of the columns: of row `t`, for the archive. */
+  /** SQL of values that the archive has instead of the columns' own, of row `t`. */
   written?: Readonly<Record<string, string>>;
-  /** SQL of values that are not those of the archive: of row `r`, with the {@link ImportContext} as `$2::jsonb`. */
+  /**
+   * SQL of values that an import stores instead of the archive's, of row `r`, with the {@link ImportContext} as
+   * `$2::jsonb`.
+   */
   read?: Readonly<Record<string, string>>;
   /** SQL: which rows `r` of the archive are stored. Left out: all. */
   stored?: string;
-  /** Rows refer to others of the table, so that they are stored in one statement. */
+  /** Whether rows refer to other rows of the table, so that all are stored in one statement. */
   refersToItself?: boolean;
 };
 
@@ -46,11 +52,11 @@ export type ImportContext = {
   slugs: Record<string, string>;
   /** Their new keys in `slugs`, by `<target id>/<key in the archive>`. */
   keys: Record<string, string>;
-  /** Keys of aliases and prefixes that are another workspace's here. */
+  /** Keys of aliases and prefixes that another workspace has here. */
   dropped: string[];
   /** Domains that the workspace proves here. */
   proven: string[];
-  /** Look-up ids of API keys that another key has here, with the text instead. */
+  /** Look-up ids of API keys that another key has here, each with its replacement. */
   lookups: Record<string, string>;
 };
 

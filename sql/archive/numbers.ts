@@ -33,7 +33,7 @@ export async function numberRanges(
 }
 
 /**
- * Reserves numbers for rows of an archive, and returns what to add to those that they have there: 0 where they are free
+ * Reserves numbers for rows of an archive, and returns what to add to the archive's numbers: 0 where those are free
  * here. Waits for transactions that have taken a number, so it runs in a short transaction of its own.
  */
 export async function reserveNumbers(tx: Queryable, ranges: NumberRanges): Promise<Record<Numbered, number>> {

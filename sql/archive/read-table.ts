@@ -1,7 +1,7 @@
 import type { Queryable } from '../database/pool.ts';
 import type { ArchivedTable } from './archived-table.ts';
 
-/** Rows in one response of PostgreSQL: of the widest rows, workspaces with a logo, there is one. */
+/** Rows in one response of PostgreSQL. The widest row, a workspace with a logo, occurs once. */
 const PAGE = 1_000;
 
 /** Returns the columns of a table that are in archives, in the table's order. */
@@ -17,7 +17,7 @@ export async function archivedColumns(
   return rows.map((row) => row.name).filter((column) => !(column in without));
 }
 
-/** Begins the snapshot of an archive, which reads as long as it takes. Its texts are the same on every server. */
+/** Begins the snapshot of an archive, without a time limit. Every server then writes values as the same text. */
 export async function beginExport(tx: Queryable): Promise<void> {
   await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
   await tx.query(
@@ -73,7 +73,7 @@ export async function newestEvents(
   return { version: rows[0]?.version ?? 0, lead: rows[0]?.lead ?? 0 };
 }
 
-/** Returns how many rows of a workspace a table has that is not in its archive. */
+/** Returns how many rows of a workspace are in a table that its archive leaves out. */
 export async function countLeftOut(db: Queryable, table: string, workspaceId: string): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     `SELECT count(*) AS count FROM ${table} WHERE workspace_id = $1`,

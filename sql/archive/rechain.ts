@@ -8,8 +8,7 @@ const BATCH = 1_000;
 type Offsets = Pick<ImportContext['offsets'], 'ledger_entries' | 'grants'>;
 
 /**
- * Returns whether the hashes of an imported ledger are others here: each covers the number of an entry and of its
- * grant.
+ * Returns whether the hashes of an imported ledger change here: each covers the numbers of an entry and of its grant.
  */
 function isRenumbered({ ledger_entries, grants }: Offsets): boolean {
   return ledger_entries !== 0 || grants !== 0;

@@ -4,14 +4,14 @@ import type { ArchivedTable, ImportContext } from './archived-table.ts';
 
 const WORKSPACE_ID = `($2::jsonb ->> 'workspace_id')::uuid`;
 
-/** SQL of a number here: 0 is of no row. */
+/** SQL of a number here. 0 belongs to no row, so it stays. */
 function numberHere(column: string, table: string): string {
   return `CASE r.${column} WHEN 0 THEN 0 ELSE r.${column} + ($2::jsonb #>> ARRAY['offsets', '${table}'])::bigint END`;
 }
 
 function insertion(table: ArchivedTable, columns: readonly string[], rows: string): string {
   const values = columns.map((column) => {
-    // Never that of a row: an archive may come from someone who would add rows to another workspace.
+    // Never the row's own: an archive may come from someone who would add rows to another workspace.
     if (column === 'workspace_id') return WORKSPACE_ID;
     const numbered = table.numbers?.[column];
     return table.read?.[column] ?? (numbered === undefined ? `r.${column}` : numberHere(column, numbered));
@@ -73,8 +73,8 @@ export async function queueOrders(tx: Queryable, workspaceId: string): Promise<v
 }
 
 /**
- * Tells ingest and the deliverers of webhooks what the triggers tell of changes alone: a workspace that is not as most,
- * and former addresses of links.
+ * Tells ingest and the deliverers of webhooks what triggers announce only on a change: the workspace's policy, and
+ * former addresses of links.
  */
 export async function announceWorkspace(tx: Queryable, workspaceId: string): Promise<void> {
   await tx.query(
@@ -86,7 +86,9 @@ export async function announceWorkspace(tx: Queryable, workspaceId: string): Pro
   await bumpWebhookVersion(tx);
 }
 
-/** Makes the former slugs of renamed referral links codes of their referrers: their pages and customers have them. */
+/**
+ * Makes the former slugs of renamed referral links codes of their referrers, whose pages and customers still use them.
+ */
 export async function keepFormerCodes(
   tx: Queryable,
   workspaceId: string,

@@ -61,8 +61,8 @@ export function refundedOrderFacts({ id, attributes }: LemonSqueezyObject, at: n
 const PAID = new Set(['paid', 'refunded', 'partial_refund']);
 
 /**
- * The part of what was refunded. An order and its subscription's first invoice have the same one: their events tell of
- * one refund, and the newer sum counts.
+ * Name of the part with what was refunded. An order and its subscription's first invoice share it: their events are
+ * about the same refund, and the newer sum counts.
  */
 export const REFUNDED = 'refunded';
 
@@ -75,6 +75,9 @@ export function refundedPart(attributes: Json, at: number) {
   return { at, refunded: { minor, currency: textAt(attributes, 'currency').toLowerCase() } };
 }
 
-/** Ids are numbers that count for each type of object: those of orders are order ids as they are. */
+/**
+ * Returns the order id of a subscription's first invoice. Each type of object counts its own ids, so only the ids of
+ * orders are order ids as they are.
+ */
 export const firstInvoiceRef = (subscription: string) => `first_invoice_of_${subscription}`;
 export const invoiceRef = (id: string) => `invoice_${id}`;

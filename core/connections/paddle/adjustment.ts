@@ -29,7 +29,7 @@ function partOf(adjustment: Json, at: number): Part | null {
   const status = textAt(adjustment, 'status');
   const totals = objectAt(adjustment, 'totals');
   const money = { minor: minorAt(totals, 'total'), currency: textAt(totals, 'currency_code').toLowerCase() };
-  // One that is reversed or rejected after it was approved was not given.
+  // A refund that is reversed or rejected after its approval was not given.
   if (action === 'refund') {
     if (status === 'pending_approval') return null;
     if (status !== 'approved') return { at, refunded: { ...money, minor: 0 } };

@@ -13,7 +13,7 @@ import { INVOICE } from '../payment-parts.ts';
 export function orderFacts(order: Json): Fact[] {
   const id = textAt(order, 'id');
   const paidAt = maybeInstant(order, 'processed_at') ?? instantAt(order, 'created_at');
-  // An order that is edited is paid again.
+  // An edited order is paid again later.
   const at = maybeInstant(order, 'updated_at') ?? paidAt;
   const customer = maybeText(maybeObject(order, 'customer'), 'id');
   const buyer = buyerOf(attributesOf(order));

@@ -107,7 +107,7 @@ export function failedRefundFact(refund: Json, at: number): PaymentFact | null {
     part: `failed_refund:${textAt(refund, 'id')}`,
     is: {
       at,
-      // The first event that tells of it has the time.
+      // The first event about the failure has its time.
       rank: -at,
       failedRefund: {
         ...moneyOf(integerAt(refund, 'amount'), textAt(refund, 'currency')),

@@ -6,7 +6,7 @@ const TOLERANCE = 300;
 
 /**
  * What the header may hold. Stripe's library throws other errors for a signature that is empty or not ASCII, and anyone
- * can send one. Other schemes, such as `v0` of test events, count as little there.
+ * can send one. It ignores other schemes, such as `v0` of test events.
  */
 const PART = /^(?:t=\d{1,12}|v1=[0-9a-f]{64})$/;
 

@@ -24,7 +24,7 @@ export function stripeAmount(hundredths: number, creditValue: number, currency: 
   // hundredths / 100 * value / 10^scale * 10^places
   const numerator = BigInt(hundredths) * value * 10n ** BigInt(places + Math.max(0, -scale));
   const denominator = 100n * 10n ** BigInt(Math.max(0, scale)) * step;
-  // Whole major units of a currency without minor units that Stripe writes with two.
+  // A currency without minor units that Stripe writes with two digits takes whole major units only.
   const unit = places > exponentOf(currency) ? 10n ** BigInt(places - exponentOf(currency)) : 1n;
   return Number(halfEven(numerator, denominator * unit) * step * unit);
 }

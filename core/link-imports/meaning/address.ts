@@ -11,7 +11,7 @@ import { SLUGS } from './link-names.ts';
  */
 export type RowHost = { column: string; host: string | null };
 
-/** What may stand before the word: `short_domain`, `link.domain`. */
+/** What may precede the word: `short_domain`, `link.domain`. */
 const BEFORE = '(?:short|shortlink|shorturl|custom|branded|vanity|link|own|meta|the|my)*';
 /** The word for a domain in the languages of the services. */
 const WORD = '(?:domains?|dom[aä]ne|domaine|dominio|domínio|домен|域名|ドメイン|host(?:name)?)';
@@ -113,7 +113,7 @@ function asciiHost(text: string): string | null {
   return isWhole && hostname !== '' ? withoutTrailingDot(hostname) : null;
 }
 
-/** @throws {RowProblem} when one is no host, or a list has several */
+/** @throws {RowProblem} when one is not a host, or a list has several */
 function hostOfDomain(named: readonly Entry[]): (Entry & { host: string }) | null {
   const rank = ({ key }: Entry) => (FIRST.includes(key) ? FIRST.indexOf(key) : FIRST.length);
   const [first] = named.toSorted((a, b) => rank(a) - rank(b));
@@ -137,7 +137,7 @@ function domainText(value: unknown): string | null {
   return NO_DOMAIN.test(text) ? null : text;
 }
 
-/** Keys of an id, and whatever else an object has that is the domain. */
+/** Whether an entry is the domain's id, or a value inside an object that is the domain. */
 const isOfDomain = ({ key, path }: Entry): boolean =>
   IS_ID.test(key) || (path.length > 1 && IS_DOMAIN.test(path[0] ?? ''));
 

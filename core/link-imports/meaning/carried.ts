@@ -4,9 +4,9 @@ import { tagsOf } from '../values.ts';
 import { timeIn } from './times.ts';
 
 const CREATED = ['createdat', 'created', 'datecreated', 'creationdate', 'timestamp'];
-/** A no means that the visitor's query is not passed on. */
+/** Columns whose "no" means that the visitor's query is not passed on. */
 const FORWARDS = ['forwardparameters', 'forwardquery', 'redirectwithquery', 'passquery'];
-/** A yes means that. */
+/** Columns whose "yes" means the same. */
 const DROPS = ['skipqs'];
 const TEXT_LIMIT = 100;
 /** Longest name of a folder. */
@@ -35,7 +35,8 @@ export function carriedOf(
 }
 
 /**
- * UTM parameters, which other services store beside the destination and in it: it stays as it was where it has them.
+ * Returns the UTM parameters of a row. Other services store them beside the destination and in it; a destination that
+ * has them stays as it was.
  */
 function utmOf(row: SourceRow, destination: unknown): Record<string, unknown> {
   const given = UTM.flatMap((name) => {

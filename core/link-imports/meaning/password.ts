@@ -59,8 +59,8 @@ const WORDS = [
 /** Short words for it, which count where they are a word of a name: `has_pw`, `linkPw`. */
 const SHORT_WORDS = ['pw', 'psw', 'mdp', 'sifre', 'geslo', 'haslo'];
 /**
- * `pass` and `pin`, which mean other things too (`pass_through`, `pinned`): they count among these words alone, also
- * where nothing separates them.
+ * `pass` and `pin` also mean other things (`pass_through`, `pinned`). They count only if all other words of the name
+ * are among these, even without separators.
  */
 const AMONG =
   /^(?:has|have|with|requires?|needs?|uses?|is(?=pass|pw)|link|short|url|page|access|visitors?|guest|share|view|the|my|custom|secret)*(pass|pin|pw)(?:protect(?:ed|ion|s)?|required|needed|enabled|active|set|is|hash(?:ed)?|salt|hint|code|value|text|clear|plain|raw|link|s(?=$))*$/;
@@ -86,10 +86,10 @@ const WHOLE = [
 /** Names whose value may say that the link has a password: `security: password`. */
 const SAYS_HOW =
   /^(?:(?:security|access|visibility|privacy|restrictions?|protections?|auth|authentication|locks?|features?|options?|settings?|flags?|guards?|gates?)?(?:type|mode|method|level|control|kind|by)?s?)$/;
-/** Texts that say that there is none. */
+/** Texts that say that there is no password. */
 const SAYS_NONE = /^(?:no|without|ohne|kein|sans|sin)|(?:disabled|off|none|less)$/;
 const HASH = /hash|digest|bcrypt|scrypt|argon|crypted|encrypted/;
-/** What may stand beside the word in the name of a column that holds the password itself. */
+/** What may accompany the word in the name of a column that holds the password itself. */
 const BESIDE =
   /^(?:the|my|short|link|links|url|page|access|visitor|redirect|clear|cleartext|plain|plaintext|text|value|raw|s|\.)*$/;
 
@@ -109,7 +109,7 @@ const MASKS = [
 const EITHER =
   /^(?:none|nil|undefined|n\/a|na|-+|off|disabled|unset|empty|nein|non|nee|нет|否|无|on|enabled|set|protected|hidden|masked|redacted|filtered|encrypted|obfuscated|omitted|censored|private|unchanged|unavailable|ja|oui|si|sí|да|是)$/i;
 
-/** Deeper objects are not looked at. */
+/** Deeper objects are ignored. */
 const DEPTH = 4;
 
 const NOT_HELD =

@@ -11,12 +11,12 @@ export type RowState = {
   columnOf: Record<string, string>;
 };
 
-/** What may stand before and behind the word of a name. */
+/** What may precede the words of a name. {@link BEHIND} may follow them. */
 const BEFORE = '^(?:is|has|was|been|link|shortlink|shorturl|url)*';
-/** What may stand before the words of {@link OFF}, beside those: `soft_deleted`, `date_deleted`. */
+/** What else may precede the words of {@link OFF}: `soft_deleted`, `date_deleted`. */
 const HOW =
   '(?:auto(?:matically)?|soft|hard|manually|temp(?:orarily)?|permanently|date|time|admin|system|user|owner|marked|as)*';
-/** What may stand behind them: `disabled_by_admin`, `banned_reason`. */
+/** What may follow them: `disabled_by_admin`, `banned_reason`. */
 const WHY =
   '(?:link|at|on|date|time|timestamp|utc|by|id|reason|since|until|for|due|to|as|admin|user|owner|system|moderator|moderation|staff|abuse|spam|flag|status|permanently|temporarily|automatically)*$';
 const BEHIND = '(?:link|at|on|in|date|time|datetime|timestamp|utc|value)*$';
@@ -55,7 +55,7 @@ const REMAINING = named(
   `(?:remaining|left|available)(?:number|num|no)?(?:of)?${COUNTED}|${COUNTED}(?:remaining|left|available)`,
   '(?:count|total)?$',
 );
-/** Names that say that none is. */
+/** Names that say that no visits are left. */
 const USED_UP = named(
   `usedup|exhausted|depleted|maxedout|overlimit|(?:max(?:imum)?|limits?|quota|cap|${COUNTED})+(?:is|was|has|been)*(?:reached|exceeded|exhausted|depleted|usedup)`,
   '(?:link|at|on|date|time)*$',
@@ -136,7 +136,7 @@ function columnsOf(row: SourceRow, names: RegExp, around = ABOUT_LINK): Found[] 
   for (const { top, column } of inner) row.columns.readInside(top, column);
   const own = [...row.columns.keys()].flatMap((key) => (names.test(key) ? (row.columns.get(key) ?? []) : []));
   const [objects, plain] = [true, false].map((is) => own.filter(({ value }) => isObject(value) === is));
-  /** Objects in which nothing is named so, and that say something. */
+  /** Objects that have a value, but none with such a name. */
   const unread = (objects ?? []).filter(
     ({ name }) =>
       !inner.some(({ top }) => top === name) && nested.some(({ top, value }) => top === name && !isNo(value)),
@@ -203,7 +203,7 @@ function hasEnded(row: SourceRow): boolean {
   return end !== null && Date.parse(timeIn(textOf(end))) <= Date.now();
 }
 
-/** A time to live is an instant, or how long the link lives. Nothing says which a small number is. */
+/** A time to live is an instant or a duration. A small number could be either, so it is refused. */
 function refuseSpan(found: Found): void {
   if (!/ttl$/i.test(found.name) || !/^\d{1,11}$/.test(textOf(found))) return;
   throw new RowProblem(
@@ -254,7 +254,7 @@ function leftOf(row: SourceRow, most: Found): number | null {
   return all - used;
 }
 
-/** Returns how many visits are left by the row's own word; null: it is no count, such as -1 for any number. */
+/** Returns how many visits are left, as the row states; null: the value is not a count, such as -1 for any number. */
 function remainingOf(row: SourceRow, found: Found): number | null {
   if (!WHOLE_NUMBER.test(textOf(found))) {
     row.columns.left.add(columnKey(found.name));
