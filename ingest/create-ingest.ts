@@ -29,6 +29,7 @@ import { createPages } from './pages/pages.ts';
 import { createAttempts } from './password/attempts.ts';
 import { createPasswordGate } from './password/gate.ts';
 import { createPasswordHandler } from './password/handler.ts';
+import { createKnownVisitors } from './password/known-visitors.ts';
 import { createSharedAttempts } from './password/shared-attempts.ts';
 import { createPixelScript } from './pixel-script.ts';
 import { createCompiledLinks } from './redirect/compiled-links.ts';
@@ -221,6 +222,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
       gate,
       attempts: createAttempts({ waitMs: longestWaitMs }),
       sharedAttempts: createSharedAttempts(pool, secrets.cookie, log),
+      knownVisitors: createKnownVisitors(pool, secrets.cookie, log),
       metrics,
       pages,
       shortUrl: config.shortUrl,

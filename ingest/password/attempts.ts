@@ -10,13 +10,11 @@ export type Attempts = {
   /**
    * Starts an attempt. Call it before the password is checked.
    *
-   * @param wasLetIn whether the visitor's cookie is one of an earlier right password
+   * @param wasLetIn whether the visitor gave the right password before
    * @returns `blocked` after five wrong passwords of the address in the last minute, `locked` after thirty of all; `busy` when too many attempts wait or this one
    * waited too long
    */
   begin(linkId: string, address: Uint8Array, wasLetIn: boolean): Promise<Begun>;
-  /** Whether this address gave the right password before, as far as this process has cached it. */
-  wasLetIn(linkId: string, address: Uint8Array): boolean;
 };
 
 export type Begun = Attempt | 'blocked' | 'locked' | 'busy';
@@ -57,8 +55,6 @@ const LONGEST_WAIT_MS = 5_000;
 export function createAttempts(given: { now?: () => number; waitMs?: number | undefined } = {}): Attempts {
   const { now = () => performance.now(), waitMs = LONGEST_WAIT_MS } = given;
   const wrongOnes = createBoundedCache<string, number[]>(CAPACITY);
-  /** Pairs of link and address from which the right password came. */
-  const letIn = createBoundedCache<string, true>(CAPACITY);
   /** Not in the cache, which evicts. The caller bounds the number of checks. */
   const ongoing = new Map<string, Ongoing>();
 
@@ -89,7 +85,6 @@ export function createAttempts(given: { now?: () => number; waitMs?: number | un
     const ofPair = (link.ofPairs.get(key) ?? 1) - 1;
     if (ofPair > 0) link.ofPairs.set(key, ofPair);
     else link.ofPairs.delete(key);
-    if (outcome === 'right') letIn.set(key, true);
     if (outcome === 'wrong') {
       for (const counted of [key, linkId]) wrongOnes.set(counted, [...recent(counted), now()]);
     }
@@ -119,7 +114,6 @@ export function createAttempts(given: { now?: () => number; waitMs?: number | un
   }
 
   return {
-    wasLetIn: (linkId, address) => letIn.get(pairOf(linkId, address)) !== undefined,
     async begin(linkId, address, wasLetIn) {
       const visitor = { linkId, key: pairOf(linkId, address), wasLetIn };
       const begun = admit(visitor);

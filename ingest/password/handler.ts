@@ -15,6 +15,7 @@ import type { LinkPolicy } from '../redirect/link-policy.ts';
 import { readVisit, type Visit } from '../redirect/visit.ts';
 import type { Attempts } from './attempts.ts';
 import type { PasswordGate } from './gate.ts';
+import type { KnownVisitors } from './known-visitors.ts';
 import type { SharedAttempts } from './shared-attempts.ts';
 
 /** Room for the longest password and referer, each ASCII character escaped as three. */
@@ -25,7 +26,10 @@ const MOST_WAITING = 100;
 
 type Submitted = {
   link: CompiledLink;
+  linkId: string;
+  /** Of the link's password. */
   hash: string;
+  address: Uint8Array;
   visit: Visit;
   exchange: Exchange;
   password: string;
@@ -42,13 +46,14 @@ export function createPasswordHandler(given: {
   gate: PasswordGate;
   attempts: Attempts;
   sharedAttempts: SharedAttempts;
+  knownVisitors: KnownVisitors;
   metrics: IngestMetrics;
   pages: Pages;
   /** Origin of short links. */
   shortUrl: string;
 }): (res: HttpResponse, req: HttpRequest) => void {
   const { exchanges, clientAddress, hosts, redirect, linkPolicy, gate, metrics, pages, shortUrl } = given;
-  const { attempts, sharedAttempts } = given;
+  const { attempts, sharedAttempts, knownVisitors } = given;
   const waiting: (() => void)[] = [];
   let checking = 0;
 
@@ -61,22 +66,15 @@ export function createPasswordHandler(given: {
     respondWith(exchange, 'unavailable', '503 Service Unavailable', pages.unavailable);
   }
 
-  async function check({
-    link,
-    hash,
-    visit,
-    password,
-    wasLetIn,
-  }: Submitted): Promise<'right' | 'wrong' | 'blocked'> {
+  async function check(submitted: Submitted): Promise<'right' | 'wrong' | 'blocked'> {
     if (checking >= CHECKS_AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
     else checking += 1;
     try {
-      const workspaceId = bytesToUuid(link.workspaceId);
-      const guess = { workspaceId, linkId: link.idText, address: visit.address, wasLetIn };
-      const wasRight = await sharedAttempts.begin(guess);
+      const wasRight = await countCheck(submitted);
       if (wasRight === null) return 'blocked';
-      if (!(await passwordMatches(password, hash))) return 'wrong';
+      if (!(await passwordMatches(submitted.password, submitted.hash))) return 'wrong';
       await wasRight();
+      knownVisitors.add(submitted);
       return 'right';
     } finally {
       const next = waiting.shift();
@@ -85,14 +83,25 @@ export function createPasswordHandler(given: {
     }
   }
 
+  async function countCheck(submitted: Submitted): Promise<(() => Promise<void>) | null> {
+    const { link, linkId, address, wasLetIn } = submitted;
+    const guess = { workspaceId: bytesToUuid(link.workspaceId), linkId, address, wasLetIn };
+    const wasRight = await sharedAttempts.begin(guess);
+    if (wasRight !== null || wasLetIn || !(await knownVisitors.find(submitted))) return wasRight;
+    return sharedAttempts.begin({ ...guess, wasLetIn: true });
+  }
+
   function respondBlocked(exchange: Exchange): void {
     respondWith(exchange, 'too_many_attempts', '429 Too Many Requests', pages.tooManyAttempts);
   }
 
   async function respond(submitted: Submitted): Promise<void> {
-    const { link, visit, exchange, wasLetIn } = submitted;
-    const attempt = await attempts.begin(link.idText, visit.address, wasLetIn);
-    if (attempt === 'locked') sharedAttempts.noteLock(bytesToUuid(link.workspaceId), link.idText);
+    const { link, linkId, visit, exchange, address, wasLetIn } = submitted;
+    const attempt = await attempts.begin(linkId, address, wasLetIn);
+    if (attempt === 'locked') {
+      sharedAttempts.noteLock(bytesToUuid(link.workspaceId), linkId);
+      if (await knownVisitors.find(submitted)) return respond({ ...submitted, wasLetIn: true });
+    }
     if (attempt === 'blocked' || attempt === 'locked') return respondBlocked(exchange);
     if (attempt === 'busy') return respondUnavailable(exchange);
     let outcome: 'unchecked' | 'right' | 'wrong' | 'blocked' = 'unchecked';
@@ -130,9 +139,9 @@ export function createPasswordHandler(given: {
           // The form came from another page in a frame: its password is not read.
           respondWith(exchange, 'form', '200 OK', pages.framedPasswordForm);
         } else if (!linkPolicy.respondedAsExpired(link, visit, exchange)) {
-          const { cookie, address } = visit;
-          const wasLetIn = gate.wasLetIn(link, cookie) || attempts.wasLetIn(link.idText, address);
-          const submitted = { link, hash: link.passwordHash, visit, exchange, password, wasLetIn };
+          const visitor = { linkId: link.idText, hash: link.passwordHash, address: visit.address };
+          const wasLetIn = gate.wasLetIn(link, visit.cookie) || knownVisitors.has(visitor);
+          const submitted = { ...visitor, link, visit, exchange, password, wasLetIn };
           exchanges.after(exchange, respond(submitted), () => undefined);
         }
       });

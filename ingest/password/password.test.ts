@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hashPassword, LINK_COST } from '../../core/access/passwords.ts';
+import { keepPasswordVisitor, passwordVisitors } from '../../sql/links/password-visitors.ts';
 import {
   type LinkColumns,
   makeLink,
@@ -285,6 +286,60 @@ test('guesses from many addresses block the link but for those who gave its pass
   await expect
     .poll(entries)
     .toEqual([{ actor_type: 'service', action: 'link.password_locked', target_type: 'link' }]);
+});
+
+test('an address that gave the password is known to other processes and after a restart, until it changes', async () => {
+  const { url, slug, id } = await protectedLink();
+  const first = await submit(url, 'open sesame', '2001:db8:a::1');
+  expect(first.status).toBe(302);
+  const cookie = first.cookies.find((set) => set.startsWith('_pass='))?.split(';')[0] ?? '';
+  const kept = () => stores.pool.query('SELECT FROM password_visitors WHERE link_id = $1', [id]);
+  // Written behind the response.
+  await expect.poll(async () => (await kept()).rowCount).toBe(1);
+  const env = { TRUST_PROXY: '127.0.0.1', STREAM_NAME: 'ingest-2' };
+  let other = await startTestIngest({ ...stores, env });
+  try {
+    await expect.poll(async () => (await visit(`${other.url}/${slug}`)).status).toBe(200);
+    const lock = async () => {
+      for (let n = 0; n < 31; n++) await submit(`${other.url}/${slug}`, 'wrong', `2001:db8:b:${n}::1`);
+    };
+    const statuses = async (password: string) => [
+      (await submit(`${other.url}/${slug}`, password, '2001:db8:a::2')).status,
+      (await submit(`${other.url}/${slug}`, password, '2001:db8:c::1')).status,
+    ];
+    await lock();
+    expect(await statuses('open sesame')).toEqual([302, 429]);
+    // The counts in PostgreSQL still lock the link.
+    await other.close();
+    other = await startTestIngest({ ...stores, env, dataDir: other.dataDir });
+    await expect.poll(async () => (await visit(`${other.url}/${slug}`)).status).toBe(200);
+    expect(await statuses('open sesame')).toEqual([302, 429]);
+    await stores.pool.query('UPDATE links SET password_hash = $2 WHERE id = $1', [
+      id,
+      await hashPassword('new', LINK_COST),
+    ]);
+    const withCookie = () => visit(`${other.url}/${slug}`, { headers: { cookie } });
+    await expect.poll(async () => (await withCookie()).status).toBe(200);
+    // It gave the old password only.
+    expect(await statuses('new')).toEqual([429, 429]);
+  } finally {
+    await other.close();
+    await other.remove();
+  }
+});
+
+test('of the addresses that gave a password the newest 1,000 are kept', async () => {
+  const { id } = await protectedLink();
+  const subject = (n: number) => Buffer.from(String(n).padStart(32));
+  await stores.pool.query(
+    `INSERT INTO password_visitors (subject, link_id, let_in_at)
+     SELECT convert_to(lpad(n::text, 32), 'UTF8'), $1, now() - n * interval '1 second' FROM generate_series(1, 1000) AS n`,
+    [id],
+  );
+  await keepPasswordVisitor(stores.pool, id, subject(0));
+  const found = await passwordVisitors(stores.pool, [0, 1, 999, 1_000].map(subject));
+  expect(found.map((one) => Number(one.toString()))).toEqual(expect.arrayContaining([0, 1, 999]));
+  expect(found).toHaveLength(3);
 });
 
 test('concurrent attempts are limited', async () => {

@@ -58,5 +58,6 @@ export const OF_THE_DEPLOYMENT: Readonly<Record<string, string>> = {
   passkey_challenges: SIGN_IN,
   provider_sign_ins: SIGN_IN,
   sign_in_attempts: SIGN_IN,
+  password_visitors: 'keyed hashes of addresses, whose key is the deployment’s',
   pixel_test_calls: 'of pixel_tests',
 };

@@ -20,6 +20,8 @@ const PRUNED = {
   invites: { column: 'expires_at', age: '1 day' },
   passkey_challenges: { column: 'expires_at', age: '1 hour' },
   sign_in_attempts: { column: 'touched_at', age: '1 hour' },
+  // As long as the cookie of a right password.
+  password_visitors: { column: 'let_in_at', age: '90 days' },
 } as const;
 
 export type PrunedTable = keyof typeof PRUNED | 'audit_entries';

@@ -162,3 +162,12 @@ CREATE FUNCTION next_link_time(ws uuid) RETURNS timestamptz LANGUAGE sql AS $$
      WHERE workspace_id = ws AND created_at < clock_timestamp() + interval '5 seconds')
   )
 $$;
+
+-- Keyed hashes of a link, its password, and a network address that gave this password.
+CREATE TABLE password_visitors (
+  subject bytea PRIMARY KEY,
+  link_id uuid NOT NULL,
+  let_in_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX password_visitors_of_link ON password_visitors (link_id, let_in_at DESC);
+CREATE INDEX password_visitors_age ON password_visitors (let_in_at);
