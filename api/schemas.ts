@@ -91,8 +91,9 @@ export function Body<T extends TProperties>(
 }
 
 /**
- * Returns the schema of an object that only reads. It refuses an unknown field, since a misspelled filter must not
- * return all rows. Null in an optional field counts as absent. Objects within it need it too.
+ * Returns the schema of an object that refuses an unknown field: a body that only reads, since a misspelled filter must
+ * not return all rows, and the rules of a link. Null in an optional field counts as absent. Objects within it need it
+ * too.
  */
 export function ReadBody<T extends TProperties>(
   fields: T,

@@ -1,6 +1,7 @@
-import { expect } from 'vitest';
+import { expect, test } from 'vitest';
 import type { TestWorkspace } from '../../test/support/api.ts';
 import { sharedShopTest } from '../../test/support/fixtures.ts';
+import { openObjects } from './body-fields.ts';
 
 const ignoredBy = async (shop: TestWorkspace, path: string, body: unknown) => {
   const answer = await shop.post(path, body);
@@ -28,6 +29,45 @@ sharedShopTest(
     expect([slip.status, slip.body.error.details?.[0]?.path]).toEqual([400, 'theme.buttonColour']);
   },
 );
+
+sharedShopTest('rules, conditions, and variants of links refuse unknown fields', async ({ shop }) => {
+  const [destination_url, other] = ['https://shop.example/', 'https://shop.example/b'];
+  const condition = { type: 'country', operator: 'is', values: ['DE'] };
+  const rule = { conditions: [condition], destination_url: other };
+  const faults = async (fields: object) => {
+    const link = { destination_url, name: 'A', smart: true, external: true, ...fields };
+    const { status, body } = await shop.post('/links', link);
+    return [status, ...(body.error.details ?? []).map(({ path, hint }) => `${path}: ${hint}`)];
+  };
+  const misspelled = { conditions: [{ ...condition, value: ['DE'] }], destinationUrl: other };
+  expect(await faults({ rules: [rule, misspelled] })).toEqual([
+    400,
+    'rules.1.conditions.0.value: did you mean `values`?',
+    'rules.1.destinationUrl: did you mean `destination_url`?',
+  ]);
+  expect(await faults({ rules: [{ ...rule, colour: 1 }] })).toEqual([
+    400,
+    'rules.0.colour: it has id, name, conditions, destination_url',
+  ]);
+  expect(await faults({ split: [{ destination_url, wieght: 1 }] })).toEqual([
+    400,
+    'split.0.wieght: did you mean `weight`?',
+  ]);
+});
+
+test('an object of a body that drops unknown fields without a word is found in its schema', () => {
+  const open = { type: 'object', properties: { name: { type: 'string' } } };
+  const rules = { type: ['array', 'null'], items: open };
+  const either = { anyOf: [{ ...open, additionalProperties: false }, { type: 'null' }] };
+  const fields = {
+    rules,
+    either,
+    metadata: { type: 'object' },
+    free: { ...open, additionalProperties: true },
+  };
+  const schema = { type: 'object', properties: fields, additionalProperties: false };
+  expect(openObjects(schema)).toEqual(['body.rules.0', 'body.either']);
+});
 
 sharedShopTest(
   'a body with known fields only gets no header, and neither does one that is not an object',

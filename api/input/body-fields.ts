@@ -19,6 +19,7 @@ export type FieldSchema = {
   additionalProperties?: unknown;
   properties?: Record<string, FieldSchema>;
   items?: FieldSchema;
+  anyOf?: readonly FieldSchema[];
   /** Set for objects of read-only requests, which refuse unknown fields. See `ReadBody` in `api/schemas.ts`. */
   refusesUnknown?: boolean;
 };
@@ -74,6 +75,21 @@ export function readFields(schema: FieldSchema, body: unknown): UnknownField[] {
 
   visit(schema, body, []);
   return found;
+}
+
+/**
+ * Returns the paths of the objects in a body's schema that do not say whether they allow unknown fields, or whose fields
+ * {@link readFields} does not know: unknown ones would be dropped without a word.
+ */
+export function openObjects(schema: FieldSchema, path = 'body'): string[] {
+  const { properties, items, anyOf = [], additionalProperties } = schema;
+  return [
+    ...(properties !== undefined && additionalProperties === undefined ? [path] : []),
+    ...Object.entries(properties ?? {}).flatMap(([name, field]) => openObjects(field, `${path}.${name}`)),
+    ...(items === undefined ? [] : openObjects(items, `${path}.0`)),
+    // These are not walked: one schema holds what is known of a value.
+    ...(anyOf.some(({ properties, items }) => properties ?? items) ? [path] : []),
+  ];
 }
 
 /** Returns the header `x-ignored-fields`, or null when no field is ignored. */

@@ -6,7 +6,7 @@ import { badFields, faultsOf } from '../../core/faults.ts';
 import { isUuid } from '../../core/ids.ts';
 import { parseInstant } from '../../core/time/timestamps.ts';
 import type { Api } from '../dependencies.ts';
-import { type FieldSchema, ignoredNames, readFields, type UnknownField } from './body-fields.ts';
+import { type FieldSchema, ignoredNames, openObjects, readFields, type UnknownField } from './body-fields.ts';
 import { compileOnFirstUse } from './compile-on-first-use.ts';
 import { meantBy, type SchemaError, slipError, validationDetails } from './faults.ts';
 
@@ -23,6 +23,11 @@ const validators = compileOnFirstUse<Ajv.ValidateFunction>();
 export function addValidation(app: Api): void {
   const ajv = bodyAjv();
   const unknownIn = new WeakMap<object, UnknownField[]>();
+
+  app.addHook('onRoute', ({ method, url, schema }) => {
+    if (schema?.body === undefined) return;
+    requireClosed(schema.body as FieldSchema, `${[method].flat().join()} ${url}`);
+  });
 
   app.addHook('preValidation', async ({ routeOptions, body }, reply) => {
     const { body: schema } = routeOptions.schema ?? {};
@@ -71,6 +76,13 @@ function bodyValidator(schema: Schema, ajv: Ajv.Ajv, unknownFields: (body: unkno
   return check;
 }
 
+/** @throws Error when a body's schema has an object whose unknown fields would be dropped without a word */
+function requireClosed(schema: FieldSchema, name: string): void {
+  const open = openObjects(schema);
+  if (open.length > 0)
+    throw new Error(`${name}: objects of bodies must be made by Body or ReadBody: ${open}`);
+}
+
 /** Validates a value as a body of a schema. Returns the error, or null. */
 export type BodyCheck = (body: unknown) => AppError | null;
 
@@ -79,6 +91,7 @@ export type BodyCheck = (body: unknown) => AppError | null;
  * drops unknown fields in the body itself.
  */
 export function bodyCheck(schema: TSchema, checkRest?: CheckRest): BodyCheck {
+  requireClosed(schema as FieldSchema, 'bodyCheck');
   const check = bodyValidator(schema, bodyAjv(), (body) => readFields(schema as FieldSchema, body));
   return (body) => (check(body) ? null : bodyRefusal(check.errors, body, checkRest));
 }

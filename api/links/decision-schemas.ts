@@ -12,11 +12,11 @@ import {
   VARIANTS,
   WEIGHTS,
 } from '../../core/links/rules/types.ts';
-import { Body, DESTINATION, Instant, NAME, Nullable, OneOf, VisibleText } from '../schemas.ts';
+import { Body, DESTINATION, Instant, NAME, Nullable, OneOf, ReadBody, VisibleText } from '../schemas.ts';
 
 /**
- * Schemas of a link's rules, targeting and split. Rules and variants allow unknown fields here, which would be dropped
- * silently otherwise: `core/links/rules` refuses them, since a rule without a misspelled field would apply to everyone.
+ * Schemas of a link's rules, targeting and split. Rules and variants refuse unknown fields: a rule without a misspelled
+ * field would apply to everyone.
  */
 
 const UrlInput = Type.String({ format: 'uri', maxLength: DESTINATION_LIMIT, description: DESTINATION });
@@ -54,7 +54,7 @@ const FIELDS_BY_TYPE = [
   'the others have `operator` and `values`.',
 ].join('');
 
-const RuleCondition = Type.Object(
+const RuleCondition = ReadBody(
   {
     type: OneOf([...CONDITION_TYPES], {
       description: FIELDS_BY_TYPE,
@@ -120,7 +120,7 @@ export const DECISION_FIELDS = {
   targeting: Type.Optional(Nullable(Body(DEVICES, TARGETING))),
   rules: Type.Optional(
     Nullable(
-      Type.Array(Type.Object({ id: Type.Optional(DecisionId), ...RULE }, { title: 'LinkRuleInput' }), {
+      Type.Array(ReadBody({ id: Type.Optional(DecisionId), ...RULE }, { title: 'LinkRuleInput' }), {
         maxItems: RULES_LIMIT,
         description:
           'In order: the first rule whose conditions all hold decides the destination, before `targeting` and `split`.',
@@ -129,7 +129,7 @@ export const DECISION_FIELDS = {
   ),
   split: Type.Optional(
     Nullable(
-      Type.Array(Type.Object({ id: Type.Optional(DecisionId), ...VARIANT }, { title: 'SplitVariantInput' }), {
+      Type.Array(ReadBody({ id: Type.Optional(DecisionId), ...VARIANT }, { title: 'SplitVariantInput' }), {
         maxItems: VARIANTS.most,
         description:
           'Two to four destinations by weight, where no rule and no targeting decided. A visitor keeps their variant.',

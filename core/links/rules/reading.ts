@@ -1,5 +1,6 @@
 // Browsers run this file too.
 import { badRequest } from '../../errors.ts';
+import { nearestName } from '../../text/near-names.ts';
 import { TEXT_LIMIT, VALUES_LIMIT } from './types.ts';
 
 /** A condition as sent: its fields have these types, and `type` decides which it needs. */
@@ -20,7 +21,9 @@ export type ConditionInput = {
 export function refuseUnknown(path: string, given: object, known: readonly string[], owner: string): void {
   const unknown = Object.keys(given).find((name) => !known.includes(name));
   if (unknown === undefined) return;
-  throw badRequest(`${path}.${unknown}`, `is not a field of ${owner}: it has ${known.join(', ')}`);
+  const near = nearestName(unknown, known);
+  const more = near === null ? {} : { hint: `did you mean \`${near}\`?` };
+  throw badRequest(`${path}.${unknown}`, `is not a field of ${owner}: it has ${known.join(', ')}`, more);
 }
 
 /** @throws {AppError} `bad_request` when an operator is not one of `known` */
