@@ -1,3 +1,4 @@
+// Browsers run this file too.
 /** Maximum number of compared letters. Longer names are not slips of a field's name. */
 const LONGEST = 60;
 /** Shorter names need a closer match: any two of them are at most a few letters apart. */
