@@ -4,7 +4,7 @@ import { Counter } from 'prom-client';
 import type { SecretSealer } from '../../core/access/sealed-secret.ts';
 import { type Envelope, EventProblem, SignatureProblem } from '../../core/connections/connector.ts';
 import { connectorOf } from '../../core/connections/connectors.ts';
-import { parseStorable } from '../../core/connections/exact-json.ts';
+import { parseStorable, storableId } from '../../core/connections/exact-json.ts';
 import { AppError, badRequest } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import { type Connection, connectionOfAny, noteRefusal } from '../../sql/connections/connections.ts';
@@ -19,7 +19,6 @@ import { noSuchConnection } from './service.ts';
 const EVENT_LIMIT = 5_242_880;
 /** Concurrent events of one connection: the others wait in their connections, not in memory. */
 const AT_A_TIME = 4;
-const LONGEST_ID = 255;
 
 /**
  * Registers the address that billing providers send their events to. It stores each event once, and responds when it is
@@ -117,20 +116,13 @@ export async function receivingRoute(
       throw error;
     }
     const { eventId, type, customer } = envelope;
-    for (const [name, value] of Object.entries({ id: eventId, type, customer: customer ?? '' })) {
-      if (value.length > LONGEST_ID)
-        throw new AppError(
-          'bad_request',
-          `the ${name} of the event must be at most ${LONGEST_ID} characters`,
-        );
-    }
     return inTransaction(pool, (tx) =>
       insertEvent(tx, {
         workspaceId: connection.workspace_id,
         connectionId: connection.id,
-        eventId,
-        type,
-        customerKey: customer,
+        eventId: storableId(eventId),
+        type: storableId(type),
+        customerKey: customer === null ? null : storableId(customer),
         body: text,
       }),
     );

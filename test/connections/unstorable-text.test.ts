@@ -130,6 +130,31 @@ describe('Stripe', () => {
     ]);
   });
 
+  test('an event whose id can’t be stored is stored once, whatever its id, type, or customer', async () => {
+    const shop = await stripeShop(api);
+    const long = '🙂'.repeat(5_000);
+    const ids = [NUL, `${NUL}${NUL}`, HALF, `evt_x${NUL}`, `evt_${NUL}x`, `evt_${long}`, `evt_${long}x`];
+    const events = [
+      ...ids.map((id, n) => ({ ...paid({ id: `in_${n}` }), id })),
+      paid({ id: 'in_8', customer: `cus_${long}` }),
+      paid({ id: 'in_9', customer: NUL }),
+      { ...paid({ id: 'in_10' }), type: `invoice.${long}` },
+      { ...paid({ id: 'in_11' }), type: NUL },
+    ];
+    for (const event of [...events, ...events]) {
+      const { status, text } = await shop.send(JSON.stringify(event));
+      expect([status, text]).toEqual([200, expect.any(String)]);
+    }
+    await shop.work();
+    expect((await shop.outcomes()).map(([, status, reason]) => [status, reason])).toEqual([
+      ...ids.map(() => ['unmatched', 'no_buyer']),
+      ['failed', "can't be read: the id of the customer must be at most 180 characters"],
+      ['failed', "can't be read: `customer` must not contain the NUL character"],
+      ['ignored', 'type_not_used'],
+      ['ignored', 'type_not_used'],
+    ]);
+  });
+
   test('times that no calendar has and ids that are too long fail, with the reason', async () => {
     const shop = await stripeShop(api);
     const long = 'x'.repeat(5_000);
