@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { NO_UUID } from '../test/support/stored-events.ts';
@@ -90,4 +91,24 @@ test.each([
   const { stderr } = await run(...args);
   expect(stderr).toContain('\\u001b[31mx');
   expect(stderr).not.toContain('\x1b');
+});
+
+test('every command of the guide is valid usage', async () => {
+  const guide = readFileSync(new URL('../docs/command-line.md', import.meta.url), 'utf8');
+  const blocks = [...guide.matchAll(/^```sh\n(.*?)^```/gms)].flatMap(([, code = '']) => code.split('\n'));
+  const lines = blocks.flatMap((line) => /(?:^|\()(hoplog [^>)#]*)/.exec(line)?.[1] ?? []);
+  expect(lines.length).toBeGreaterThan(20);
+  for (const line of lines) {
+    const [, ...args] = line.match(/'[^']*'|[^\s']+/g) ?? [];
+    const words = args.map((word) => word.replace(/^'|'$/g, ''));
+    const program = await createProgram(words);
+    const done: string[] = [];
+    const without = (command: Command): void => {
+      command.action(() => void done.push(line));
+      for (const child of command.commands) without(child);
+    };
+    for (const command of program.commands) without(command);
+    await program.parseAsync(words, { from: 'user' });
+    expect(done, line).toEqual([line]);
+  }
 });

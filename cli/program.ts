@@ -4,7 +4,8 @@ import { adviceOn } from '../core/databases/advice.ts';
 import { AppError } from '../core/errors.ts';
 import { loadEnvFile } from '../core/settings/env-file.ts';
 import { SettingsError } from '../core/settings/settings-error.ts';
-import { addCommands } from './commands/index.ts';
+import { HoplogError } from '../sdk/typescript/src/errors.ts';
+import { addCommands, isUserCommand } from './commands/index.ts';
 import { CommandFailed, shownLines } from './output.ts';
 
 const USAGE = 2;
@@ -22,12 +23,12 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 export async function createProgram(args: readonly string[]): Promise<Command> {
   const program = new Command('hoplog')
     .version(version)
-    .description(
-      'Operates a Hoplog deployment: a running `npm start` with the same DATA_DIR, or the configured databases.',
-    )
+    .description('Uses a workspace of Hoplog through its API, and operates a service through its databases.')
     .option('--json', 'print JSON on standard output')
     .exitOverride()
-    .hook('preAction', () => loadEnvFile())
+    .hook('preAction', (_program, action) => {
+      if (!isUserCommand(topOf(action).name())) loadEnvFile();
+    })
     .showHelpAfterError('(run with --help for usage)');
   await addCommands(program, args);
   escapeErrors(program);
@@ -35,9 +36,21 @@ export async function createProgram(args: readonly string[]): Promise<Command> {
   return program;
 }
 
+/** Returns the command of the program that a subcommand belongs to. */
+function topOf(command: Command): Command {
+  return command.parent?.parent ? topOf(command.parent) : command;
+}
+
 /** Escapes arguments in commander's own messages. */
 function escapeErrors(command: Command): void {
   command.configureOutput({ outputError: (text, write) => write(shownLines(text)) });
+}
+
+/** Returns what to do about an error of the API: its page, and the id for its logs. */
+function helpOf({ status, requestId, docUrl }: HoplogError): string {
+  if (status === 401) return 'run "hoplog login" with a valid key, or set HOPLOG_KEY';
+  if (status === 0) return 'check the address: "hoplog whoami" calls the service, "hoplog login" changes it';
+  return [docUrl && `see ${docUrl}`, requestId && `request ${requestId}`].filter(Boolean).join(', ');
 }
 
 /** Accepts `--json` after every command, in addition to before it. */
@@ -59,7 +72,11 @@ export function report(error: unknown): number {
   // Messages contain names from users.
   const write = (text: string) => process.stderr.write(`${shownLines(text)}\n`);
   write(`hoplog: ${message}`);
-  if (error instanceof AppError) {
+  if (error instanceof HoplogError) {
+    // The message says the first one.
+    for (const detail of error.details.slice(1)) write(`  ${detail.path}: ${detail.message}`);
+    write(`  ${helpOf(error)}`);
+  } else if (error instanceof AppError) {
     for (const detail of error.details ?? []) write(`  ${detail.path}: ${detail.message}`);
   } else if (!(error instanceof CommandFailed || error instanceof SettingsError) && error instanceof Error) {
     for (let cause = error.cause; cause instanceof Error; cause = cause.cause) {

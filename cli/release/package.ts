@@ -48,7 +48,8 @@ function manifest(
   return {
     name,
     version,
-    description: 'The command that operates a Hoplog deployment: migrations, keys, imports, status.',
+    description:
+      'The command of Hoplog: links, clicks, and figures of a workspace, and the operation of a service.',
     keywords,
     repository,
     license,
@@ -69,11 +70,20 @@ function manifest(
 
 const README = `# hoplog
 
-The command that operates a [Hoplog](https://github.com/hoplog/hoplog) deployment. It needs Node.js 22 and the
-addresses of the databases, in \`DATABASE_URL\` and \`CLICKHOUSE_URL\`.
+The command of [Hoplog](https://github.com/hoplog/hoplog). It needs Node.js 22.
+
+With the address of a service and a secret key it works on links, clicks, and figures of a workspace
+([guide](https://github.com/hoplog/hoplog/blob/main/docs/command-line.md)):
 
 \`\`\`sh
 npm install --global hoplog
+hoplog login --url https://hoplog.example
+hoplog query --by country
+\`\`\`
+
+With the addresses of the databases, in \`DATABASE_URL\` and \`CLICKHOUSE_URL\`, it operates a service:
+
+\`\`\`sh
 hoplog status
 hoplog --help
 \`\`\`

@@ -1,6 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query';
 import type { Dimension, Metric } from '../../../core/analytics/dimensions.ts';
-import { csvText, textCell } from '../parts/csv-text.ts';
+import { csvText, textCell } from '../../../core/text/csv-text.ts';
 import { saveFile } from '../parts/save-file.ts';
 import { CARDS, DIMENSION_NAMES, METRIC_NAMES, tabKey, valueIn, valueName } from './dimensions.ts';
 import {

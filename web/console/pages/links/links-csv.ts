@@ -1,6 +1,6 @@
+import { csvText, textCell } from '../../../../core/text/csv-text.ts';
 import { callApi, type Query } from '../../api/call.ts';
 import { type FoundLinks, PIXEL_PLATFORMS } from '../../api/links.ts';
-import { csvText, textCell } from '../../parts/csv-text.ts';
 
 /** Links per request. */
 const BATCH = 500;

@@ -1,4 +1,4 @@
-import { csvText, textCell } from '../../../parts/csv-text.ts';
+import { csvText, textCell } from '../../../../../core/text/csv-text.ts';
 import type { ImportFile, Refusal } from './import-pieces.ts';
 
 /**

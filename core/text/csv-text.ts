@@ -1,6 +1,13 @@
+// Browsers run this file too.
+
 /** A CSV document (RFC 4180) with a byte order mark, without which spreadsheets assume Latin-1. */
 export function csvText(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  return `\uFEFF${[header, ...rows].map((row) => `${row.map(quoted).join(',')}\r\n`).join('')}`;
+  return `\uFEFF${csvLines([header, ...rows])}`;
+}
+
+/** Rows of CSV (RFC 4180), for programs: without a byte order mark. */
+export function csvLines(rows: readonly (readonly string[])[]): string {
+  return rows.map((row) => `${row.map(quoted).join(',')}\r\n`).join('');
 }
 
 /**

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { csvRows } from '../../../core/link-imports/csv-rows.ts';
-import { hoplog } from '../../../core/link-imports/formats/hoplog.ts';
-import { jsonRows } from '../../../core/link-imports/json-rows.ts';
-import { passwordOf } from '../../../core/link-imports/meaning/password.ts';
-import type { ReadRow } from '../../../core/link-imports/source-row.ts';
-import { refusedCsv } from '../pages/links/import/refused-csv.ts';
+import { refusedCsv } from '../../web/console/pages/links/import/refused-csv.ts';
+import { csvRows } from '../link-imports/csv-rows.ts';
+import { hoplog } from '../link-imports/formats/hoplog.ts';
+import { jsonRows } from '../link-imports/json-rows.ts';
+import { passwordOf } from '../link-imports/meaning/password.ts';
+import type { ReadRow } from '../link-imports/source-row.ts';
 import { csvText, textCell } from './csv-text.ts';
 
 const COLUMNS = ['destination_url', 'name', 'external_id', 'utm_campaign', 'password'];
