@@ -53,14 +53,16 @@ export async function fillSampleShop(
   }
   await call('POST', '/bio-pages', { ...SAMPLE_BIO_PAGE, slug: withEnd(SAMPLE_BIO_PAGE.slug, end) });
   await call('POST', '/domains', { domain: end === '' ? SAMPLE_DOMAIN : `go${end}.${SAMPLE_DOMAIN}` });
-  const history = sampleHistory(now, ({ slug }: SampleLink) => withEnd(slug, end));
+  const codeOf = (referrer: string) => withEnd(`sample-${referrer}`, end);
+  const history = sampleHistory(now, ({ slug }: SampleLink) => withEnd(slug, end), codeOf);
+  await fillProgram({ pool, call }, workspace, history, { end, now, codeOf });
+  // After the referrers, whose links have clicks too.
   const { import_id: importId } = await call<{ import_id: string }>(
     'POST',
     '/clicks/import?from=csv',
     history.clicks,
   );
   await call('POST', `/clicks/import?from=csv&content=orders&import_id=${importId}`, history.orders);
-  await fillProgram({ pool, call }, workspace, history, { end, now });
 }
 
 /** Creates the program's contents: referrers, their customers, purchases, a refund, and a paid payout. */
@@ -68,7 +70,7 @@ async function fillProgram(
   { pool, call }: { pool: Pool; call: SampleCall },
   workspace: Workspace,
   { customers, purchases }: SampleHistory,
-  { end, now }: { end: string; now: number },
+  { end, now, codeOf }: { end: string; now: number; codeOf: (referrer: string) => string },
 ): Promise<void> {
   const { id } = await call<{ id: string }>('POST', '/programs', {
     ...SAMPLE_PROGRAM,
@@ -85,7 +87,7 @@ async function fillProgram(
         ref: { id: userId, email, code: null },
         userId,
         name,
-        codes: [withEnd(`sample-${userId}`, end)],
+        codes: [codeOf(userId)],
         coupons: userId === 'mara' ? ['MARA10'] : [],
         payout: { method: 'paypal' as const, email },
         isSuspended: userId === 'lea',

@@ -6,6 +6,7 @@ import { type ConsoleBrowser, signedInAs } from '../../test/support/members.ts';
 import type { SessionBody } from '../session/schemas.ts';
 
 const DAY = 86_400_000;
+const REFERRAL = { dimension: 'channel', operator: 'is', values: ['referral'] };
 const sessionOf = async (browser: ConsoleBrowser) =>
   (await browser.call<SessionBody>('GET', '/session')).body;
 const opened = (browser: ConsoleBrowser) => browser.call<SessionBody>('POST', '/sample-shop');
@@ -44,6 +45,11 @@ test('a press shows 60 days of a shop, in a workspace of its own, and another pr
   expect(own.filter(({ split }) => split !== null)).toHaveLength(1);
   const referrers = await owner.call<{ enrollments: object[] }>('GET', '/enrollments');
   expect(referrers.body.enrollments).toHaveLength(SAMPLE_REFERRERS.length);
+  const ofReferrals = { metrics: ['clicks'], filters: [REFERRAL], window };
+  const visited = await owner.call<{ totals: { clicks: number } }>('POST', '/analytics/query', {
+    body: ofReferrals,
+  });
+  expect(visited.body.totals.clicks).toBeGreaterThan(100);
   const { body: paid } = await owner.call<{ payouts: { paid: number; lines: number }[] }>('GET', '/payouts');
   expect(paid.payouts).toEqual([expect.objectContaining({ status: 'paid' })]);
   const commissions = await owner.call<{ commissions: { status: string }[] }>(

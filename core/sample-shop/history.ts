@@ -80,8 +80,13 @@ function clicksOn(day: number, weekday: number): number {
  *
  * @param now milliseconds since the epoch
  * @param slugOf returns the slug that a link got
+ * @param codeOf returns the slug of a referrer's link
  */
-export function sampleHistory(now: number, slugOf: (link: SampleLink) => string): SampleHistory {
+export function sampleHistory(
+  now: number,
+  slugOf: (link: SampleLink) => string,
+  codeOf: (referrer: string) => string,
+): SampleHistory {
   const random = seededRandom(SEED);
   const today = Math.floor(now / DAY) * DAY;
   const clicks: Click[] = [];
@@ -108,10 +113,10 @@ export function sampleHistory(now: number, slugOf: (link: SampleLink) => string)
       }
     }
   }
+  const referred = referrals(today);
   return {
-    clicks: csvOf(
-      'ts,slug,visitor,country,region,city,device,browser,os,referer,trigger',
-      clicks
+    clicks: csvOf('ts,slug,visitor,country,region,city,device,browser,os,referer,trigger', [
+      ...clicks
         .filter(({ at }) => at < now)
         .map(({ at, link, visitor, columns }) => [
           new Date(at).toISOString(),
@@ -121,12 +126,13 @@ export function sampleHistory(now: number, slugOf: (link: SampleLink) => string)
           REFERERS[link.channel] ?? '',
           link.tags.includes('print') ? 'qr' : 'link',
         ]),
-    ),
+      ...referralClicks(referred.customers, codeOf),
+    ]),
     orders: csvOf(
       'ts,order_id,amount,visitor',
       orders.filter(([ts]) => Date.parse(ts ?? '') < now),
     ),
-    ...referrals(today),
+    ...referred,
   };
 }
 
@@ -153,4 +159,22 @@ function referrals(today: number): Pick<SampleHistory, 'customers' | 'purchases'
     }
   }
   return { customers, purchases };
+}
+
+/** Clicks of the referrers' links: each customer's own before the signup, and those of people who did not sign up. */
+function referralClicks(
+  customers: readonly ReferredCustomer[],
+  codeOf: (referrer: string) => string,
+): string[][] {
+  const random = seededRandom(SEED + 2);
+  return customers.flatMap(({ id, referrer, at }) =>
+    Array.from({ length: 4 + Math.floor(6 * random()) }, (_, nth) => {
+      const before = nth === 0 ? HOUR * random() : 2 * DAY * random();
+      const [country, region, city] = pickAt(PLACES, random());
+      const [device, browser, os] = pickAt(AGENTS, random());
+      const clicked = new Date(at.getTime() - Math.floor(before)).toISOString();
+      const visitor = `${id}-${nth}`;
+      return [clicked, codeOf(referrer), visitor, country, region, city, device, browser, os, '', 'link'];
+    }),
+  );
 }

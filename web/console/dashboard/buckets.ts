@@ -49,7 +49,7 @@ function boundsOf(label: string, unit: TimeUnit, zone: string): [from: number, t
 }
 
 /** Fewest buckets of a chart of which the first may be left out. */
-const LEAST_BUCKETS = 4;
+export const LEAST_BUCKETS = 4;
 
 /**
  * The buckets of a chart. The first is left out where the window cuts it, and the last is marked where it is not over:

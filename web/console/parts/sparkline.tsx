@@ -3,8 +3,16 @@ const HEIGHT = 26;
 /** Room for half of the line at the top and bottom. */
 const INSET = 2;
 
-/** A small line of values in order of time, from zero. @param label its text alternative */
-export function Sparkline({ values, label }: { values: readonly number[]; label: string }) {
+type Props = {
+  values: readonly number[];
+  /** Text alternative. */
+  label: string;
+  /** The last value may still grow: it is dashed, so that it does not look like a fall. */
+  isOpenEnded?: boolean;
+};
+
+/** A small line of values in order of time, from zero. */
+export function Sparkline({ values, label, isOpenEnded = false }: Props) {
   const top = Math.max(1, ...values);
   const step = values.length > 1 ? WIDTH / (values.length - 1) : 0;
   const y = (value: number) => HEIGHT - INSET - (value / top) * (HEIGHT - 2 * INSET);
@@ -12,7 +20,10 @@ export function Sparkline({ values, label }: { values: readonly number[]; label:
   const points = (values.length === 1 ? [...values, ...values] : values).map(
     (value, index) => `${round(values.length === 1 ? index * WIDTH : index * step)},${round(y(value))}`,
   );
-  const line = points.join(' L');
+  const isDashed = isOpenEnded && points.length > 2;
+  const whole = isDashed ? points.slice(0, -1) : points;
+  const line = whole.join(' L');
+  const right = isDashed ? round(WIDTH - step) : WIDTH;
   return (
     <svg
       className="sparkline"
@@ -22,8 +33,9 @@ export function Sparkline({ values, label }: { values: readonly number[]; label:
       aria-label={label}
       data-none={values.every((value) => value === 0) || undefined}
     >
-      <path className="sparkline-area" d={`M0,${HEIGHT} L${line} L${WIDTH},${HEIGHT} Z`} />
+      <path className="sparkline-area" d={`M0,${HEIGHT} L${line} L${right},${HEIGHT} Z`} />
       <path className="sparkline-line" d={`M${line}`} />
+      {isDashed && <path className="sparkline-line" data-end d={`M${points.slice(-2).join(' L')}`} />}
     </svg>
   );
 }

@@ -77,6 +77,13 @@ export function ThemeForm({ draft, change, wrong }: PartProps) {
   );
 }
 
+/** The shadows of a page's buttons in the size of a ready look. */
+const SMALL_SHADOWS: Record<Theme['buttonShadow'], (color: string) => string> = {
+  none: () => '',
+  soft: (color) => `, 0 2px 4px -1px ${color}`,
+  hard: (color) => `, 2px 2px 0 ${color}`,
+};
+
 /** Ready looks to begin with. Each sets all but the footer. */
 function Looks({ theme, choose }: { theme: Theme; choose: (part: Partial<Theme>) => void }) {
   return (
@@ -97,7 +104,7 @@ function Looks({ theme, choose }: { theme: Theme; choose: (part: Partial<Theme>)
                 data-radius={look.buttonRadius}
                 style={{
                   background: look.buttonStyle === 'outline' ? 'none' : look.buttonColor,
-                  boxShadow: `inset 0 0 0 1px ${look.buttonColor}`,
+                  boxShadow: `inset 0 0 0 1px ${look.buttonColor}${SMALL_SHADOWS[look.buttonShadow](look.buttonShadowColor)}`,
                 }}
               />
             ))}

@@ -112,12 +112,13 @@ export const SparklinesContext = createContext<Sparklines | null>(null);
 function Trend({ linkId }: { linkId: string }) {
   const sparklines = useContext(SparklinesContext);
   if (!sparklines) return null;
-  const { unit, valuesOf } = sparklines;
+  const { unit, isOpenEnded, valuesOf } = sparklines;
   const values = valuesOf(linkId);
   const most = Math.max(0, ...values);
   return (
     <Sparkline
       values={values}
+      isOpenEnded={isOpenEnded}
       label={most === 0 ? 'No clicks' : `At most ${plural(most, 'click', 'clicks')} in a ${unit}`}
     />
   );

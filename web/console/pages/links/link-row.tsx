@@ -31,6 +31,9 @@ export const LinkRow = memo(function LinkRow({ found, host, columns, context, is
         </Table.Td>
       )}
       <LinkCell link={link} host={host} />
+      <Table.Td>
+        <CopyButton value={link.short_url} what={`the short URL of ${link.slug}`} />
+      </Table.Td>
       {columns.map(({ key, isFigure, cell }) =>
         isFigure ? (
           <FigureCell key={key}>{cell(found, context)}</FigureCell>
@@ -38,9 +41,6 @@ export const LinkRow = memo(function LinkRow({ found, host, columns, context, is
           <Table.Td key={key}>{cell(found, context)}</Table.Td>
         ),
       )}
-      <Table.Td>
-        <CopyButton value={link.short_url} what={`the short URL of ${link.slug}`} />
-      </Table.Td>
     </Table.Tr>
   );
 });

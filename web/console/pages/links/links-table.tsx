@@ -95,7 +95,7 @@ export function LinksTable({ data, view, change, withDomains }: Props) {
           selection={mayChange ? selection : null}
         />
       ) : (
-        <ScrollTable label="Links" className="dense-rows" minWidth={300 + 82 * columns.shown.length}>
+        <ScrollTable label="Links" className="dense-rows" minWidth={300 + 72 * columns.shown.length}>
           <Table.Thead>
             <Table.Tr>
               {mayChange && (
@@ -109,6 +109,9 @@ export function LinksTable({ data, view, change, withDomains }: Props) {
                 </Table.Th>
               )}
               <SortHeading sort="name" label="Link" view={view} change={change} isFigure={false} />
+              <Table.Th w={48}>
+                <VisuallyHidden>Copy</VisuallyHidden>
+              </Table.Th>
               {columns.shown.map(({ key, name, sort, isFigure }) =>
                 sort ? (
                   <SortHeading
@@ -123,9 +126,6 @@ export function LinksTable({ data, view, change, withDomains }: Props) {
                   <Table.Th key={key}>{name}</Table.Th>
                 ),
               )}
-              <Table.Th w={48}>
-                <VisuallyHidden>Copy</VisuallyHidden>
-              </Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -211,7 +211,7 @@ function SortHeading({ sort, label, view, change, isFigure }: HeadingProps) {
         fz="sm"
         onClick={() => change({ sort: sort === 'created' ? null : sort, order: orderText(sort, descending) })}
       >
-        {label} <Sign size={14} aria-hidden="true" />
+        {label} <Sign size={14} aria-hidden="true" data-unsorted={!isSorted || undefined} />
       </UnstyledButton>
     </Table.Th>
   );

@@ -34,8 +34,9 @@ test('hours, weeks, and months are put in their place', () => {
     // The clock was set back: this hour has its name twice.
     { label: '2026-10-25T02:00:00+01:00', clicks: 3 },
   ];
+  // The window cuts the first hour.
   expect(valuesOf(hours, bucketsOf({ unit: 'hour', window: day, zone: 'Europe/Berlin' }))).toEqual([
-    1, 0, 2, 3, 0,
+    0, 2, 3, 0,
   ]);
   const weeks = { from: '2026-11-04T12:00:00Z', to: '2026-11-18T12:00:00Z' };
   const monday = [{ label: '2026-11-09', clicks: 4 }];
@@ -43,4 +44,33 @@ test('hours, weeks, and months are put in their place', () => {
   const year = { from: '2025-11-26T00:00:00Z', to: '2026-02-01T00:00:00Z' };
   const months = [{ label: '2026-01', clicks: 6 }];
   expect(valuesOf(months, bucketsOf({ unit: 'month', window: year, zone: 'UTC' }))).toEqual([0, 0, 6]);
+});
+
+test.each([
+  ['day', '2026-11-01T09:00:00Z', '2026-11-05T09:00:00Z', 'UTC', 4, true],
+  ['day', '2026-11-01T00:00:00Z', '2026-11-05T00:00:00Z', 'UTC', 4, false],
+  ['day', '2026-10-31T23:00:00Z', '2026-11-04T23:00:00Z', 'Europe/Berlin', 4, false],
+  ['day', '2026-11-03T09:00:00Z', '2026-11-05T09:00:00Z', 'UTC', 3, true],
+  ['hour', '2026-11-01T08:40:00Z', '2026-11-01T14:40:00Z', 'UTC', 6, true],
+  ['hour', '2026-11-01T08:30:00Z', '2026-11-01T14:30:00Z', 'Asia/Kolkata', 6, false],
+  ['hour', '2026-11-01T08:00:00Z', '2026-11-01T14:00:00Z', 'Asia/Kolkata', 6, true],
+  ['week', '2026-10-14T00:00:00Z', '2026-11-12T00:00:00Z', 'UTC', 4, true],
+  ['week', '2026-10-12T00:00:00Z', '2026-11-09T00:00:00Z', 'UTC', 4, false],
+  ['month', '2025-11-26T00:00:00Z', '2026-11-26T00:00:00Z', 'UTC', 12, true],
+  ['month', '2025-12-01T00:00:00Z', '2026-12-01T00:00:00Z', 'UTC', 12, false],
+] as const)(
+  'a line by %s from %s to %s in %s has %d values; not over: %s',
+  (unit, from, to, zone, count, isOpenEnded) => {
+    expect(bucketsOf({ unit, window: { from, to }, zone })).toMatchObject({ count, isOpenEnded });
+  },
+);
+
+test('clicks of a first day that the window cuts are in no value', () => {
+  const window = { from: '2026-11-01T09:00:00Z', to: '2026-11-05T09:00:00Z' };
+  const points = [
+    { label: '2026-11-01', clicks: 2 },
+    { label: '2026-11-02', clicks: 5 },
+    { label: '2026-11-05', clicks: 1 },
+  ];
+  expect(valuesOf(points, bucketsOf({ unit: 'day', window, zone: 'UTC' }))).toEqual([5, 0, 0, 1]);
 });

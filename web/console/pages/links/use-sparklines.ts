@@ -10,7 +10,12 @@ import { useChartZone } from './use-chart-zone.ts';
 const DAY_MS = 86_400_000;
 const MOST_ROWS = 1_000;
 
-export type Sparklines = { unit: SparklineUnit; valuesOf: (linkId: string) => number[] };
+export type Sparklines = {
+  unit: SparklineUnit;
+  /** Whether the last value is of a bucket that is not over. */
+  isOpenEnded: boolean;
+  valuesOf: (linkId: string) => number[];
+};
 
 /**
  * Reads the clicks of all links of a page over its time range, in one request.
@@ -48,7 +53,8 @@ export function useSparklines(
       ofLink.push({ label: valueIn(row, `time:${unit}`) ?? '', clicks: row.metrics.clicks ?? 0 });
     }
     const buckets = bucketsOf({ unit, window: data.window, zone });
-    return { unit, valuesOf: (linkId) => valuesOf(points.get(linkId) ?? [], buckets) };
+    const { isOpenEnded } = buckets;
+    return { unit, isOpenEnded, valuesOf: (linkId) => valuesOf(points.get(linkId) ?? [], buckets) };
   }, [data, unit, zone]);
 }
 

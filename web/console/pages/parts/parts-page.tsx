@@ -119,6 +119,7 @@ export default function PartsPage() {
         <Part name="sparkline">
           <Group gap="sm">
             <Sparkline values={[1, 4, 2, 8, 5, 9, 3]} label="Sample: at most 9" />
+            <Sparkline values={[4, 6, 9, 8, 3]} label="Sample: the last is not over" isOpenEnded />
             <Sparkline values={[0, 0, 0]} label="Sample: none" />
             <Sparkline values={[3]} label="Sample: one value" />
           </Group>

@@ -144,7 +144,7 @@ function Owed({ owed: { pending, eligible, credits } }: { owed: Summary['owed'] 
           <Text fw={600}>{totalsText(pending, currency)}</Text>
         </div>
         <div>
-          <Note>Ready to pay</Note>
+          <Note>Past the hold</Note>
           <Anchor component="button" fw={600} onClick={() => view.show('payouts')}>
             {totalsText(eligible, currency)}
           </Anchor>

@@ -42,7 +42,9 @@ function commissionTerms(program: Program): string[] {
   ];
 }
 
+const EITHER = new Intl.ListFormat('en', { type: 'disjunction' });
+
 function payoutTerm({ payout_methods: methods, min_payout, currency }: Program): string {
-  const how = methods.length === 0 ? 'no method' : methods.map(methodName).join(', ');
+  const how = methods.length === 0 ? 'no method' : EITHER.format(methods.map(methodName));
   return `Paid by ${how}${min_payout > 0 ? ` from ${formatMoney(min_payout, currency)}` : ''}`;
 }
