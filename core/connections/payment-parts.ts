@@ -21,23 +21,28 @@ export function joinedParts(one: Parts, other: Parts): Parts {
   return parts;
 }
 
+/** Compares two states of an object: the newer one is the greater one. Of equal ones the first that came stays. */
 function compare(one: Part, other: Part): number {
-  return (
-    (one.rank ?? 0) - (other.rank ?? 0) ||
-    one.at - other.at ||
-    amountOf(one) - amountOf(other) ||
-    order(textOf(one), textOf(other))
-  );
+  const others = weightOf(other);
+  const differences = weightOf(one).map((value, index) => value - (others[index] ?? 0));
+  return (one.rank ?? 0) - (other.rank ?? 0) || one.at - other.at || differences.find((by) => by !== 0) || 0;
 }
 
-/** Providers write whole seconds: of two states of one time the one with more money counts. */
-const amountOf = ({ refunded, dispute, sale }: Part) =>
-  refunded?.minor ?? dispute?.minor ?? sale?.amountMinor ?? 0;
+/** A dispute that was won ends it: an appeal may win one that was lost. */
+const DISPUTE_ORDER = { inquiry: 0, taken: 1, won: 2 } as const;
+
+/**
+ * Returns what decides between two states of one time, because Stripe writes whole seconds: the later state of a
+ * dispute, then more money, then more names of the buyer.
+ */
+const weightOf = ({ refunded, dispute, sale, buyer, email, codes }: Part): number[] => [
+  dispute ? DISPUTE_ORDER[dispute.state] : 0,
+  refunded?.minor ?? dispute?.minor ?? sale?.amountMinor ?? 0,
+  refunded?.goods ?? sale?.commissionableMinor ?? 0,
+  Object.values(buyer ?? {}).filter((name) => name !== null).length + (email ? 1 : 0) + (codes?.length ?? 0),
+];
 
 const order = (one: string, other: string) => (one === other ? 0 : one < other ? -1 : 1);
-/** Fields in a fixed order: PostgreSQL does not keep theirs. */
-const textOf = (part: Part) =>
-  JSON.stringify(Object.entries(part).sort(([one], [other]) => order(one, other)));
 
 /** What the parts of a payment say. */
 export type PaymentState = {
@@ -130,45 +135,67 @@ function less(sum: Refunded, failed: Refunded): Refunded {
 const partOf = (amount: number, times: number, through: number): number =>
   through === 0 ? 0 : Number(halfEven(BigInt(amount) * BigInt(times), BigInt(through)));
 
-/**
- * Returns how much of a sale a refund takes back, in the refund's currency: of goods alone the part that they are of
- * all goods, so that tax and shipping, which earned nothing, take no commission back.
- */
-function takenBack({ minor, goods }: Refunded, sale: PartSale): number {
-  if (goods === undefined || (goods > 0 && sale.commissionableMinor === 0)) return minor;
-  return partOf(goods, sale.amountMinor, sale.commissionableMinor);
-}
+/** What refunds of one currency take back: amounts of goods, tax and shipping alike, and amounts of goods alone. */
+type Taken = { amountMinor: number; goodsMinor: number };
 
-/** Sums what was given back in the sale's currency. An amount of another one is converted, or left out. */
+/** Returns the goods of a refund; undefined: it is of goods, tax and shipping alike. */
+const goodsOf = ({ goods }: Refunded, sale: PartSale): number | undefined =>
+  goods !== undefined && goods > 0 && sale.commissionableMinor === 0 ? undefined : goods;
+
+/**
+ * Returns how much of a sale refunds take back, in their currency: of goods alone the part that they are of all goods,
+ * so that tax and shipping, which earned nothing, take no commission back.
+ */
+const takenBack = ({ amountMinor, goodsMinor }: Taken, sale: PartSale): number =>
+  amountMinor + partOf(goodsMinor, sale.amountMinor, sale.commissionableMinor);
+
+/**
+ * Sums what was given back in the sale's currency. An amount of another one is converted, or left out. Amounts of one
+ * currency are summed before they are converted and rounded: so parts come to what one refund of their sum would.
+ */
 function givenBack(
   all: readonly Part[],
   sale: PartSale | null,
 ): Pick<PaymentState, 'refundedMinor' | 'isUnconverted'> {
   if (sale === null) return { refundedMinor: 0, isUnconverted: false };
   const pairs = all.flatMap(({ pair }) => (pair ? [pair] : []));
-  let isUnconverted = false;
-  const inCurrency = (minor: number, currency: string): number => {
-    const converted = minor === 0 ? 0 : convertedBy(pairs, { minor, currency }, sale.currency);
-    if (converted === null) isUnconverted = true;
-    return converted ?? 0;
+  const given = new Map<string, number>();
+  const taken = new Map<string, Taken>();
+  const give = ({ minor, currency }: Money) => given.set(currency, (given.get(currency) ?? 0) + minor);
+  const take = (money: Refunded, minor: number, goods: number | undefined) => {
+    const { amountMinor, goodsMinor } = taken.get(money.currency) ?? { amountMinor: 0, goodsMinor: 0 };
+    taken.set(money.currency, {
+      amountMinor: amountMinor + minor,
+      goodsMinor: goodsMinor + (goods ?? 0),
+    });
   };
-  let given = 0;
-  let taken = 0;
   for (const { refunded, dispute, split } of all) {
     if (refunded) {
-      given += inCurrency(refunded.minor, refunded.currency);
-      taken += inCurrency(takenBack(refunded, sale), refunded.currency);
+      give(refunded);
+      const goods = goodsOf(refunded, sale);
+      take(refunded, goods === undefined ? refunded.minor : 0, goods);
     }
-    if (split) taken += inCurrency(takenBack(split, sale) - split.minor, split.currency);
+    if (split) {
+      const goods = goodsOf(split, sale);
+      if (goods !== undefined) take(split, -split.minor, goods);
+    }
     if (dispute?.state !== 'taken') continue;
-    const withdrawn = inCurrency(dispute.minor, dispute.currency);
-    given += withdrawn;
-    taken += withdrawn;
+    give(dispute);
+    take(dispute, dispute.minor, undefined);
   }
+  let isUnconverted = false;
+  const sumOf = (amounts: readonly Money[]): number =>
+    amounts.reduce((sum, money) => {
+      const converted = money.minor === 0 ? 0 : convertedBy(pairs, money, sale.currency);
+      if (converted === null) isUnconverted = true;
+      return sum + (converted ?? 0);
+    }, 0);
+  const givenMinor = sumOf([...given].map(([currency, minor]) => ({ minor, currency })));
+  const takenMinor = sumOf([...taken].map(([currency, one]) => ({ minor: takenBack(one, sale), currency })));
   // Where all was given back, nothing of the goods is left.
-  const isAll = given >= sale.amountMinor;
+  const isAll = givenMinor >= sale.amountMinor;
   return {
-    refundedMinor: isAll ? sale.amountMinor : Math.max(0, Math.min(taken, sale.amountMinor)),
+    refundedMinor: isAll ? sale.amountMinor : Math.max(0, Math.min(takenMinor, sale.amountMinor)),
     isUnconverted,
   };
 }

@@ -26,6 +26,8 @@ export type ReplayedCommission = {
   refunded_elsewhere_minor: number;
   /** The amount that commissions of corrections reverse of this one, less what they gave back. */
   corrected_elsewhere_minor: number;
+  /** What its sale earns more, or less, since the amount of the order changed. */
+  changed_elsewhere_minor: number;
 };
 
 export type ReplayedGrant = {
@@ -67,7 +69,7 @@ export function replayCommission(
     // A corrected commission may go below zero: it gives back what refunds took of a paid one.
     const isCorrected = corrected > 0 || entries.some(({ cause }) => cause === 'correction');
     // A correction takes all that earlier refunds left, so later refunds reverse nothing.
-    const due = isCorrected ? commission.amount_minor : refundsDue(commission);
+    const due = isCorrected ? saleDue(commission) : refundsDue(commission);
     const taken = takenBy('refund') + takenBy('correction') + refunded + corrected;
     expected = commission.amount_minor - (due - refunded - corrected);
     if (taken !== due) {
@@ -82,10 +84,15 @@ export function replayCommission(
   };
 }
 
+/** Returns what the sale of a commission earns before refunds. */
+const saleDue = ({ amount_minor, changed_elsewhere_minor }: ReplayedCommission): number =>
+  amount_minor + changed_elsewhere_minor;
+
 /** Returns the amount of a commission that the refunds of its order reverse. */
-function refundsDue({ amount_minor, sold_minor, refunded_minor }: ReplayedCommission): number {
+function refundsDue(commission: ReplayedCommission): number {
+  const { sold_minor, refunded_minor } = commission;
   if (sold_minor === null || refunded_minor === 0) return 0;
-  return reversedAmount(amount_minor, sold_minor, Math.min(refunded_minor, sold_minor), 0);
+  return reversedAmount(saleDue(commission), sold_minor, Math.min(refunded_minor, sold_minor), 0);
 }
 
 /** Plays the entries of a credit grant, in their order, and compares them with its record. */

@@ -5,7 +5,7 @@ import { halfEven } from '../money/money.ts';
  * So partial refunds reverse exactly what one refund of their sum would, and a full one reverses all.
  *
  * @param commissionMinor the earned amount
- * @param orderMinor total of the order, positive, in its own currency
+ * @param orderMinor total of the order, in its own currency; 0: nothing of it is left
  * @param refundedMinor all that has been refunded of the order, this refund included
  * @param takenMinor what earlier refunds reversed of this commission
  */
@@ -15,6 +15,7 @@ export function reversedAmount(
   refundedMinor: number,
   takenMinor: number,
 ): number {
+  if (orderMinor === 0) return commissionMinor - takenMinor;
   const whole = halfEven(BigInt(commissionMinor) * BigInt(refundedMinor), BigInt(orderMinor));
   return Number(whole) - takenMinor;
 }

@@ -1,4 +1,4 @@
-import type { Payer, PaymentFact } from '../../core/connections/connector.ts';
+import type { Part, Payer, PaymentFact } from '../../core/connections/connector.ts';
 import { joinedParts, type Parts, paymentState, withPart } from '../../core/connections/payment-parts.ts';
 import type { Provider } from '../../core/connections/providers.ts';
 import { uuidv7 } from '../../core/ids.ts';
@@ -23,6 +23,7 @@ export type ConnectionPayment = Outcome & {
   order_internal_id: number | null;
   /** The facts that the payment wrote to its order; null: none, or an earlier manual report stays. */
   recorded: RecordedFacts | null;
+  /** When it was first told of, or when two objects that each have an amount turned out to be one payment. */
   created_at: Date;
 };
 
@@ -44,7 +45,8 @@ const COLUMNS = `id, workspace_id, provider, refs, customer_id, account_id, subs
 /**
  * Adds an event's facts to its payment, and joins payments that the event names together. Only this function decides
  * which payment an event belongs to. Of joined payments the one with the oldest order stays; `joinOrders` reverses the
- * orders of the others. The caller has locked the account.
+ * orders of the others. A join begins the time anew in which events may change the buyer, because the end must not
+ * depend on when ids are joined. The caller has locked the account.
  */
 export async function putPaymentFact(
   tx: Queryable,
@@ -77,6 +79,8 @@ export async function putPaymentFact(
     },
   );
   const parts = withPart(all.parts, fact);
+  const sold = known.filter((one) => hasSale(Object.values(one.parts))).length;
+  const isJoin = sold > 1 || (sold === 1 && !(fact.part in all.parts) && hasSale([fact.is]));
   const paidAt = paymentState(parts, true).sale?.paidAt;
   for (const other of others) await replacePayment(tx, other.id, first?.id ?? null);
   const { rows } = await tx.query<ConnectionPayment>(
@@ -100,12 +104,14 @@ export async function putPaymentFact(
       parts,
       paidAt === undefined ? null : new Date(paidAt),
       all.assigned_user,
-      first ? new Date(Math.min(...known.map(({ created_at }) => created_at.getTime()))) : now,
+      first && !isJoin ? new Date(Math.min(...known.map(({ created_at }) => created_at.getTime()))) : now,
     ],
   );
   if (!rows[0]) throw new Error('the payment was not written');
   return rows[0];
 }
+
+const hasSale = (parts: readonly Part[]): boolean => parts.some(({ sale }) => sale !== undefined);
 
 async function replacePayment(tx: Queryable, id: string, by: string | null): Promise<void> {
   await tx.query('UPDATE connection_events SET payment_id = $2 WHERE payment_id = $1', [id, by]);

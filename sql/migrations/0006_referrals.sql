@@ -273,6 +273,7 @@ CREATE TABLE commissions (
   kind              text NOT NULL CHECK (kind IN ('sale', 'refund', 'correction', 'manual', 'imported')),
   refund_id         uuid REFERENCES refunds (id),
   refunds           uuid REFERENCES commissions (id), -- the paid commission that this one reverses
+  of_amount         boolean NOT NULL DEFAULT false, -- a correction because the amount of the order changed
   amount_minor      bigint NOT NULL,
   currency          text NOT NULL,
   status            text NOT NULL CHECK (status IN ('pending', 'eligible', 'paid', 'reversed', 'rejected')),
@@ -288,14 +289,14 @@ CREATE TABLE commissions (
   CHECK (CASE kind WHEN 'sale' THEN amount_minor > 0 AND refund_id IS NULL AND refunds IS NULL
                    WHEN 'imported' THEN amount_minor <> 0 AND refund_id IS NULL AND refunds IS NULL
                    WHEN 'manual' THEN amount_minor <> 0 AND refund_id IS NULL AND refunds IS NULL
-                   WHEN 'refund' THEN amount_minor < 0 AND refund_id IS NOT NULL AND refunds IS NOT NULL
+                   WHEN 'refund' THEN amount_minor <> 0 AND refund_id IS NOT NULL AND refunds IS NOT NULL
                    ELSE amount_minor <> 0 AND refund_id IS NULL AND refunds IS NOT NULL END),
+  CHECK (kind = 'correction' OR NOT of_amount),
   CHECK ((status = 'paid') = (paid_at IS NOT NULL))
 );
 CREATE UNIQUE INDEX commissions_sale_once ON commissions (order_internal_id, level, enrollment_id)
   WHERE kind = 'sale' AND status <> 'reversed';
 CREATE UNIQUE INDEX commissions_imported_once ON commissions (workspace_id, import_key) WHERE import_key IS NOT NULL;
-CREATE UNIQUE INDEX commissions_refund_once ON commissions (refund_id, refunds) WHERE kind = 'refund';
 CREATE INDEX commissions_enrollment ON commissions (enrollment_id, created_at DESC, id DESC);
 CREATE INDEX commissions_order ON commissions (order_internal_id);
 CREATE INDEX commissions_held ON commissions (eligible_at) WHERE status = 'pending';

@@ -4,9 +4,9 @@ import type { Queryable } from '../database/pool.ts';
 import type { CashAccount } from './ledger.ts';
 
 /**
- * A commission. Its amount never changes. `refund`: the negative commission that reverses a paid one. `correction`: the
- * same, because its referrer was the wrong one; a positive one gives that back. `manual`: a bonus, or a claw-back when
- * negative. `imported`: earned and not paid at an earlier referral program.
+ * A commission. Its amount never changes. `refund`: the negative commission that reverses a paid one; a positive one
+ * gives that back. `correction`: the same, because its referrer was the wrong one, or the order has another amount.
+ * `manual`: a bonus, or a claw-back when negative. `imported`: earned and not paid at an earlier referral program.
  */
 export type Commission = {
   id: string;
@@ -33,14 +33,16 @@ export type NewCommission = Omit<Commission, 'id' | 'created_at' | 'note'> & {
   refundId?: string;
   /** The paid commission that this one reverses. */
   refunds?: string;
+  /** Of a correction: the amount of the order changed. */
+  ofAmount?: boolean;
 };
 
-/** Writes a commission. Unique indexes refuse a second one for the same order and level, or the same refund. */
+/** Writes a commission. A unique index refuses a second one for the same order and level. */
 export async function insertCommission(tx: Queryable, given: NewCommission, now: Date): Promise<Commission> {
   const { rows } = await tx.query<Commission>(
     `INSERT INTO commissions (id, workspace_id, program_id, enrollment_id, order_internal_id, level, kind,
-       amount_minor, currency, status, eligible_at, created_at, refund_id, refunds, note)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) RETURNING ${COLUMNS}`,
+       amount_minor, currency, status, eligible_at, created_at, refund_id, refunds, note, of_amount)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) RETURNING ${COLUMNS}`,
     [
       uuidv7(),
       given.workspace_id,
@@ -57,6 +59,7 @@ export async function insertCommission(tx: Queryable, given: NewCommission, now:
       given.refundId ?? null,
       given.refunds ?? null,
       given.note ?? null,
+      given.ofAmount ?? false,
     ],
   );
   if (!rows[0]) throw new Error('the commission was not inserted');
@@ -78,6 +81,8 @@ export type HeldCommission = Commission & {
   /** The merchant's id. */
   order_id: string | null;
   remaining_minor: number;
+  /** What its sale earns before refunds: its amount, with the corrections since the amount of the order changed. */
+  due_minor: number;
 };
 
 /**
@@ -90,7 +95,9 @@ async function withRemaining(tx: Queryable, ids: string[]): Promise<HeldCommissi
     `SELECT ${COLUMNS}, (SELECT external_user_id FROM enrollments WHERE id = enrollment_id),
        (SELECT order_id FROM orders WHERE internal_id = order_internal_id),
        (SELECT coalesce(sum(amount), 0) FROM ledger_entries WHERE commission_id = commissions.id)::bigint
-         AS remaining_minor
+         AS remaining_minor,
+       (amount_minor + (SELECT coalesce(sum(n.amount_minor), 0) FROM commissions n
+                        WHERE n.refunds = commissions.id AND n.of_amount))::bigint AS due_minor
      FROM commissions WHERE id = ANY ($1) ORDER BY id`,
     [ids],
   );
@@ -196,7 +203,7 @@ export async function lockReversing(tx: Queryable, commissionId: string): Promis
 }
 
 /** A commission that was moved to another status. */
-export type MovedCommission = Omit<HeldCommission, 'external_user_id'> & {
+export type MovedCommission = Omit<HeldCommission, 'external_user_id' | 'due_minor'> & {
   previous_status: CommissionStatus;
 };
 
@@ -222,12 +229,15 @@ export async function updateStatuses(
   return rows;
 }
 
-/** Returns how much is reversed of a commission: by refunds in its own entries, and by other commissions. */
+/**
+ * Returns how much is reversed of what a commission's sale earns: by refunds in its own entries, and by other
+ * commissions.
+ */
 export async function reversedSoFar(tx: Queryable, commissionId: string): Promise<number> {
   const { rows } = await tx.query<{ reversed: number }>(
     `SELECT (
        coalesce((SELECT -sum(amount) FROM ledger_entries WHERE commission_id = $1 AND cause = 'refund'), 0) +
-       coalesce((SELECT -sum(amount_minor) FROM commissions WHERE refunds = $1), 0))::bigint AS reversed`,
+       coalesce((SELECT -sum(amount_minor) FROM commissions WHERE refunds = $1 AND NOT of_amount), 0))::bigint AS reversed`,
     [commissionId],
   );
   return rows[0]?.reversed ?? 0;
@@ -278,11 +288,14 @@ export async function noLongerDue(tx: Queryable, ids: readonly string[]): Promis
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Returns how much corrections have reversed of a commission by other commissions, less what they gave back. */
+/**
+ * Returns how much corrections of its referrer have reversed of a commission by other commissions, less what they gave
+ * back.
+ */
 export async function correctedSoFar(tx: Queryable, commissionId: string): Promise<number> {
   const { rows } = await tx.query<{ corrected: number }>(
     `SELECT coalesce(-sum(amount_minor), 0)::bigint AS corrected FROM commissions
-     WHERE refunds = $1 AND kind = 'correction'`,
+     WHERE refunds = $1 AND kind = 'correction' AND NOT of_amount`,
     [commissionId],
   );
   return rows[0]?.corrected ?? 0;

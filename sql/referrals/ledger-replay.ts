@@ -19,8 +19,10 @@ export async function* readCommissions(
            AS refunded_minor,
          (SELECT coalesce(-sum(amount_minor), 0) FROM commissions n WHERE n.refunds = c.id AND n.kind = 'refund')::bigint
            AS refunded_elsewhere_minor,
-         (SELECT coalesce(-sum(amount_minor), 0) FROM commissions n WHERE n.refunds = c.id AND n.kind = 'correction')::bigint
-           AS corrected_elsewhere_minor
+         (SELECT coalesce(-sum(amount_minor), 0) FROM commissions n WHERE n.refunds = c.id AND n.kind = 'correction'
+            AND NOT n.of_amount)::bigint AS corrected_elsewhere_minor,
+         (SELECT coalesce(sum(amount_minor), 0) FROM commissions n WHERE n.refunds = c.id AND n.of_amount)::bigint
+           AS changed_elsewhere_minor
        FROM commissions c JOIN enrollments e ON e.id = c.enrollment_id
        WHERE c.workspace_id = $1 AND ($2::uuid IS NULL OR c.id > $2) ORDER BY c.id LIMIT $3`,
       [workspaceId, after, PAGE],

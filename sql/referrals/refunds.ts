@@ -84,30 +84,43 @@ export async function completeRefund(
   return { ...refund, matched: result.matched, ledger_rows: result.ledgerRows };
 }
 
-/** Moves a refund to another order of the same payment, with what of it that order has left. */
+/**
+ * Moves a refund to another order of the same payment, with what of it that order has left.
+ *
+ * @param to.sameAs the same refund of that order, which has the amount; none: the one that it had
+ */
 export async function moveRefund(
   tx: Queryable,
   refund: Refund,
-  { orderInternalId, amountMinor }: { orderInternalId: number; amountMinor: number },
+  to: { orderInternalId: number; amountMinor: number; sameAs?: string },
 ): Promise<Refund> {
-  await tx.query('UPDATE refunds SET order_internal_id = $2, amount_minor = $3 WHERE id = $1', [
+  const moved = {
+    ...refund,
+    order_internal_id: to.orderInternalId,
+    amount_minor: to.amountMinor,
+    same_as: to.sameAs ?? refund.same_as,
+  };
+  await tx.query('UPDATE refunds SET order_internal_id = $2, amount_minor = $3, same_as = $4 WHERE id = $1', [
     refund.id,
-    orderInternalId,
-    amountMinor,
+    moved.order_internal_id,
+    moved.amount_minor,
+    moved.same_as,
   ]);
-  return { ...refund, order_internal_id: orderInternalId, amount_minor: amountMinor };
+  return moved;
 }
 
 /** How far apart a report by hand and the provider's of one refund may be. Milliseconds. */
 const SAME_WITHIN_MS = 72 * 3_600_000;
 
 /**
- * Returns the refund among these of the same amount that was told lately and that no other id names, or null: it is
- * the same refund, told a second time under another id.
+ * Returns the refund among these of the same amount that was told at nearly the same time and that no other id names,
+ * or null: it is the same refund, told a second time under another id.
+ *
+ * @param given.at when the second one was told
  */
 export function sameRefund(
   refunds: readonly Refund[],
-  { all, amountMinor, now }: { all: readonly Refund[]; amountMinor: number; now: Date },
+  { all, amountMinor, at }: { all: readonly Refund[]; amountMinor: number; at: Date },
 ): Refund | null {
   const taken = new Set(all.map(({ same_as }) => same_as));
   return (
@@ -116,7 +129,7 @@ export function sameRefund(
         refund.same_as === null &&
         refund.amount_minor === amountMinor &&
         amountMinor > 0 &&
-        now.getTime() - refund.created_at.getTime() <= SAME_WITHIN_MS &&
+        Math.abs(at.getTime() - refund.created_at.getTime()) <= SAME_WITHIN_MS &&
         !taken.has(refund.id),
     ) ?? null
   );

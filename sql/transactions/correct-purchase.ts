@@ -6,17 +6,21 @@ import { lockOrderByNumber } from '../orders/reported-orders.ts';
 import { programById } from '../referrals/programs.ts';
 import { type Purchase, purchaseOfOrder } from '../referrals/purchases.ts';
 import { lockBuyer } from '../referrals/referees.ts';
+import { refundsOfOrder } from '../referrals/refunds.ts';
 import { lockSignup, lockSignupOfUser, type Signup } from '../referrals/signups.ts';
 import { insertUnmatchedOrder, removeUnmatchedOrder } from '../referrals/unmatched-orders.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
+import { referralOfPurchase } from './order-referral.ts';
 import { qualifyPurchasesOf } from './purchases-of-signup.ts';
+import { qualifyPendingPurchase } from './qualify-purchase.ts';
 import { type UsedCoupon, writeOutcome } from './record-purchase.ts';
+import { correctReversed } from './reverse-commissions.ts';
 import { missingRewards } from './undo-rewards.ts';
 
 /**
- * Changes facts of a recorded order: its buyer with their email and visitor, its commissionable amount, or whether it
- * is a renewal. Reverses what it earned by the former facts unless it is paid or delivered, and writes what it earns
- * now.
+ * Changes facts of a recorded order: its buyer with their email and visitor, its amount, or whether it is a renewal.
+ * Reverses what it earned by the former facts unless it is paid or delivered, and writes what it earns now. If the
+ * amount changed, commissions that are paid change too.
  *
  * @param orderInternalId of an order that a server reported
  * @param given.used the coupon that it used
@@ -39,7 +43,8 @@ export async function correctPurchase(
   const formerSignup = former === null ? null : await lockSignup(tx, workspace.id, former);
   const { externalUserId } = sale;
   const signup = externalUserId === null ? null : await lockSignupOfUser(tx, workspace.id, externalUserId);
-  await lockOrderByNumber(tx, orderInternalId);
+  const isChanged = await hasOtherAmount(tx, orderInternalId, sale);
+  await correctRefunded(tx, orderInternalId, { isChanged, now });
   await missingRewards(tx, { internal_id: orderInternalId }, [], { takesBack: true, now });
   await removeUnmatchedOrder(tx, orderInternalId);
   await writeFacts(tx, orderInternalId, { ...sale, visitorId });
@@ -48,10 +53,75 @@ export async function correctPurchase(
     await insertUnmatchedOrder(tx, order, null, now);
     return null;
   }
-  const purchase = await writeOutcome(tx, { workspace, order, signup, used, sale, now });
+  const purchase = await writeOutcome(tx, { workspace, order, signup, used, sale, isChanged, now });
   if (formerSignup && formerSignup.id !== signup?.id) await qualifyInOrder(tx, workspace, formerSignup, now);
   if (signup) await qualifyInOrder(tx, workspace, signup, now);
   return (await purchaseOfOrder(tx, orderInternalId)) ?? purchase;
+}
+
+/**
+ * Changes the amount of a recorded order, whose buyer and referrer stay. Its commissions are brought to what it earns
+ * now, also those that are paid.
+ *
+ * @param orderInternalId of an order that a server reported
+ * @returns whether the order had another amount
+ */
+export async function correctAmount(
+  tx: Queryable,
+  workspace: Workspace,
+  orderInternalId: number,
+  { now, ...amount }: SaleAmount & { now: Date },
+): Promise<boolean> {
+  const former = (await purchaseOfOrder(tx, orderInternalId))?.signup_id ?? null;
+  const signup = former === null ? null : await lockSignup(tx, workspace.id, former);
+  const isChanged = await hasOtherAmount(tx, orderInternalId, amount);
+  if (!isChanged) return false;
+  const commissionable =
+    amount.commissionableMinor === amount.amountMinor ? null : amount.commissionableMinor;
+  const facts = [orderInternalId, amount.amountMinor, commissionable, amount.currency];
+  await tx.query(
+    `UPDATE orders SET amount_minor = $2, commissionable_minor = $3, currency = $4, version = ${nextVersion('orders')}
+     WHERE internal_id = $1`,
+    facts,
+  );
+  await queuePublications(tx, [orderInternalId]);
+  await tx.query(
+    `UPDATE purchases SET amount_minor = $2, commissionable_minor = $3, currency = $4 WHERE order_internal_id = $1`,
+    facts,
+  );
+  const purchase = await purchaseOfOrder(tx, orderInternalId);
+  const referral = purchase && (await referralOfPurchase(tx, purchase, signup));
+  if (!purchase || !referral) return true;
+  await correctRefunded(tx, orderInternalId, { isChanged, now });
+  await qualifyPendingPurchase(tx, workspace, referral, { ...purchase, rewarded: false }, now, { isChanged });
+  if (signup) await qualifyInOrder(tx, workspace, signup, now);
+  return true;
+}
+
+type SaleAmount = Pick<Sale, 'amountMinor' | 'commissionableMinor' | 'currency'>;
+
+/** Locks an order, and returns whether its amount is another one than this. */
+async function hasOtherAmount(tx: Queryable, orderInternalId: number, sale: SaleAmount): Promise<boolean> {
+  const order = await lockOrderByNumber(tx, orderInternalId);
+  const { amount_minor, commissionable_minor, currency } =
+    (await purchaseOfOrder(tx, orderInternalId)) ?? order;
+  return (
+    amount_minor !== sale.amountMinor ||
+    (commissionable_minor ?? amount_minor) !== sale.commissionableMinor ||
+    currency !== sale.currency
+  );
+}
+
+/** Balances commissions that refunds reversed whole, if the amount changed: the refunds take another part of it now. */
+async function correctRefunded(
+  tx: Queryable,
+  orderInternalId: number,
+  { isChanged, now }: { isChanged: boolean; now: Date },
+): Promise<void> {
+  if (!isChanged) return;
+  const purchase = await purchaseOfOrder(tx, orderInternalId);
+  const refund = (await refundsOfOrder(tx, orderInternalId)).at(-1);
+  if (purchase && refund) await correctReversed(tx, { purchase, refund, now });
 }
 
 async function writeFacts(

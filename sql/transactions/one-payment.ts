@@ -1,3 +1,4 @@
+import { shareOf } from '../../core/connections/amounts.ts';
 import { orderIdOf, paymentOfOrderId } from '../../core/connections/payment-parts.ts';
 import { lockAccount } from '../connections/connections.ts';
 import { type ConnectionPayment, paymentWithRef, recordPaymentOrder } from '../connections/payments.ts';
@@ -8,7 +9,7 @@ import { lockOrderByNumber, type ReportedOrder } from '../orders/reported-orders
 import { lockCommissionsOfOrder } from '../referrals/commissions.ts';
 import { renameEarlyRefunds } from '../referrals/early-refunds.ts';
 import { markSamePayment, type Purchase, purchaseOfOrder } from '../referrals/purchases.ts';
-import { moveRefund, type Refund, refundsOfOrder, sumRefunds } from '../referrals/refunds.ts';
+import { moveRefund, type Refund, refundsOfOrder, sameRefund, sumRefunds } from '../referrals/refunds.ts';
 import { lockSignup, type Signup } from '../referrals/signups.ts';
 import { removeUnmatchedOrder } from '../referrals/unmatched-orders.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
@@ -85,6 +86,16 @@ export const orderIdsOf = ({ provider, refs }: Pick<ConnectionPayment, 'provider
   refs.map((ref) => orderIdOf(provider, ref));
 
 /**
+ * Returns whether a refund was told by the provider, as `settleRefunds` names those: an id of the payment, and a
+ * number.
+ */
+export function isRefundOf(payment: Pick<ConnectionPayment, 'provider' | 'refs'>) {
+  const prefixes = orderIdsOf(payment).map((id) => `${id}/`);
+  return ({ refund_id: id }: Pick<Refund, 'refund_id'>): boolean =>
+    prefixes.some((prefix) => id.startsWith(prefix));
+}
+
+/**
  * Joins the orders of a payment: the oldest stays. The rewards of the others are reversed by entries, their purchases
  * get the reason `same_payment`, and their refunds move to the order that stays. It may be repeated. The caller has
  * locked the account.
@@ -99,7 +110,7 @@ export async function joinOrders(
 ): Promise<ConnectionPayment> {
   const [kept, ...others] = await ordersWithIds(tx, workspace.id, orderIdsOf(payment));
   if (!kept) return payment;
-  for (const other of others) await giveUp(tx, workspace, other, kept, now);
+  for (const other of others) await giveUp(tx, workspace, { given: other, kept, payment, now });
   if (await renameEarlyRefunds(tx, workspace.id, orderIdsOf(payment), kept.order_id))
     await settleEarlyRefunds(tx, { workspaceId: workspace.id, orderId: kept.order_id, now });
   const { order_internal_id: own } = payment;
@@ -112,9 +123,12 @@ export async function joinOrders(
 async function giveUp(
   tx: Queryable,
   workspace: Workspace,
-  given: PaymentOrder,
-  kept: PaymentOrder,
-  now: Date,
+  {
+    given,
+    kept,
+    payment,
+    now,
+  }: { given: PaymentOrder; kept: PaymentOrder; payment: ConnectionPayment; now: Date },
 ): Promise<void> {
   // Locks signups before orders, as everywhere.
   const signups = await signupsOf(tx, workspace, [kept, given]);
@@ -122,6 +136,8 @@ async function giveUp(
   await lockOrderByNumber(tx, kept.internal_id);
   await markSamePayment(tx, order.internal_id);
   const moved = await refundsOfOrder(tx, order.internal_id);
+  const { amount_minor, currency } = (await purchaseOfOrder(tx, order.internal_id)) ?? order;
+  const of = { amountMinor: amount_minor, currency };
   for (const refund of moved) {
     if (refund.amount_minor > 0)
       await giveBackRefund(tx, workspace, { refund, amountMinor: refund.amount_minor, now });
@@ -133,7 +149,7 @@ async function giveUp(
   await removeUnmatchedOrder(tx, order.internal_id);
   await giveUpOrder(tx, order.internal_id, kept.internal_id);
   for (const signup of signups) await qualifyInOrder(tx, workspace, signup, now);
-  await addRefunds(tx, kept, moved, now);
+  await addRefunds(tx, { kept, moved, of, payment, now });
 }
 
 async function signupsOf(
@@ -154,23 +170,61 @@ async function signupsOf(
   return signups;
 }
 
-/** Applies refunds of a replaced order to the order that stays, up to its remaining amount. */
+/**
+ * Applies refunds of a replaced order to the order that stays, up to its remaining amount. One that was told of both
+ * orders, by hand of one and by the provider of the other, counts once.
+ *
+ * @param given.of what the replaced order was sold for; its refunds are of this currency
+ */
 async function addRefunds(
   tx: Queryable,
-  kept: PaymentOrder,
-  moved: readonly Refund[],
-  now: Date,
+  given: {
+    kept: PaymentOrder;
+    moved: readonly Refund[];
+    of: { amountMinor: number; currency: string };
+    payment: ConnectionPayment;
+    now: Date;
+  },
 ): Promise<void> {
+  const { kept, moved, of, payment, now } = given;
   const order = await lockOrderByNumber(tx, kept.internal_id);
+  const isOwn = isRefundOf(payment);
   for (const refund of moved) {
     const purchase: Purchase | null = await purchaseOfOrder(tx, kept.internal_id);
-    const before = sumRefunds(await refundsOfOrder(tx, kept.internal_id));
-    const left = Math.max(0, (purchase ?? order).amount_minor - before);
-    const amountMinor = Math.min(refund.amount_minor, left);
+    const all: Refund[] = await refundsOfOrder(tx, kept.internal_id);
+    const sold = purchase ?? order;
+    const told =
+      sold.currency === of.currency
+        ? refund.amount_minor
+        : shareOf(sold.amount_minor, refund.amount_minor, of.amountMinor);
+    const others = all.filter((one) => isOwn(one) !== isOwn(refund));
+    const same = sameRefund(others, { all: [...all, ...moved], amountMinor: told, at: refund.created_at });
+    if (same) {
+      await joinRefunds(tx, { moved: { ...refund, amount_minor: told }, same, isOwn: isOwn(refund), kept });
+      continue;
+    }
+    const before = sumRefunds(all);
+    const left = Math.max(0, sold.amount_minor - before);
+    const amountMinor = Math.min(told, left);
     const there = await moveRefund(tx, refund, { orderInternalId: kept.internal_id, amountMinor });
     if (purchase && amountMinor > 0)
       await reverseCommissions(tx, { purchase, refund: there, refundedMinor: before + amountMinor, now });
   }
+}
+
+/** Records that two refunds are the same one. The report by hand has the amount, as in `settleRefunds`. */
+async function joinRefunds(
+  tx: Queryable,
+  given: { moved: Refund; same: Refund; isOwn: boolean; kept: PaymentOrder },
+): Promise<void> {
+  const { moved, same, isOwn } = given;
+  const orderInternalId = given.kept.internal_id;
+  if (isOwn) {
+    await moveRefund(tx, moved, { orderInternalId, amountMinor: 0, sameAs: same.id });
+    return;
+  }
+  await moveRefund(tx, moved, { orderInternalId, amountMinor: moved.amount_minor });
+  await moveRefund(tx, same, { orderInternalId, amountMinor: 0, sameAs: moved.id });
 }
 
 /** Returns the order of a payment, locked: its own, else one that a report has written; null: none. */

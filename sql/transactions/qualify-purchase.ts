@@ -16,7 +16,7 @@ import { readRates } from '../workspaces/currency-rates.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
 import { commissionData } from './move-commissions.ts';
 import { buyerFacts, type Referral } from './order-referral.ts';
-import { reverseCommissions } from './reverse-commissions.ts';
+import { giveBackCommissions, reverseCommissions } from './reverse-commissions.ts';
 import { missingRewards } from './undo-rewards.ts';
 
 const DAY_MS = 86_400_000;
@@ -38,10 +38,12 @@ export async function qualifyPurchase(
     sale: Sale;
     /** The same purchase, if it was rewarded before: its rewards stay, and missing ones are added. */
     rewarded?: Purchase;
+    /** The amount of the order changed: its commissions are brought to what it earns now. */
+    isChanged?: boolean;
     now: Date;
   },
 ): Promise<Purchase> {
-  const { workspace, order, referral, sale, rewarded: before, now } = given;
+  const { workspace, order, referral, sale, rewarded: before, isChanged = false, now } = given;
   const { signup } = referral;
   const { program_id: programId, enrollment_id: enrollmentId } = referral.signup ?? referral.coupon;
   const held = signup !== null && (signup.state === 'held' || signup.rewards_held);
@@ -68,7 +70,9 @@ export async function qualifyPurchase(
       })
     : { rewards: [], reason: null, withoutRate: false };
   if (before && rewards.length === 0) return before;
-  const missing = await missingRewards(tx, order, rewards, { takesBack: !before, now });
+  const tooSmallFor = reason === 'amount_too_small' ? earners.map((earner) => earner.enrollmentId) : [];
+  const changed = isChanged ? { tooSmallFor } : null;
+  const missing = await missingRewards(tx, order, rewards, { takesBack: !before, changed, now });
   const ledgerRows = before ? before.ledger_rows + missing.length : rewards.length;
   const purchase: Purchase = {
     order_internal_id: order.internal_id,
@@ -99,20 +103,27 @@ export async function qualifyPurchase(
     events.push(await writeReward(tx, { program, order, signup, sale, holder, reward, now }));
   }
   await queueEvents(tx, workspace.id, events);
-  if (!held) await applyRefunds(tx, purchase, now);
+  if (!held) await applyRefunds(tx, purchase, { isChanged, now });
   return purchase;
 }
 
 /**
  * Reverses rewards for refunds from before the purchase was qualified. A tracked order may have a larger amount than
- * the purchase, so refunds are capped at the purchase.
+ * the purchase, so refunds are capped at the purchase. If the amount changed, refunds may take less than before.
  */
-async function applyRefunds(tx: Queryable, purchase: Purchase, now: Date): Promise<void> {
+async function applyRefunds(
+  tx: Queryable,
+  purchase: Purchase,
+  { isChanged, now }: { isChanged: boolean; now: Date },
+): Promise<void> {
   let refundedMinor = 0;
-  for (const refund of await refundsOfOrder(tx, purchase.order_internal_id)) {
+  const refunds = await refundsOfOrder(tx, purchase.order_internal_id);
+  for (const refund of refunds) {
     refundedMinor = Math.min(refundedMinor + refund.amount_minor, purchase.amount_minor);
     await reverseCommissions(tx, { purchase, refund, refundedMinor, now });
   }
+  const refund = refunds.at(-1);
+  if (isChanged && refund) await giveBackCommissions(tx, { purchase, refund, refundedMinor, now });
 }
 
 type RewardContext = {
@@ -197,6 +208,7 @@ export async function qualifyPendingPurchase(
   referral: Referral,
   known: Purchase,
   now: Date,
+  { isChanged = false }: { isChanged?: boolean } = {},
 ): Promise<Purchase> {
   const order = await lockOrderByNumber(tx, known.order_internal_id);
   const sale: Sale = {
@@ -208,6 +220,6 @@ export async function qualifyPendingPurchase(
     isRenewal: known.is_renewal,
     purchasedAt: known.purchased_at,
   };
-  const given = { workspace, order, referral, sale, now };
+  const given = { workspace, order, referral, sale, isChanged, now };
   return qualifyPurchase(tx, known.rewarded ? { ...given, rewarded: known } : given);
 }

@@ -233,6 +233,8 @@ export async function writeOutcome(
     signup: Signup | null;
     used: UsedCoupon | null;
     sale: Sale;
+    /** The amount of the order changed; see `qualifyPurchase`. */
+    isChanged?: boolean;
     now: Date;
   },
 ): Promise<Purchase> {

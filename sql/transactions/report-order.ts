@@ -54,7 +54,7 @@ async function sameAsProviders(
   const all = await refundsOfOrder(tx, order.internal_id);
   const { currency } = (await purchaseOfOrder(tx, order.internal_id)) ?? order;
   const theirs = all.filter(({ refund_id }) => isProviders(refund_id));
-  const same = sameRefund(theirs, { all, amountMinor: minorOf(amount, currency), now });
+  const same = sameRefund(theirs, { all, amountMinor: minorOf(amount, currency), at: now });
   if (!same) return null;
   const known = { workspace_id: workspace.id, refund_id: refundId, order_internal_id: order.internal_id };
   return insertRefund(tx, { ...known, amount_minor: 0, matched: same.matched, same_as: same.id }, now);

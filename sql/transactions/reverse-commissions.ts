@@ -3,9 +3,11 @@ import { reversedAmount } from '../../core/referrals/refund.ts';
 import type { Queryable } from '../database/pool.ts';
 import {
   accountOf,
+  correctedSoFar,
   type HeldCommission,
   lockCommissionsOfOrder,
   mayHaveBeenPaid,
+  reversedByRefunds,
   reversedSoFar,
 } from '../referrals/commissions.ts';
 import { grantsToRevoke } from '../referrals/grants.ts';
@@ -39,7 +41,7 @@ export async function reverseCommissions(
   for (const commission of await lockCommissionsOfOrder(tx, refund.order_internal_id)) {
     if (commission.status === 'rejected') continue;
     const before = await reversedSoFar(tx, commission.id);
-    const part = reversedAmount(commission.amount_minor, purchase.amount_minor, refundedMinor, before);
+    const part = reversedAmount(commission.due_minor, purchase.amount_minor, refundedMinor, before);
     // A correction has already reversed all of the remainder.
     if (part <= 0) continue;
     await reversePart(tx, commission, refund, part, now);
@@ -54,6 +56,82 @@ export async function reverseCommissions(
   return completeRefund(tx, refund, { matched, ledgerRows: refund.ledger_rows + ledgerRows });
 }
 
+/**
+ * Earns again what refunds of an order took of its commissions beyond what they take now: a refund was given back, or
+ * the order has another amount. A commission of a wrong referrer stays reversed.
+ *
+ * @param given.refundedMinor all that is refunded of the order
+ */
+export async function giveBackCommissions(
+  tx: Queryable,
+  given: { purchase: Purchase; refund: Refund; refundedMinor: number; now: Date },
+): Promise<void> {
+  const { purchase, refund, refundedMinor, now } = given;
+  for (const commission of await lockCommissionsOfOrder(tx, purchase.order_internal_id)) {
+    const { status } = commission;
+    if (status === 'rejected' || status === 'reversed') continue;
+    if ((await correctedSoFar(tx, commission.id)) > 0) continue;
+    const taken = await reversedSoFar(tx, commission.id);
+    const over = -reversedAmount(commission.due_minor, purchase.amount_minor, refundedMinor, taken);
+    if (over <= 0) continue;
+    if (await isSettledElsewhere(tx, commission)) {
+      await addReversingCommission(tx, commission, { amountMinor: over, refundId: refund.id, now });
+      continue;
+    }
+    await appendEntries(
+      tx,
+      commission.workspace_id,
+      [
+        {
+          ...entryOf(commission),
+          account: accountOf(status),
+          amount: over,
+          cause: 'refund',
+          refundId: refund.id,
+        },
+      ],
+      now,
+    );
+  }
+}
+
+/**
+ * Balances the commissions that refunds reversed whole by corrections, because refunds take less of the order now. They
+ * stay reversed, and new ones are earned in their place.
+ */
+export async function correctReversed(
+  tx: Queryable,
+  given: { purchase: Purchase; refund: Refund; now: Date },
+): Promise<void> {
+  const { purchase, refund, now } = given;
+  for (const commission of await reversedByRefunds(tx, purchase.order_internal_id)) {
+    const { account, reversed_minor: amount } = commission;
+    const entry = { ...entryOf(commission), account };
+    await appendEntries(
+      tx,
+      commission.workspace_id,
+      [
+        { ...entry, amount, cause: 'refund', refundId: refund.id },
+        { ...entry, amount: -amount, cause: 'correction' },
+      ],
+      now,
+    );
+  }
+}
+
+const entryOf = (commission: HeldCommission) => ({
+  enrollmentId: commission.enrollment_id,
+  externalUserId: commission.external_user_id,
+  unit: commission.currency,
+  commissionId: commission.id,
+});
+
+/** Whether a commission changes by other commissions: it may have been paid, or another one has changed it before. */
+const isSettledElsewhere = async (tx: Queryable, commission: HeldCommission): Promise<boolean> =>
+  commission.status === 'paid' ||
+  commission.due_minor !== commission.amount_minor ||
+  (await mayHaveBeenPaid(tx, commission.id));
+
 async function reversePart(
   tx: Queryable,
   commission: HeldCommission,
@@ -64,7 +142,7 @@ async function reversePart(
   const { workspace_id: workspaceId, status } = commission;
   if (status === 'reversed' || status === 'rejected')
     throw new Error(`commission ${commission.id} is ${status}: nothing is left to reverse`);
-  if (status === 'paid' || (await mayHaveBeenPaid(tx, commission.id))) {
+  if (await isSettledElsewhere(tx, commission)) {
     return addReversingCommission(tx, commission, { amountMinor: -part, refundId: refund.id, now });
   }
   assertInvariant(
@@ -77,10 +155,7 @@ async function reversePart(
     workspaceId,
     [
       {
-        enrollmentId: commission.enrollment_id,
-        externalUserId: commission.external_user_id,
-        unit: commission.currency,
-        commissionId: commission.id,
+        ...entryOf(commission),
         account: accountOf(status),
         amount: -part,
         cause: 'refund',

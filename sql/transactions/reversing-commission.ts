@@ -8,15 +8,16 @@ import { commissionData } from './move-commissions.ts';
  * Reverses a part of a commission by another commission, eligible at once, instead of entries of its own. For a
  * commission that was paid, or may have been: the next payout is reduced.
  *
- * @param given.amountMinor below zero; above zero when a correction returns an amount that another one reversed
- * @param given.refundId the refund that causes it; none: a correction of the referrer
+ * @param given.amountMinor below zero; above zero when it returns an amount that another one reversed
+ * @param given.refundId the refund that causes it; none: a correction
+ * @param given.ofAmount a correction because the amount of the order changed, not its referrer
  */
 export async function addReversingCommission(
   tx: Queryable,
   commission: HeldCommission,
-  given: { amountMinor: number; refundId?: string; now: Date },
+  given: { amountMinor: number; refundId?: string; ofAmount?: boolean; now: Date },
 ): Promise<void> {
-  const { amountMinor, refundId, now } = given;
+  const { amountMinor, refundId, ofAmount = false, now } = given;
   const cause = refundId === undefined ? 'correction' : 'refund';
   const ofRefund = refundId === undefined ? {} : { refundId };
   const { workspace_id: workspaceId } = commission;
@@ -35,6 +36,7 @@ export async function addReversingCommission(
       eligible_at: now,
       ...ofRefund,
       refunds: commission.id,
+      ofAmount,
     },
     now,
   );

@@ -25,7 +25,7 @@ import { renameEarlyRefunds } from '../referrals/early-refunds.ts';
 import { hasBoughtBefore, type Purchase, purchaseOfOrder } from '../referrals/purchases.ts';
 import { lockSignup, signupOfUser } from '../referrals/signups.ts';
 import { auditProvider } from './audit-provider.ts';
-import { correctPurchase, qualifyInOrder } from './correct-purchase.ts';
+import { correctAmount, correctPurchase, qualifyInOrder } from './correct-purchase.ts';
 import { joinOrders, orderIdsOf, orderOfPayment } from './one-payment.ts';
 import { buyerOfPayment, type PaymentBuyer, type PaymentContext } from './payment-buyer.ts';
 import { couponOfRenewal, recordPurchase, recordUnnamedOrder, type UsedCoupon } from './record-purchase.ts';
@@ -49,7 +49,7 @@ export async function settlePayment(
   const payment = await joinOrders(tx, context.workspace, given, context.now);
   const endsAt = new Date(payment.created_at.getTime() + OPEN_MS);
   const isOver = endsAt <= context.now;
-  const state = paymentState(payment.parts, isOver);
+  const state = paymentState(payment.parts, isOver || payment.order_internal_id !== null);
   const { names = null, ...outcome } = await outcomeOf(tx, context, payment, state, isOver && !isForced);
   // With a key, the provider is asked at once for facts that the events lack.
   const asks = context.connection.restricted_key !== null && !isAsked && !isOver;
@@ -74,7 +74,7 @@ async function outcomeOf(
   const { sale } = state;
   if (state.isUnsure) return unmatched('waits_for_invoice');
   if (sale === null) return unmatched('no_purchase');
-  if (sale.amountMinor <= 0) {
+  if (sale.amountMinor <= 0 && payment.recorded === null) {
     return sale.cycle === 'first' && sale.isPriced !== true
       ? { status: 'recorded', reason: 'trial_nothing_paid' }
       : { status: 'ignored', reason: 'nothing_paid' };
@@ -85,7 +85,8 @@ async function outcomeOf(
   let names: readonly string[] | null = null;
   let order: ReportedOrder;
   let purchase: Purchase | null;
-  if (payment.order_internal_id !== null && isClosed) {
+  if (payment.order_internal_id !== null && (isClosed || sale.amountMinor <= 0)) {
+    await changeAmount(tx, context, payment, sale);
     order = await lockOrderByNumber(tx, payment.order_internal_id);
     purchase = await purchaseOfOrder(tx, order.internal_id);
   } else {
@@ -172,7 +173,10 @@ async function writeOrder(
   };
   const { recorded } = payment;
   const user = facts.user ?? recorded?.user ?? null;
-  if (payment.order_internal_id === null) {
+  const known = written && (await purchaseOfOrder(tx, written.internal_id));
+  // A report by hand that named no buyer is completed by the payment.
+  const isOpen = recorded === null && (known?.external_user_id ?? null) === null;
+  if (payment.order_internal_id === null || (isOpen && (user !== null || used !== null))) {
     await renameEarlyRefunds(tx, workspace.id, orderIdsOf(payment), orderId);
     if (user === null && used === null) await recordUnnamedOrder(tx, workspace, report, now);
     else await recordPurchase(tx, workspace, { ...report, externalUserId: user, coupon: used }, now);
@@ -187,7 +191,6 @@ async function writeOrder(
   const number = payment.order_internal_id;
   const order = written ?? (await lockOrderByNumber(tx, number));
   if (recorded === null) return { order, isByHand: true };
-  const known = await purchaseOfOrder(tx, number);
   const isAsBefore =
     isSame(recorded, { ...facts, user }) &&
     (user !== null || used !== null || isNamedAlike(order, report)) &&
@@ -204,6 +207,27 @@ async function writeOrder(
   await auditProvider(tx, context, 'purchase.correct', { order_id: orderId });
   await recordPaymentOrder(tx, payment.id, number, { ...facts, user: buyerNow });
   return { order: await lockOrderByNumber(tx, number), isByHand: false };
+}
+
+/** Writes the amount of a payment into its order, which it may at any time; its buyer stays. */
+async function changeAmount(
+  tx: Queryable,
+  context: PaymentContext,
+  payment: ConnectionPayment,
+  { amountMinor, commissionableMinor, currency }: PartSale,
+): Promise<void> {
+  const { recorded, order_internal_id: number } = payment;
+  if (recorded === null || number === null) return;
+  const isChanged = await correctAmount(tx, context.workspace, number, {
+    amountMinor,
+    commissionableMinor,
+    currency,
+    now: context.now,
+  });
+  if (!isChanged) return;
+  const { order_id } = await lockOrderByNumber(tx, number);
+  await auditProvider(tx, context, 'purchase.correct', { order_id });
+  await recordPaymentOrder(tx, payment.id, number, { ...recorded, amountMinor, commissionableMinor });
 }
 
 /** Whether an order that names no user has the email and the visitor by which a signup claims it. */

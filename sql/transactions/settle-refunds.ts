@@ -5,10 +5,10 @@ import type { ConnectionPayment } from '../connections/payments.ts';
 import type { Queryable } from '../database/pool.ts';
 import type { ReportedOrder } from '../orders/reported-orders.ts';
 import type { Purchase } from '../referrals/purchases.ts';
-import { insertRefund, type Refund, refundsOfOrder, sameRefund, sumRefunds } from '../referrals/refunds.ts';
+import { insertRefund, refundsOfOrder, sameRefund, sumRefunds } from '../referrals/refunds.ts';
 import { auditProvider } from './audit-provider.ts';
 import { giveBackRefund } from './give-back-refund.ts';
-import { orderIdsOf } from './one-payment.ts';
+import { isRefundOf } from './one-payment.ts';
 import type { PaymentContext } from './payment-buyer.ts';
 import { recordRefund } from './record-refund.ts';
 
@@ -35,8 +35,7 @@ export async function settleRefunds(
   const { workspace, now } = context;
   const { order_id: orderId, internal_id: orderInternalId } = order;
   const all = await refundsOfOrder(tx, orderInternalId);
-  const prefixes = orderIdsOf(payment).map((id) => `${id}/`);
-  const isOwn = ({ refund_id: id }: Refund) => prefixes.some((prefix) => id.startsWith(prefix));
+  const isOwn = isRefundOf(payment);
   const own = all.filter(isOwn);
   const shared = new Set(own.map(({ same_as }) => same_as));
   const byHand = all.filter((refund) => !isOwn(refund) && !shared.has(refund.id));
@@ -49,7 +48,7 @@ export async function settleRefunds(
   let over = sumRefunds(counted) - wantedMinor;
   if (over < 0) {
     const refundId = `${orderId}/${own.length + 1}`;
-    const same = sameRefund(byHand, { all, amountMinor: -over, now });
+    const same = sameRefund(byHand, { all, amountMinor: -over, at: now });
     if (same) {
       const { workspace_id, matched } = same;
       await insertRefund(

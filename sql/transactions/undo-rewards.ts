@@ -51,13 +51,20 @@ export async function revokeSignupGrants(
  * Compares an order's rewards with the due ones.
  *
  * @param options.takesBack whether to reverse rewards that are not due
+ * @param options.changed the amount of the order changed: its commissions are brought to the due amounts, also those
+ *   that
+ *   are paid; `tooSmallFor`: the referrers who earn nothing because it rounds to nothing
  * @returns the due rewards that are missing
  */
 export async function missingRewards(
   tx: Queryable,
   order: { internal_id: number },
   rewards: readonly PurchaseReward[],
-  { takesBack, now }: { takesBack: boolean; now: Date },
+  {
+    takesBack,
+    changed = null,
+    now,
+  }: { takesBack: boolean; changed?: { tooSmallFor: readonly string[] } | null; now: Date },
 ): Promise<PurchaseReward[]> {
   const missing = new Set(rewards);
   for (const grant of await lockGrantsOfOrder(tx, order.internal_id)) {
@@ -74,9 +81,18 @@ export async function missingRewards(
         reward.enrollmentId === commission.enrollment_id &&
         reward.level === commission.level,
     );
-    if (due) {
+    const isTooSmall = changed?.tooSmallFor.includes(commission.enrollment_id) === true;
+    if (due?.type === 'commission') {
+      const isChanged = changed !== null && due.amountMinor !== commission.due_minor;
+      if (isChanged && (await isOpen(tx, commission))) {
+        await takeBackCommission(tx, commission, now);
+        continue;
+      }
       missing.delete(due);
+      if (isChanged) await changeCommission(tx, commission, { dueMinor: due.amountMinor, now });
       await giveBackCommission(tx, commission, now);
+    } else if (isTooSmall && !(await isOpen(tx, commission))) {
+      await changeCommission(tx, commission, { dueMinor: 0, now });
     } else if (takesBack && commission.status !== 'paid') await takeBackCommission(tx, commission, now);
   }
   return [...missing];
@@ -94,7 +110,7 @@ export async function takeBackCommission(
 ): Promise<void> {
   const { workspace_id: workspaceId, status } = commission;
   if (status === 'reversed' || status === 'rejected') return;
-  const left = commission.amount_minor - (await reversedSoFar(tx, commission.id));
+  const left = commission.due_minor - (await reversedSoFar(tx, commission.id));
   if (left === 0) return;
   const isWhole = left === commission.remaining_minor;
   if (isWhole && !(await mayHaveBeenPaid(tx, commission.id))) {
@@ -118,6 +134,28 @@ export async function takeBackCommission(
     return;
   }
   await addReversingCommission(tx, commission, { amountMinor: -left, now });
+}
+
+/**
+ * Whether a commission has neither been paid, nor may have been, nor been changed by another one: it can be reversed
+ * whole.
+ */
+async function isOpen(tx: Queryable, commission: HeldCommission): Promise<boolean> {
+  const { status, due_minor: due, remaining_minor: remaining } = commission;
+  if (status !== 'pending' && status !== 'eligible') return false;
+  const left = due - (await reversedSoFar(tx, commission.id));
+  return left === remaining && !(await mayHaveBeenPaid(tx, commission.id));
+}
+
+/** Brings what a commission's sale earns to another amount, by another commission: the next payout is changed. */
+async function changeCommission(
+  tx: Queryable,
+  commission: HeldCommission,
+  { dueMinor, now }: { dueMinor: number; now: Date },
+): Promise<void> {
+  const amountMinor = dueMinor - commission.due_minor;
+  if (commission.status === 'rejected' || commission.status === 'reversed' || amountMinor === 0) return;
+  await addReversingCommission(tx, commission, { amountMinor, ofAmount: true, now });
 }
 
 /** Reverses the negative commissions of a correction, because the commission's referrer is the right one after all. */

@@ -126,6 +126,17 @@ describe('an order reported by a server under another id of a payment', () => {
     await expectOnce('stripe:ch_1');
   });
 
+  test('without a buyer, before events of which the last names one', async () => {
+    await track({ orderId: 'stripe:pi_1', externalUserId: null });
+    const unnamed = { latest_charge: 'ch_1', invoice: null, customer: null };
+    await shop.tell(
+      stripeEvent('payment_intent.succeeded', intent('pi_1', 10_000, unnamed), ago(59)),
+      billed(),
+      joined(),
+    );
+    await expectOnce('stripe:pi_1');
+  });
+
   test('that was given up stays given up when it is reported again', async () => {
     await shop.tell(billed(), paid(), joined());
     await track({ orderId: 'stripe:pi_1', ts: ago(70) * 1_000_000 });

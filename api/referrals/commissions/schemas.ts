@@ -52,7 +52,7 @@ export const CommissionRecord = Type.Object(
     kind: OneOf(['sale', 'refund', 'correction', 'manual', 'imported'], {
       title: 'CommissionKind',
       description:
-        '`refund` and `correction` reverse a paid commission: the order was refunded, or another referrer brought the buyer. A positive `correction` gives back what another took. `manual` is a bonus, or a claw-back when negative. `imported` was earned and not paid at an earlier referral program.',
+        '`refund` and `correction` reverse a paid commission: the order was refunded, or another referrer brought the buyer. A positive one gives back what another took. A `correction` is also the difference when a provider tells another amount of the order. `manual` is a bonus, or a claw-back when negative. `imported` was earned and not paid at an earlier referral program.',
     }),
     note: Nullable(Type.String({ description: 'The note of a bonus or claw-back.' })),
   },

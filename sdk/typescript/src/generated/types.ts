@@ -871,7 +871,7 @@ export type CommissionCreatedEvent = {
 };
 
 /**
- * `refund` and `correction` reverse a paid commission: the order was refunded, or another referrer brought the buyer. A positive `correction` gives back what another took. `manual` is a bonus, or a claw-back when negative. `imported` was earned and not paid at an earlier referral program.
+ * `refund` and `correction` reverse a paid commission: the order was refunded, or another referrer brought the buyer. A positive one gives back what another took. A `correction` is also the difference when a provider tells another amount of the order. `manual` is a bonus, or a claw-back when negative. `imported` was earned and not paid at an earlier referral program.
  */
 export type CommissionKind = 'sale' | 'refund' | 'correction' | 'manual' | 'imported';
 
