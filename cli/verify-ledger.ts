@@ -122,7 +122,7 @@ async function verifyChain(tx: Queryable, workspaceId: string, report: Report): 
       const problem =
         position === expected
           ? `the hash at position ${position} is ${hash.toString('hex')}, expected ${right.toString('hex')}`
-          : `the chain goes on at position ${position}, expected ${expected}`;
+          : `the chain continues at position ${position}, expected ${expected}`;
       report({ what: 'chain', id: String(line.id), external_user_id: null, problem });
       return;
     }

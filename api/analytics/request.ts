@@ -16,7 +16,7 @@ export function filtersOf(filters: readonly FilterBody[]): FilterOrAny[] {
     const path = `filters.${n}`;
     if (filter.any === undefined) return filterOf(filter, path);
     const other = (['dimension', 'operator', 'values'] as const).find((name) => filter[name] !== undefined);
-    if (other) throw badRequest(`${path}.${other}`, 'must be left out beside any');
+    if (other) throw badRequest(`${path}.${other}`, 'must be left out when `any` is given');
     return { any: filter.any.map((one, m) => filterOf(one, `${path}.any.${m}`)) };
   });
 }

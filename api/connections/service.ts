@@ -133,7 +133,7 @@ function readSigningSecret(given: string | null, provider: Provider): string | n
 function readRestrictedKey(given: string | null, provider: Provider): string | null {
   if (given === null) return null;
   if (providerWords(provider).restrictedKey === undefined)
-    throw badRequest('restricted_key', `must be null: the API of ${provider} is not called`);
+    throw badRequest('restricted_key', `must be null: Hoplog does not call the API of ${provider}`);
   return requireText('restricted_key', given.trim(), [STRIPE_KEY]);
 }
 
@@ -164,7 +164,7 @@ export async function assignPurchase(
   if (!enrollment) throw new AppError('not_found', 'the workspace has no such referrer');
   const payment = event.payment_id === null ? null : await paymentById(tx, event.payment_id);
   if (payment?.order_internal_id == null)
-    throw new AppError('conflict', 'the event tells of no recorded purchase');
+    throw new AppError('conflict', 'the event belongs to no recorded purchase');
   const purchase = await purchaseOfOrder(tx, payment.order_internal_id);
   const [ref = payment.id] = payment.refs;
   const user =

@@ -23,7 +23,7 @@ export async function allowedOriginsOf({ pool, log }: Pick<ApiDeps, 'pool' | 'lo
     const caller = await callerByLookup(pool, parsed.lookup);
     return caller && keyMatches(token, caller.key.hash) ? caller.workspace.allowed_origins : [];
   } catch (error) {
-    log.warn({ err: error }, 'failed to read the origins that may frame the dashboard; any may');
+    log.warn({ err: error }, 'failed to read the origins that may frame the dashboard; allowing all');
     return [];
   }
 }

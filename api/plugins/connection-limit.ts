@@ -73,7 +73,7 @@ export function addConnectionLimit(app: Api, { maxWaiting = MAX_WAITING } = {}):
       reply.header('connection', 'close');
       throw new AppError(
         'unavailable',
-        'too many requests wait behind others of their connections; try again',
+        'too many pipelined requests are waiting; try again on another connection',
       );
     }
     waiting += 1;

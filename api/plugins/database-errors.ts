@@ -24,7 +24,7 @@ export function databaseError(error: unknown): AppError | null {
   const { kind, code } = fault;
   const options = { cause: error };
   if (kind === 'value') {
-    return new AppError('bad_request', 'a value in the request can not be stored', undefined, options);
+    return new AppError('bad_request', 'a value in the request cannot be stored', undefined, options);
   }
   if (isConfigurationKind(kind)) {
     return new AppError(

@@ -45,7 +45,7 @@ export async function switchRoutes(app: Api, { pool, config }: ApiDeps): Promise
         if (!opened) {
           throw new AppError(
             'not_found',
-            'this browser is not signed in as this member; sign in there first',
+            'this browser is not signed in as this member; sign in as the member first',
           );
         }
         await request.audit(tx, { workspaceId: opened.workspace_id, memberId });

@@ -47,7 +47,7 @@ async function wantedVisitors(
 ): Promise<Known[]> {
   const { pool, clickhouse } = stores;
   if (email !== undefined) {
-    if (search !== undefined) throw badRequest('search', 'must not be together with `email`');
+    if (search !== undefined) throw badRequest('search', 'must not be combined with `email`');
     if (!isEmail(email)) throw badRequest('email', 'must be an email address');
     return withClicks(
       stores,

@@ -37,7 +37,9 @@ export async function domainsHere(
   const found: DomainsHere = { proven: [], unproven: [] };
   for (const { domain, status, proof, is_default } of rows) {
     if (status === 'pending') continue;
-    const why = taken.has(domain) ? 'another workspace here has it' : await problem(lookUp, domain, proof);
+    const why = taken.has(domain)
+      ? 'another workspace of this deployment has it'
+      : await problem(lookUp, domain, proof);
     if (why === null) found.proven.push(domain);
     else found.unproven.push({ domain, is_default, why });
   }

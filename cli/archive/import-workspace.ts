@@ -73,7 +73,7 @@ export async function importArchive(options: ArchiveImportOptions): Promise<Arch
     if (former?.finished_at && former.archive_id === manifest.id) return isThere(options, present.slug);
     throw new CommandFailed(
       former === null
-        ? `the workspace ${manifest.workspace.slug} (${present.id}) is of this deployment: import the archive into another one`
+        ? `the workspace ${manifest.workspace.slug} (${present.id}) belongs to this deployment: import the archive into another deployment`
         : `the workspace ${present.slug} (${present.id}) was imported from another archive already`,
     );
   }

@@ -94,7 +94,8 @@ async function read(file: FileHandle, { name, at, bytes }: TarEntry): Promise<Bu
 
 async function requireFormat(file: FileHandle, entry: TarEntry | undefined): Promise<void> {
   const format = entry && entry.bytes < 1_000 ? parsed((await read(file, entry)).toString()) : null;
-  if (!Value.Check(Format, format)) throw new CommandFailed('it is no archive of "hoplog export workspace"');
+  if (!Value.Check(Format, format))
+    throw new CommandFailed('the file is not an archive of "hoplog export workspace"');
   if (format.version > ARCHIVE_VERSION) {
     throw new CommandFailed(
       `the archive has format ${format.version}, and this release reads up to ${ARCHIVE_VERSION}: upgrade this deployment first`,

@@ -70,7 +70,7 @@ function readHeader(header: Buffer, at: number): TarEntry & { isFile: boolean } 
   if (sum !== Number.parseInt(text(CHECKSUM_AT, 8), 8)) {
     throw new CommandFailed(
       at === BLOCK
-        ? 'it is no archive of "hoplog export workspace"'
+        ? 'the file is not an archive of "hoplog export workspace"'
         : `the archive is damaged at byte ${at - BLOCK}`,
     );
   }

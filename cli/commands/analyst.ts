@@ -39,7 +39,7 @@ function name(text: string): string {
 async function expectServer({ clickhouse }: Stores): Promise<void> {
   if (await canCreateUsers(clickhouse)) return;
   throw new CommandFailed(
-    'this ClickHouse has no storage for users that SQL creates; the embedded one can not confine a user: set CLICKHOUSE_URL to a ClickHouse server with a local_directory in its user_directories',
+    'this ClickHouse has no storage for users that SQL creates; the embedded one cannot confine a user: set CLICKHOUSE_URL to a ClickHouse server with a local_directory in its user_directories',
   );
 }
 

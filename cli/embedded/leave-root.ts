@@ -82,7 +82,7 @@ function giveDataDir(dataDir: Config['dataDir'], { uid = 0, gid = 0 }: Identity)
     throw new ConfigError(
       'DATA_DIR',
       dataDir,
-      `must be a directory of Hoplog alone when root starts it, which gives it to an ordinary user: it has ${other}`,
+      `must be a directory of Hoplog alone when root starts it, because the directory is given to an ordinary user: it has ${other}`,
     );
   }
   const give = (path: string) => {

@@ -57,7 +57,7 @@ export function readOrder(row: ImportRow, standard: string): OrderRow {
   };
   if (order.visitor === '' && order.email === null && order.link === null) {
     throw row.wrong(
-      'must be given, or `email`, `link_id`, or `slug`: who bought, or which link led there',
+      'is required, or `email`, `link_id`, or `slug` instead: it names the buyer, or the link that led there',
       'visitor',
     );
   }

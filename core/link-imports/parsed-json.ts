@@ -15,7 +15,7 @@ export function parsedJson(text: string, column: string | null): unknown {
     value = JSON.parse(text);
   } catch {
     const { line, column: at } = faultIn(text);
-    throw new RowProblem(column, `must be JSON: the mistake is in its line ${line}, column ${at}`);
+    throw new RowProblem(column, `must be JSON: the value is wrong at line ${line}, column ${at}`);
   }
   const problem = unstorableIn(value);
   if (problem) throw new RowProblem(column ?? (problem.path || null), problem.message);

@@ -5,7 +5,7 @@ import { badRequest } from '../errors.ts';
 const SPACE_OR_CONTROL = /[\s\p{Cc}]/u;
 const BIDI_CONTROL = /\p{Bidi_Control}/u;
 export const NO_BIDI_CONTROL = 'must not contain characters that change the direction of text';
-export const ONE_SCHEME = 'must have one scheme: https:// stands in it twice';
+export const ONE_SCHEME = 'must have one scheme: it has https:// twice';
 
 /**
  * Returns whether a text has a character that changes the order in which it is shown: `U+202E` reverses the text after

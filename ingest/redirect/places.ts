@@ -14,10 +14,13 @@ export function createPlaces(log: Pick<Logger, 'info' | 'error'>): Geo {
   function opened(): Geo {
     try {
       const { bytes, placeOf } = openGeo({ capacity: CAPACITY });
-      log.info({ bytes }, 'opened the geography for rules of links');
+      log.info({ bytes }, 'opened the geography file for link rules');
       return { placeOf };
     } catch (error) {
-      log.error({ err: error }, 'failed to open the geography; rules of links know no place until a restart');
+      log.error(
+        { err: error },
+        'failed to open the geography file; link rules by place match no visitor until a restart',
+      );
       return emptyGeo();
     }
   }

@@ -16,7 +16,7 @@ afterAll(() => api.close());
 // The embedded ClickHouse reads every file of the machine by file().
 test('create refuses a ClickHouse that can not confine a user, and leaves nothing behind', async () => {
   const create = ['analyst', 'create', '--workspace', shop.workspace.slug];
-  await cli.refused(1, /the embedded one can not confine a user: set CLICKHOUSE_URL/, ...create);
+  await cli.refused(1, /the embedded one cannot confine a user: set CLICKHOUSE_URL/, ...create);
   expect(await cli.json('analyst', 'list')).toEqual({ analysts: [] });
 });
 

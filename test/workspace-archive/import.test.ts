@@ -208,7 +208,7 @@ describe('into a deployment that is in use', () => {
     await expect(importFrom(newer, other.stores)).rejects.toThrow(
       'was imported from another archive already',
     );
-    await expect(importFrom(newer, old.stores)).rejects.toThrow('is of this deployment');
+    await expect(importFrom(newer, old.stores)).rejects.toThrow('belongs to this deployment');
   });
 });
 

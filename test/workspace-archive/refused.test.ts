@@ -55,7 +55,7 @@ describe('what does not fit', () => {
         const cut = files.unused();
         copyFileSync(path, cut);
         truncateSync(cut, bytes);
-        await expect(importFrom(cut, stores), `${bytes}`).rejects.toThrow(/cut off|no archive/);
+        await expect(importFrom(cut, stores), `${bytes}`).rejects.toThrow(/cut off|not an archive/);
       }
       const changedAt = files.unused();
       for (let part = 1; part < 40; part++) {
@@ -69,7 +69,7 @@ describe('what does not fit', () => {
           (error: Error) => error.message,
         );
         const isPadding = whole[at] === 0;
-        if (!isPadding) expect(outcome, `byte ${at}`).toMatch(/changed|damaged|cut off|no archive/);
+        if (!isPadding) expect(outcome, `byte ${at}`).toMatch(/changed|damaged|cut off|not an archive/);
       }
       expect((await stores.pool.query('SELECT FROM workspaces')).rowCount).toBe(0);
       expect((await stores.pool.query('SELECT FROM workspace_imports')).rowCount).toBe(0);
@@ -82,7 +82,9 @@ describe('what does not fit', () => {
       const { stores } = await fresh();
       const text = files.unused();
       writeFileSync(text, 'slug,url\n'.repeat(200));
-      await expect(importFrom(text, stores)).rejects.toThrow('it is no archive of "hoplog export workspace"');
+      await expect(importFrom(text, stores)).rejects.toThrow(
+        'the file is not an archive of "hoplog export workspace"',
+      );
       await expect(importFrom(`${text}.none`, stores)).rejects.toThrow(/cannot read .*ENOENT/);
       const newer = files.unused();
       const format = Buffer.from('{"format":"hoplog-workspace","version":2}');

@@ -25,7 +25,8 @@ export async function checkDomains(
       const checked = await inTransaction(pool, (tx) => recordCheck(tx, id, answer, now));
       if (!checked || checked.status === status) return;
       const { workspace_id: workspace, problem } = checked;
-      if (checked.status === 'failing') log.warn({ domain, workspace, problem }, 'a domain is failing');
+      if (checked.status === 'failing')
+        log.warn({ domain, workspace, problem }, 'the DNS record of a domain is missing or wrong');
       else log.info({ domain, workspace }, 'a domain was verified');
     }),
   );

@@ -46,7 +46,7 @@ async function correct(
   if (await isAmbiguous(clickhouse, correction)) {
     log.error(
       { stream: streamId, seconds: Math.round(shift / 1e6) },
-      'since when the clock of this stream was ahead is not known, so its earlier events keep their times',
+      'the time at which the clock of this stream jumped ahead is unknown; its earlier events keep their times',
     );
     await markCorrected(pool, id, toTs + 1);
     return;

@@ -55,7 +55,10 @@ export function startJob(options: JobOptions): Job {
     if (found?.step === 'behind' || found?.step === 'returned') clock.set(clock.wall());
     const held = clock.wall() - clock.now() > AHEAD_MICROS;
     if (held && !isHeld) {
-      log.warn({ job: name }, 'the wall clock jumped ahead; the job waits until it has stayed for a minute');
+      log.warn(
+        { job: name },
+        'the wall clock jumped ahead; the job waits until it has stayed ahead for a minute',
+      );
     }
     isHeld = held;
     return !held;

@@ -111,7 +111,7 @@ export function createInsertStep(dependencies: InsertDependencies): InsertStep {
           dropped += 1;
           log.warn(
             { table: block.table, rows: rest.rows.length },
-            'ClickHouse dropped a repeated insert; sending it anew',
+            'ClickHouse dropped a repeated insert; sending it again',
           );
         }
       }

@@ -89,7 +89,10 @@ export async function makePromotionCode(
 ): Promise<void> {
   const at = (field: string) => [path, field].filter((part) => part !== '').join('.');
   if (!STRIPE_CODE.test(code))
-    throw badRequest('code', 'must be of letters, digits, and hyphens to be a promotion code of Stripe');
+    throw badRequest(
+      'code',
+      'must contain only letters, digits, and hyphens: Stripe accepts no other promotion codes',
+    );
   const discount = readDiscount(body, at);
   const { connection_id: named } = body;
   const connection = named
@@ -100,7 +103,7 @@ export async function makePromotionCode(
     throw badRequest(at('connection_id'), 'must be a Stripe connection that has a restricted key');
   const given = { workspaceId, couponId: id, connectionId: connection.id, discount, now };
   if (!(await requestPromotionCode(tx, given)))
-    throw new AppError('conflict', `the promotion code ${code} is made, or being made`);
+    throw new AppError('conflict', `the promotion code ${code} exists, or is being created`);
 }
 
 function readDiscount(
@@ -114,14 +117,17 @@ function readDiscount(
   at: (field: string) => string,
 ): Discount {
   if ((percent === undefined) === (amount === undefined))
-    throw badRequest(at('percent_off'), 'must be given, or `amount_off`, and not both');
+    throw badRequest(at('percent_off'), 'is required, or `amount_off` instead; send exactly one of them');
   if ((amount === undefined) !== (currency === undefined))
-    throw badRequest(at('currency'), 'must be given with `amount_off`, and only then');
+    throw badRequest(at('currency'), 'is required with `amount_off`, and allowed only with it');
   if (currency !== undefined && !isCurrency(currency))
     throw badRequest(at('currency'), 'must be an ISO 4217 code');
   if (amount !== undefined && currency !== undefined) requireAmount(at('amount_off'), amount, currency);
   if ((duration === 'repeating') !== (months !== undefined))
-    throw badRequest(at('duration_in_months'), 'must be given with `duration` `repeating`, and only then');
+    throw badRequest(
+      at('duration_in_months'),
+      'is required with `duration` `repeating`, and allowed only with it',
+    );
   return {
     percent_off: percent ?? null,
     amount_off: amount ?? null,

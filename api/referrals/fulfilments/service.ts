@@ -175,8 +175,8 @@ export async function retryNow(
   const before = await grantDeliveryById(tx, workspaceId, id, deliveryId);
   if (!before) throw noSuchDelivery();
   if (!(await retryGrantDelivery(tx, workspaceId, deliveryId))) {
-    const why = before.status === 'failed' ? 'its credit is not earned any more' : `it is ${before.status}`;
-    throw new AppError('conflict', `the delivery can not be retried: ${why}`);
+    const why = before.status === 'failed' ? 'its credit is no longer earned' : `it is ${before.status}`;
+    throw new AppError('conflict', `the delivery cannot be retried: ${why}`);
   }
   const retried = await grantDeliveryById(tx, workspaceId, id, deliveryId);
   if (!retried) throw noSuchDelivery();

@@ -89,7 +89,7 @@ export async function changeProgram(
   if (settings.terms.currency !== program.terms.currency && (await programHasCommissions(tx, id))) {
     throw new AppError(
       'conflict',
-      `the program has commissions in ${program.terms.currency}; its currency can not change`,
+      `the program has commissions in ${program.terms.currency}; its currency cannot change`,
     );
   }
   if (change.code !== undefined) {

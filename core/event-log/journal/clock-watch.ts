@@ -65,7 +65,7 @@ export class ClockWatch {
       case 'held':
         log.warn(
           { seconds },
-          'the wall clock jumped ahead; event times do not follow unless it stays for a minute',
+          'the wall clock jumped ahead; event times follow only if it stays ahead for a minute',
         );
         break;
       case 'withdrawn':

@@ -168,7 +168,10 @@ export class GroupSync {
   #fail(file: SegmentFile, error: unknown): void {
     this.#failed.add(file);
     this.#options.metrics.syncFailures.inc();
-    this.#options.log.error({ err: error, segment: file.start.toString() }, 'failed to sync the journal');
+    this.#options.log.error(
+      { err: error, segment: file.start.toString() },
+      'failed to sync the journal; writing to another segment',
+    );
     this.#options.onFailure(file);
   }
 
@@ -176,7 +179,10 @@ export class GroupSync {
     try {
       finishSegment(file);
     } catch (error) {
-      this.#options.log.warn({ err: error, segment: file.start.toString() }, 'failed to cut a full segment');
+      this.#options.log.warn(
+        { err: error, segment: file.start.toString() },
+        'failed to cut a full segment of the journal; continuing',
+      );
     }
   }
 }

@@ -184,12 +184,15 @@ async function checkFrames(file: FileHandle, start: bigint): Promise<SegmentChec
 /** Copies damaged bytes for inspection. A failed copy does not stop the start. */
 function copyDamage(directory: string, damage: LogDamage, log: Logger): void {
   const path = join(directory, 'damage', `${damage.offset}-${damage.nextOffset}.bin`);
-  log.error({ path, reason: damage.reason }, 'journal damage copied');
+  log.error(
+    { path, reason: damage.reason },
+    'the journal is damaged; copying the damaged bytes and continuing',
+  );
   try {
     mkdirSync(join(directory, 'damage'), { recursive: true, mode: DIRECTORY_MODE });
     writeFileSync(path, damage.bytes, { mode: FILE_MODE });
   } catch (error) {
-    log.error({ err: error, path }, 'failed to copy damaged bytes');
+    log.error({ err: error, path }, 'failed to copy the damaged bytes of the journal; continuing');
   }
 }
 

@@ -254,7 +254,7 @@ export class JournalWriter implements EventLogWriter {
     if (!this.#hasNews && this.#beats % QUIET_RECOUNT_BEATS !== 0) return;
     this.#hasNews = false;
     this.#files.supply.recount().catch((error: unknown) => {
-      this.#log.warn({ err: error }, 'failed to count the segments of the journal');
+      this.#log.warn({ err: error }, 'failed to count the segments of the journal; will retry');
     });
   }
 

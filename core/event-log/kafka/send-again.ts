@@ -63,11 +63,11 @@ export function createSendAgain(options: SendAgainOptions): SendAgain {
     const fields = { from: String(range.from), to: String(range.to) };
     if (events === 0) {
       givenUp = range.to;
-      log.warn(fields, 'the journal holds nothing more of what the event log has lost');
+      log.warn(fields, 'the journal no longer holds events that the event log has lost; giving them up');
       onUnsendable?.(range.to);
       return;
     }
     sent = { to: range.to, partition: `${topic}/${partition}`, offset };
-    log.warn({ ...fields, events }, 'sent again what the event log has lost');
+    log.warn({ ...fields, events }, 'sent events again that the event log had lost');
   };
 }

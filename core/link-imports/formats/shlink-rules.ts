@@ -16,7 +16,7 @@ export function shlinkRules(value: unknown): unknown[] | null {
   const given = objectIn(value);
   if (!Array.isArray(given)) {
     if (given === null && NONE.test(String(value ?? '').trim())) return null;
-    throw new RowProblem('redirectRules', 'must be a list of rules, as the API of Shlink responds');
+    throw new RowProblem('redirectRules', 'must be a list of rules, as the API of Shlink returns it');
   }
   if (given.length === 0) return null;
   return given
