@@ -9,7 +9,7 @@ export type Player<Step> = {
   step(step: Step): Promise<void>;
   /** Ends every fault, and checks what has to hold then. @throws {Violation} */
   end(): Promise<void>;
-  /** What happened, for the summary. */
+  /** Counts of what happened, for the summary. */
   counts(): Counts;
 };
 

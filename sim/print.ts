@@ -1,7 +1,8 @@
 const CLICK = /^(.*?)c(\d+) (written|lost)$/;
 
 /**
- * Returns a printer of lines that puts the answers to neighboring clicks into one line. `flush` prints what waits.
+ * Returns a printer of lines that joins the responses to neighboring clicks in one line. `flush` prints the pending
+ * line.
  *
  * @param print prints one line
  */

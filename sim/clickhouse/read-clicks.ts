@@ -20,7 +20,7 @@ const FIRST: readonly (readonly [string, number])[] = [
   ['sequence', 8],
 ];
 
-/** Reads the rows of a block in the Native format, as far as the simulator has to know them. */
+/** Reads the rows of a block in the Native format, as far as the simulator needs them. */
 export function readClicks(block: Buffer): InsertedClick[] {
   let at = 0;
 

@@ -15,8 +15,8 @@ import { DATA_DIR, Worker } from './worker.ts';
 const JOURNAL = `${DATA_DIR}/journal`;
 
 /**
- * Longest time from the answer to a click to its sync when `JOURNAL_SYNC` is not `always`: the interval, a sync that is
- * running, its own, and what the event loop waits for. Milliseconds.
+ * Longest time from the response to a click to its sync when `JOURNAL_SYNC` is not `always`. It is the sum of the
+ * interval, a running sync, the click's own sync, and the waits of the event loop. Milliseconds.
  */
 const UNSYNCED_MS = 150;
 /** The same on a disk whose syncs take seconds. */
@@ -25,7 +25,9 @@ const SLOWLY_UNSYNCED_MS = 20_000;
 /** Bounds of the end, when no fault is left. Virtual milliseconds. */
 const RECOVERS_WITHIN_MS = 30_000;
 
-/** A start takes the next epoch, or that of its minute: a copy must not miss more starts than minutes have passed. */
+/**
+ * A start takes the next epoch, or that of its minute. So a copy must not miss more starts than minutes have passed.
+ */
 const EPOCH_MS = 60_000;
 
 type Running = { process: Process; writer: JournalWriter; hasSyncErrors: boolean };
@@ -50,7 +52,7 @@ class Player implements HistoryPlayer<Step> {
   #wasSlow = false;
   /** Whether no start has succeeded since the last power cut. */
   #hasLostHeartbeats = false;
-  /** When an ingest process ended whose journal no start has synced since. Of the monotonic clock; milliseconds. */
+  /** When an ingest process ended whose journal no later start has synced yet. Milliseconds of the monotonic clock. */
   #endedAt: number | null = null;
 
   constructor(world: World, options: JournalOptions) {
@@ -159,7 +161,7 @@ class Player implements HistoryPlayer<Step> {
           writer.append(
             testClick(`${name} ${'x'.repeat(this.#options.clickBytes)}`, { referer: '' }),
             (outcome) => {
-              // The answer of a process that was killed meanwhile reaches nobody.
+              // The response of a process that was killed meanwhile is lost.
               if (!process.isAlive) return;
               world.note(`${name} ${outcome}`);
               this.#ledger.answered(name, outcome, world.monotonic(), this.#mayBeStoredThoughLost(running));
@@ -173,7 +175,7 @@ class Player implements HistoryPlayer<Step> {
     await world.run(0);
   }
 
-  /** Clicks that were answered before their sync, in a life whose syncs may have failed. */
+  /** Clicks whose response came before their sync, in a life whose syncs may have failed. */
   readonly #unsynced = new Set<string>();
 
   #mayBeStoredThoughLost({ hasSyncErrors }: Running): string | null {
@@ -253,7 +255,7 @@ class Player implements HistoryPlayer<Step> {
     this.#world.end(process);
   }
 
-  /** How long an answered click may be unsynced. Milliseconds. */
+  /** How long a click with a response may be unsynced. Milliseconds. */
   #windowMs(): number {
     return this.#wasSlow ? SLOWLY_UNSYNCED_MS : UNSYNCED_MS;
   }
@@ -329,7 +331,7 @@ class Player implements HistoryPlayer<Step> {
     return new Worker(this.#world, this.#stream, this.#ledger, { mayDamage: () => this.#mayDamage() });
   }
 
-  /** Only a power cut and a broken disk leave bytes that are no events. */
+  /** Only a power cut and a broken disk leave bytes that are not events. */
   #mayDamage(): boolean {
     return this.#ledger.mayHaveGaps || this.#options.diskFaults;
   }
@@ -344,7 +346,10 @@ class Player implements HistoryPlayer<Step> {
     if (violation) throw violation;
   }
 
-  /** Every fault ends: what was answered has to be stored, and what comes now has to be answered and stored soon. */
+  /**
+   * Every fault ends. Every click with a response must be stored, and new clicks must get a response and be stored
+   * soon.
+   */
   async end(): Promise<void> {
     const world = this.#world;
     this.#mendDisk();

@@ -44,7 +44,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const DAY = 24 * 60 * MINUTE;
 
-/** Decides a history. Each switches whole kinds of faults off, so that rare ones meet in some. */
+/** Decides a history. Each history switches whole kinds of faults off, so that rare faults meet in some of them. */
 export function decide(seed: number): JournalHistory {
   const random = new Random(seed);
   const options: JournalOptions = {
@@ -120,7 +120,7 @@ function decideDiskFault(random: Random): Step[] {
   return [fault, { do: 'append', clicks: random.integer(1, 10) }, { do: 'wait', ms: random.between(0, 400) }];
 }
 
-/** A disk that refuses to sync, and then loses what it was not able to. */
+/** A disk that refuses to sync, and then loses what it did not sync. */
 function decideLostSyncs(random: Random): Step[] {
   return [
     { do: 'break disk', writeErrors: 0, syncErrors: random.between(0.2, 0.9) },
@@ -146,7 +146,7 @@ function decideUnknownPast(random: Random): Step[] {
   ];
 }
 
-/** A copy that does not know of a start since, and that PostgreSQL may not be asked about. */
+/** A restored copy that lacks a later start, perhaps while PostgreSQL is down. */
 function decideRestore(random: Random, { postgresFaults }: JournalOptions): Step[] {
   if (random.chance(0.3)) return [{ do: 'copy files' }];
   return [
@@ -161,7 +161,7 @@ function decideRestore(random: Random, { postgresFaults }: JournalOptions): Step
   ];
 }
 
-/** A correction that the full disk refuses, and a process that does not live to write it. */
+/** A correction that the full disk refuses, in a process that ends before it can write it. */
 function decideOwedCorrection(random: Random): Step[] {
   return [
     { do: 'set clock', ms: random.between(10 * SECOND, DAY) },

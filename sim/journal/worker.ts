@@ -13,7 +13,7 @@ export const DATA_DIR = '/data';
 
 type Read = Awaited<ReturnType<JournalReader['read']>>;
 
-/** Reads the journal as a lane does: from where PostgreSQL has it, batch by batch, truncating what is stored. */
+/** Reads the journal like a lane: from the offset in PostgreSQL, batch by batch, truncating what is stored. */
 export class Worker {
   readonly process: Process;
   violation: Violation | null = null;

@@ -26,7 +26,7 @@ import { enter, World } from '../world/world.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** The stand-in for PostgreSQL, with a process that asks it, in a world of its own. */
+/** The stand-in for PostgreSQL, with a client process, in a world of its own. */
 function startDatabase() {
   const world = new World(1);
   enter(world);
@@ -36,7 +36,7 @@ function startDatabase() {
   return { world, database, pool, process, call: <T>(work: () => Promise<T>) => world.call(process, work) };
 }
 
-/** What a call came to, without what differs between two servers. */
+/** The outcome of a call, without what differs between two servers. */
 async function outcomeOf(work: Promise<unknown>): Promise<{ value: unknown } | { error: unknown }> {
   try {
     return { value: await work };
@@ -75,7 +75,7 @@ it('lanes and streams in memory do what those in PostgreSQL do, in 500 random ca
   const taken: lanes.Lane[] = [];
   const outcomes = new Set<string>();
 
-  /** A call of the product, as it is, on both. */
+  /** Makes the same call of the product on both servers. */
   async function same<T>(what: string, call: (db: Pool) => Promise<T>): Promise<unknown> {
     const expected = await outcomeOf(call(pool));
     expect(await memory.call(() => outcomeOf(call(memory.pool))), what).toEqual(expected);
@@ -227,7 +227,7 @@ it('who wants a locked row or table waits and looks again, in memory as in Postg
   await until('an advance that waits for a lock', waits);
   await taking.query('COMMIT');
   taking.release();
-  // The row that it waited for is another holder's now.
+  // The row that it waited for belongs to another holder now.
   expect(await advanced).toBe(false);
 
   const memory = startDatabase();
@@ -313,7 +313,7 @@ it('clicks in memory are stored and dropped as those in ClickHouse, in 150 rando
       const count = random.integer(1, 6);
       const rows = Array.from({ length: count }, (_, index) => row(first + index));
       const before = server.clicks.size;
-      // Of a token another split of rows may come.
+      // The same token may come with another split of the rows.
       const token = `contract/${first}`;
       const block = () => encodeBlock({ name: 'clicks', table: 'clicks', rows });
       if (rows.some(({ ordinal, sequence }) => server.clicks.has(`${ordinal}/${sequence}`)) && !isRepeat)

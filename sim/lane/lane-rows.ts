@@ -3,7 +3,7 @@ import type { Row } from '../postgres/expressions.ts';
 import type { Process, World } from '../world/world.ts';
 import type { LaneLedger } from './ledger.ts';
 
-/** As `workers/lane/leases.ts` has it. Milliseconds. */
+/** The value of `workers/lane/leases.ts`. Milliseconds. */
 const LEASE_MS = 3_000;
 
 /** Watches what is committed, and what is sent to ClickHouse: who writes for a lane, and where the watermark is. */
@@ -15,7 +15,7 @@ export class LaneRows {
   readonly #ledger: LaneLedger;
   /** The process that took the lane, by the lane's row. An older row that is put back has its own. */
   readonly #owners = new WeakMap<Row, Process>();
-  /** When a process last extended its lease of a lane. Of the monotonic clock; milliseconds. */
+  /** When a process last extended its lease of a lane. Milliseconds of the monotonic clock. */
   readonly #renewed = new WeakMap<Process, Map<string, number>>();
 
   constructor(world: World, database: Database, ledger: LaneLedger) {
@@ -25,7 +25,11 @@ export class LaneRows {
     database.onCommit = (commit) => this.#committed(commit);
   }
 
-  /** Takes in that the running process sends an insert. @param token begins with the partition */
+  /**
+   * Records that the running process sends an insert.
+   *
+   * @param token begins with the partition
+   */
   sends(token: string): void {
     const { current } = this.#world;
     this.#world.mark(token);
@@ -73,7 +77,7 @@ export class LaneRows {
     this.#hasGoneBack = false;
   }
 
-  /** Looks where the watermark is. */
+  /** Reads the watermark. */
   #look(): void {
     let least = Number.POSITIVE_INFINITY;
     for (const { state, visible_before: visibleBefore } of this.#database.rows('ingest_streams').values()) {

@@ -7,7 +7,7 @@ import type { Process, World } from '../world/world.ts';
 
 const EVERY_MS = 400;
 
-/** Polls as docs say: the watermark of one poll is `since` of the next one. */
+/** Polls as the documents describe: the watermark of one poll is `since` of the next one. */
 export class Poller {
   readonly process: Process;
   /** The events that it got. */
@@ -22,7 +22,7 @@ export class Poller {
   async #run({ pool, server, network }: ConstructorParameters<typeof Poller>[1]): Promise<void> {
     for (;;) {
       try {
-        // Before the query that it is returned with.
+        // The watermark is read before the query that it is returned with.
         const next = await watermark(pool);
         const since = this.#since;
         const events = await network.ask(async () => {

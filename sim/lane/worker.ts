@@ -17,7 +17,7 @@ import type { Process, World } from '../world/world.ts';
 const DRAIN_MS = 2_000;
 const enricher = createEnricher({ geo: emptyGeo() });
 
-/** Where a worker runs, whatever its life. */
+/** Where a worker runs in each of its lives. */
 export type Place = {
   host: string;
   pool: Pool;
@@ -40,7 +40,7 @@ export class LaneWorker {
     world.schedule(0, () => this.#start(place), this.process);
   }
 
-  /** Ends as a stopped process does: what is read is stored. */
+  /** Ends like a process that is asked to stop: it stores what it has read. */
   async stop(): Promise<void> {
     const [lanes, leases] = [this.#lanes, this.#leases];
     await this.#world.call(this.process, async () => {

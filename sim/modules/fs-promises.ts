@@ -4,7 +4,7 @@ import * as now from './fs.ts';
 
 /** `node:fs/promises` on the disk of the simulated world: each call takes effect some milliseconds later. */
 
-/** Does `work` in a later turn of the running process, which may not live to see it. */
+/** Runs `work` in a later turn of the running process, which may end before that. */
 function later<T>(work: () => T): Promise<T> {
   const present = world();
   present.beforeOperation();

@@ -4,8 +4,8 @@ import { type Inode, PAGE_BYTES } from '../world/inode.ts';
 import { type World, world } from '../world/world.ts';
 
 /**
- * `node:fs` on the disk of the simulated world: what the product uses of it. Each call may be the one before which its
- * process is killed.
+ * The part of `node:fs` that the product uses, on the disk of the simulated world. The process may be killed before any
+ * call.
  */
 
 export { constants };
@@ -182,7 +182,7 @@ export function writeFileSync(
   }
 }
 
-/** Tells of changes in a later turn, as the system does. */
+/** Notifies of changes in a later turn, as the system does. */
 export function watch(path: string, _options: object, onChange: () => void) {
   const present = called();
   const { current } = present;

@@ -18,10 +18,10 @@ import type { Outcome } from './ledger.ts';
 type Policy = ReturnType<typeof createLinkPolicy>;
 type Exchange = Parameters<Policy['visit']>[2];
 
-/** As `create-ingest.ts` has it. Milliseconds. */
+/** The value of `create-ingest.ts`. Milliseconds. */
 const OUTSTANDING_RETRY_MS = 1_000;
 
-/** What an ingest process is made of, whatever its life. */
+/** The parts of an ingest process that all of its lives share. */
 export type IngestPlace = {
   dataDir: string;
   streamName: string;
@@ -65,7 +65,7 @@ export class Ingest {
     begin();
   }
 
-  /** Opens the journal, and asks for what the last life has spent. To be run as `process`. */
+  /** Opens the journal, and reads what the last life has spent. Must run as `process`. */
   static async open(process: Process, world: World, place: IngestPlace): Promise<Ingest> {
     const { dataDir, streamName, stream, syncMs } = place;
     const writer = await openJournal({
@@ -83,10 +83,10 @@ export class Ingest {
   }
 
   /**
-   * Lets a visitor come to a link.
+   * Sends a visitor to a link.
    *
-   * @param maxClicks as this process has it in its table
-   * @param leavesAfterMs when the visitor goes without an answer; null: never
+   * @param maxClicks the value in this process's table
+   * @param leavesAfterMs when the visitor leaves without a response; null: never
    */
   visit(
     given: { linkId: string; visitor: string; maxClicks: number; leavesAfterMs: number | null },
@@ -118,7 +118,7 @@ export class Ingest {
     this.#policy.visit(link as never, visit as never, exchange as unknown as Exchange);
   }
 
-  /** Ends as a stopped process does: permits go back, and the journal is closed. */
+  /** Ends like a process that is asked to stop: it returns its permits and closes the journal. */
   async close(): Promise<void> {
     this.#isClosing = true;
     await this.#permits.close();
@@ -144,7 +144,7 @@ export class Ingest {
         });
         this.#writer.append(click, (outcome) => {
           if (outcome === 'written') return answer(exchange, 'redirected');
-          // As `refuse` in `create-ingest.ts`.
+          // The same as `refuse` in `create-ingest.ts`.
           permits.release(link.idText);
           answer(exchange, 'unavailable');
         });

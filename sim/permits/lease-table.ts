@@ -19,8 +19,8 @@ const keyOf = (linkId: string, streamId: string) => `${linkId} ${streamId}`;
 const STATEMENT_MS = 4;
 
 /**
- * The tables of PostgreSQL that leases are in, with its transactions at READ COMMITTED: a statement sees what was
- * committed before it, a row that is written stays locked until the transaction ends, and who wants it waits.
+ * The tables of PostgreSQL with the leases, and its transactions at READ COMMITTED: a statement sees what was committed
+ * before it. A written row stays locked until its transaction ends, and other writers wait.
  */
 export class LeaseTable {
   static readonly DOWN = 'PostgreSQL is down';
@@ -31,7 +31,7 @@ export class LeaseTable {
   readonly #world: World;
   readonly #locks = new Map<string, (() => void)[]>();
   #isDown = false;
-  /** Counts its stops: transactions of an earlier life are gone. */
+  /** Number of stops: transactions of an earlier life are gone. */
   #life = 0;
 
   constructor(world: World) {
@@ -110,7 +110,7 @@ export class LeaseTable {
     return this.leases.get(keyOf(linkId, streamId));
   }
 
-  /** Replaces a lease. To be called when its transaction commits. */
+  /** Replaces a lease. Must be called when its transaction commits. */
   setLease(lease: LeaseRow): void {
     this.leases.set(keyOf(lease.linkId, lease.streamId), lease);
   }
@@ -135,7 +135,7 @@ export class LeaseTable {
   }
 }
 
-/** What a transaction does, in the order of its statements. */
+/** The statements of a transaction. */
 export type Transaction = {
   /** Locks a link's row, as `FOR NO KEY UPDATE`. */
   lockLink(linkId: string): Promise<void>;

@@ -12,7 +12,7 @@ import { World } from '../world/world.ts';
 import { LeaseTable } from './lease-table.ts';
 import * as inMemory from './leases.ts';
 
-/** Returns tables in memory with a process that asks them, in a world of its own. */
+/** Returns tables in memory with a client process, in a world of its own. */
 function startTables() {
   const world = new World(1);
   const table = new LeaseTable(world);

@@ -1,10 +1,10 @@
 import { Violation } from '../history.ts';
 
-/** What became of a visitor of a link with `max_clicks`. */
+/** The response to a visitor of a link with `max_clicks`. */
 export type Outcome = 'redirected' | 'spent' | 'unavailable';
 
 type Limited = {
-  /** The present `max_clicks`, and the highest that it was. */
+  /** The present `max_clicks`, and the highest so far. */
   maxClicks: number;
   highest: number;
   wasLowered: boolean;
@@ -12,9 +12,9 @@ type Limited = {
   redirected: Set<string>;
 };
 
-/** What visitors and the worker saw of links with `max_clicks`, and the invariants of both. */
+/** Records what visitors and the worker saw of links with `max_clicks`, and checks the invariants. */
 export class PermitLedger {
-  /** What broke while clicks were stored. */
+  /** The first invariant that broke while clicks were stored. */
   violation: Violation | null = null;
   /** Redirected visitors whose click a power cut may have taken. */
   readonly excused = new Set<string>();
@@ -45,14 +45,14 @@ export class PermitLedger {
     if (outcome === 'redirected') this.#of(linkId).redirected.add(visitor);
   }
 
-  /** Notes that what was answered and is not stored yet may be lost. */
+  /** Notes that clicks with a response that are not stored yet may be lost. */
   excuse(): void {
     for (const { redirected, stored } of this.#links.values()) {
       for (const visitor of redirected) if (!stored.has(visitor)) this.excused.add(visitor);
     }
   }
 
-  /** Takes in a click that used a permit, once the worker has stored it. */
+  /** Records a click that used a permit, once the worker has stored it. */
   stored(linkId: string, visitor: string): void {
     const link = this.#of(linkId);
     if (link.stored.has(visitor)) {
@@ -70,14 +70,14 @@ export class PermitLedger {
     }
   }
 
-  /** Whether each redirected visitor's click is stored, but those that a power cut may have taken. */
+  /** Whether the click of each redirected visitor is stored, except those that a power cut may have taken. */
   isStored(): boolean {
     return [...this.#links.values()].every(({ stored, redirected }) =>
       [...redirected].every((visitor) => stored.has(visitor) || this.excused.has(visitor)),
     );
   }
 
-  /** Checks what has to hold once visitors were told everywhere that the permits are spent. */
+  /** Checks what must hold once every process reports that the permits are spent. */
   check(): void {
     for (const { maxClicks, stored, redirected, wasLowered } of this.#links.values()) {
       for (const visitor of redirected) {

@@ -24,11 +24,11 @@ export type PermitOptions = {
   syncMs: number;
   ingests: number;
   links: number;
-  /** Of each link at first. */
+  /** The first value of each link. */
   maxClicks: number;
   /** Longest time between a worker's reading clicks and its storing them. Milliseconds. */
   workerLagMs: number;
-  /** By which process visitors come in the end; -1: by all. */
+  /** The process through which visitors come in the end; -1: all of them. */
   endsAt: number;
   kills: boolean;
   powerCuts: boolean;
@@ -40,7 +40,7 @@ export type PermitOptions = {
 
 export type PermitHistory = History<Step> & { options: PermitOptions };
 
-/** Decides a history. Each switches whole kinds of faults off, so that rare ones meet in some. */
+/** Decides a history. Each history switches whole kinds of faults off, so that rare faults meet in some of them. */
 export function decide(seed: number): PermitHistory {
   const random = new Random(seed);
   const ingests = random.integer(1, 4);
@@ -131,7 +131,10 @@ function decideSteps(random: Random, options: PermitOptions): Step[] {
   return random.pick(kinds)();
 }
 
-/** Requests whose sender has given up, or was killed, before PostgreSQL does them; then nobody comes for a while. */
+/**
+ * Requests whose sender has given up, or was killed, before PostgreSQL handles them. No visitor comes for a while after
+ * that.
+ */
 function decideUnknownGrant(random: Random, visit: () => Step & { do: 'visit' }): Step[] {
   const first = visit();
   return [

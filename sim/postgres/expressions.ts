@@ -1,7 +1,7 @@
 /** A row of a table, or of a query. `bigint`: of type `numeric`. Times are milliseconds. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** What a statement reads beside the rows of its tables. */
+/** What a statement reads besides the rows of its tables. */
 export type Run = {
   parameters: readonly unknown[];
   /** `now()`: the begin of the transaction. */

@@ -216,7 +216,7 @@ export class Session {
       ['excluded', row],
     ]);
     const both = { ...scope, rows };
-    // A name without a table is the row's that exists.
+    // A name without a table means the existing row.
     if (conflict.where && conflict.where(both) !== true) return null;
     const after = assigned(table, existing, conflict.set, both);
     this.#write(table, key, after);

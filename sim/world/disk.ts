@@ -15,7 +15,7 @@ type OpenFile = { inode: Inode; path: string; process: Process; canWrite: boolea
 export type DiskFaults = {
   /** Writes that are refused with EIO. */
   writeErrors: number;
-  /** Syncs that are refused with EIO. What was not synced may be lost from then on, and is no longer dirty. */
+  /** Syncs that are refused with EIO. The pages may then be lost, and no longer count as dirty. */
   syncErrors: number;
   /** Free bytes; null: enough. */
   freeBytes: number | null;
@@ -139,7 +139,11 @@ export class Disk {
     return this.#file(descriptor).inode;
   }
 
-  /** Writes what the disk has room for. @returns the bytes written */
+  /**
+   * Writes as many bytes as the disk has room for.
+   *
+   * @returns the bytes written
+   */
   write(descriptor: number, bytes: Uint8Array, position: number | null): number {
     const file = this.#file(descriptor);
     if (!file.canWrite) throw systemError('EBADF', 'write', file.path);
@@ -174,15 +178,16 @@ export class Disk {
     this.#noteSize(inode);
   }
 
-  /** Makes everything durable that was written before `begin`, as of then. */
+  /** Makes everything durable that was written before now. */
   sync(descriptor: number, { withNames }: { withNames: boolean }): void {
     this.beginSync(descriptor, { withNames })();
   }
 
   /**
-   * Begins a sync. What is written before it ends is not part of it.
+   * Begins a sync, which does not cover later writes.
    *
-   * @returns ends it. @throws EIO, after which the pages count as clean although some of them are lost
+   * @returns a function that ends it
+   * @throws EIO, after which the pages count as clean although some of them are lost
    */
   beginSync(descriptor: number, { withNames }: { withNames: boolean }): () => void {
     const { inode, path } = this.#file(descriptor);
@@ -286,7 +291,11 @@ export class Disk {
     return probability > 0 && this.#world.random.chance(probability);
   }
 
-  /** Returns how many of the bytes the disk takes. @throws ENOSPC when it takes none */
+  /**
+   * Returns how many of the bytes fit on the disk.
+   *
+   * @throws ENOSPC when none fits
+   */
   #roomFor({ inode, path }: OpenFile, at: number, bytes: number): number {
     const { freeBytes } = this.faults;
     if (freeBytes === null || bytes === 0) return bytes;

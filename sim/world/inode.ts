@@ -93,7 +93,7 @@ export class Inode {
     }
   }
 
-  /** The disk rejected the pages: some were written, the others are lost, and the system takes all for clean. */
+  /** The disk rejected the pages: some were written, the others are lost, and the system marks all as clean. */
   drop(pages: Pages, random: Random): void {
     for (const [page, bytes] of pages) {
       if (random.chance(0.3)) this.#durable.set(page, bytes);

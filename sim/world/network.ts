@@ -1,8 +1,8 @@
 import type { Process, World } from './world.ts';
 
 /**
- * What the network does to requests: probabilities, how late a request that is held up arrives, and how late an answer
- * may be. Milliseconds.
+ * What the network does to requests: probabilities, the delay of a held request, and the delay of a response.
+ * Milliseconds.
  */
 export type NetworkFaults = {
   lostRequests: number;
@@ -12,7 +12,7 @@ export type NetworkFaults = {
   lateMs?: number;
 };
 
-/** What does not reach a process that is cut off: its requests get lost, or the answers to them. */
+/** What does not reach a process that is cut off: its requests are lost, or the responses to them. */
 export type Cut = 'requests' | 'answers';
 
 export const NO_NETWORK_FAULTS: NetworkFaults = {
@@ -26,7 +26,7 @@ export const NO_NETWORK_FAULTS: NetworkFaults = {
 /** Longest time until the sender of a lost request learns of it. Milliseconds. */
 const NOTICED_WITHIN_MS = 400;
 
-/** Carries requests of processes to a server, which finishes what it has received whatever becomes of the sender. */
+/** Carries requests of processes to a server, which finishes what it has received even when the sender is gone. */
 export class Network {
   faults: NetworkFaults = { ...NO_NETWORK_FAULTS };
   /** Processes that are cut off from the server. */
@@ -46,10 +46,10 @@ export class Network {
   }
 
   /**
-   * Runs `work` at the server, and returns its answer to the running process.
+   * Runs `work` at the server, and returns its response to the running process.
    *
-   * @param onUnheard called at the server some time after the sender has ended, or its answer was lost
-   * @throws what `work` throws; Error when the request or its answer is lost, or comes too late
+   * @param onUnheard called at the server some time after the sender has ended, or the response was lost
+   * @throws what `work` throws; Error when the request or the response is lost, or comes too late
    */
   ask<T>(work: () => Promise<T>, onUnheard?: (value: T) => void): Promise<T> {
     const world = this.#world;

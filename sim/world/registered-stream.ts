@@ -28,7 +28,7 @@ export class RegisteredStream {
     this.#progress.push(progress);
   }
 
-  /** An older state takes over, as of an asynchronous standby: the last commits are lost. */
+  /** An older state takes over, such as that of an asynchronous standby: the last commits are lost. */
   goBack(): void {
     const lost = this.#world.random.integer(0, Math.min(3, this.#progress.length - 1));
     this.hasGoneBack = true;
@@ -43,7 +43,7 @@ export class RegisteredStream {
 
   readonly recorded = async (streamId: string): Promise<StreamRecord> => {
     this.#assertUp();
-    // Of a journal of this name, also of an earlier stream.
+    // The offset counts for every journal of this name, also that of an earlier stream.
     const { offset } = this.progress;
     if (!this.#registered.has(streamId))
       return { ...NOTHING_RECORDED, state: 'unregistered', readUpTo: offset };

@@ -55,7 +55,7 @@ const paid = (id: string, fields: object = {}, at = ago(60)) =>
     at,
   );
 
-/** By order: whose it is, its coupon, and whether it was rewarded. */
+/** By order: its referrer, its coupon, and whether it was rewarded. */
 async function orders() {
   const { purchases } = (
     await shop.shop.get<{

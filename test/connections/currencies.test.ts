@@ -9,7 +9,7 @@ import { later } from './provider-stories.ts';
 import { ago, stripeShop } from './rig.ts';
 import { ordersOf, paid } from './stripe-orders.ts';
 
-/** Money that a provider tells of in two currencies. Commission is 20 percent. */
+/** Money that a provider reports in two currencies. Commission is 20 percent. */
 
 /** An order of 110 USD that the buyer saw as 100 EUR. */
 const order = () =>

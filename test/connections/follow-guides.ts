@@ -135,7 +135,7 @@ async function follow(api: string, key: string): Promise<void> {
     currency: 'usd',
     amount_paid: 5_000,
     total: 5_000,
-    // The fixture's are larger than what is paid.
+    // The fixture's costs are larger than what is paid.
     shipping_cost: null,
     parent: null,
     discounts: [{ promotion_code: reference }],

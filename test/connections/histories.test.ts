@@ -24,14 +24,14 @@ import { apiTest } from '../support/fixtures.ts';
 import { ago, ledgerOf, stripeShop } from './rig.ts';
 
 /**
- * A history of purchases is told twice: by Stripe's events, in any order and more than once, and by hand in the order
- * of its times. Both must end with the same purchases and balances. Payments may use the coupon of the referrer
- * `owner`, and referrers and customers of the shop that hears events may have come by an import.
+ * A history of purchases is reported twice: by Stripe's events, in any order and more than once, and by hand in the
+ * order of its times. Both must end with the same purchases and balances. Payments may use the coupon of the referrer
+ * `owner`. In the shop that receives events, referrers and customers may have come by an import.
  */
 
 /** How many random histories each run plays; CONNECTION_HISTORIES=500 plays more. */
 const RUNS = Number(process.env.CONNECTION_HISTORIES ?? 10);
-/** Coupons and imports are played where more histories are asked for. */
+/** Coupons and imports are played only when more histories are requested. */
 const isWide = process.env.CONNECTION_HISTORIES !== undefined;
 const replayed = {
   ...(process.env.HISTORY_SEED !== undefined && { seed: Number(process.env.HISTORY_SEED) }),
@@ -48,7 +48,7 @@ const payment = fc.record({
   kind: fc.constantFrom('invoice', 'checkout'),
   amount: fc.integer({ min: 1, max: 30_000 }),
   tax: fc.integer({ min: 0, max: 5_000 }),
-  /** What names the buyer. */
+  /** Which object names the buyer. */
   named: fc.constantFrom('metadata', 'customer', 'email'),
   refunds: fc.array(fc.integer({ min: 1, max: 100 }), { maxLength: 2 }),
   dispute: fc.option(
@@ -72,7 +72,7 @@ const history = fc.record({
   hasTrial: fc.boolean(),
   isImported: isWide ? fc.boolean() : fc.constant(false),
   payments: fc.array(payment, { minLength: 1, maxLength: 5 }),
-  /** The order in which events arrive. Events beyond its length come in theirs. */
+  /** The order in which events arrive. Events beyond its length arrive in their own order. */
   shuffle: fc.array(fc.nat({ max: 1_000 }), { maxLength: 60 }),
   repeated: fc.array(fc.nat({ max: 1_000 }), { maxLength: 6 }),
 });
@@ -81,11 +81,11 @@ type Told = { events: StripeEvent[]; byHand: ByHand[] };
 type ByHand = {
   order: Omit<PurchaseReport, 'coupon'>;
   refunded: number;
-  /** Null: it used no coupon. `yields`: a referrer of the buyer comes first. */
+  /** Null: it used no coupon. `yields`: a referrer of the buyer has priority. */
   coupon: { yields: boolean } | null;
 };
 
-/** What the history is in Stripe's events, and in reports by hand. */
+/** Returns the history as Stripe's events, and as reports by hand. */
 function tell({ payments, hasTrial }: { payments: Payment[]; hasTrial: boolean }): Told {
   const events: StripeEvent[] = [];
   const byHand: Told['byHand'] = [];
@@ -185,7 +185,7 @@ function tell({ payments, hasTrial }: { payments: Payment[]; hasTrial: boolean }
   }
   for (const { coupon, order } of byHand)
     if (coupon && tied.has(order.externalUserId ?? '')) coupon.yields = true;
-  // What renews an order that a coupon brought is its owner's, unless something names the buyer.
+  // A renewal of an order that a coupon brought belongs to the coupon's owner, unless something names the buyer.
   const bringers = new Map<string, ByHand['coupon']>();
   for (const [index, one] of byHand.entries()) {
     const user = one.order.externalUserId ?? '';
@@ -197,7 +197,7 @@ function tell({ payments, hasTrial }: { payments: Payment[]; hasTrial: boolean }
   return { events, byHand };
 }
 
-/** Moves events about as the numbers say, and repeats some. */
+/** Reorders events as the numbers say, and repeats some. */
 function disordered(events: readonly StripeEvent[], shuffle: readonly number[], repeated: readonly number[]) {
   const keyed = events.map((event, index) => ({ event, key: shuffle[index] ?? 2_000 + index }));
   const sorted = keyed.sort((a, b) => a.key - b.key).map(({ event }) => event);

@@ -116,7 +116,7 @@ test('ids of a merchant’s own users name no customer of a provider', async () 
   const nameless = { ...first, body: first.body.replace('"custom_data"', '"other_data"') };
   await lemon.tell(nameless);
   expect(await lemon.outcomes()).toEqual([['order_created', 'unmatched', 'no_buyer']]);
-  // A column that says so does.
+  // A column that names the provider decides.
   await imported(lemon.shop, 'csv', {
     customers: 'customer_id,lemonsqueezy_customer_id,partner_id\nuser-7,7,1',
   });

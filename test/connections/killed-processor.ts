@@ -29,5 +29,5 @@ await processEvents({
   sealer: createConnectionSealer(pool),
   stripeApiBase: 'http://127.0.0.1:1',
 });
-// Nothing began with it: the event is processed.
+// No statement began with the text: the event is processed.
 process.kill(process.pid, 'SIGKILL');

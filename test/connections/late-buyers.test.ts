@@ -23,9 +23,9 @@ import { ago, stripeShop } from './rig.ts';
 import { order, ordersOf, paid, pass, type StripeShop } from './stripe-orders.ts';
 
 /**
- * A buyer who signs up after payments were told of is the same as one who did before: whatever name, visitor or email
- * the payment or its customer has, and whichever event told it. The referrer `r` earns 20 percent at once; `late` is
- * the user.
+ * A buyer who signs up after the provider reported payments ends like one who signed up before, whatever name, visitor
+ * or email the payment or its customer has, and whichever event reports it. The referrer `r` earns 20 percent at once;
+ * `late` is the user.
  */
 
 let api: TestApi;
@@ -68,7 +68,7 @@ describe('a buyer who is named after all payments', () => {
     expect((await shop.outcomes()).map(([, ...outcome]) => outcome)).toEqual(
       Array(2).fill(['recorded', null]),
     );
-    // Nothing was taken back on the way, and nothing is left to do.
+    // Nothing was reversed on the way, and no work is pending.
     const { rows } = await api.stores.pool.query(
       'SELECT amount_minor FROM commissions WHERE workspace_id = $1',
       [shop.shop.workspace.id],
@@ -133,7 +133,7 @@ describe('a buyer who is named after all payments', () => {
   });
 });
 
-/** Payments whose buyer is named only by what a later event of the same payment, or of its customer, tells. */
+/** Payments whose buyer is named only by a later event of the same payment, or of its customer. */
 const LATER: Record<string, () => StripeEvent[]> = {
   'the email of an invoice after its payment intent without one': () => [
     stripeEvent('payment_intent.succeeded', intent('pi_1', 10_000, { receipt_email: null }), ago(60)),
@@ -255,7 +255,7 @@ test.each([
           },
         ]),
       );
-    // A signup without a referrer leaves the order to the coupon's owner, and nothing to do.
+    // A signup without a referrer leaves the order to the coupon's owner, and no work is pending.
     await shop.signup('late', { ref_code: null });
     await shop.settleDue();
     expect((await shop.balance('owner')).eligible).toBe(20);

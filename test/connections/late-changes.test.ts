@@ -18,8 +18,8 @@ import { ago, stripeShop } from './rig.ts';
 import { order, ordersOf, pass, type StripeShop } from './stripe-orders.ts';
 
 /**
- * What providers tell days after a payment: that two ids are one payment, that an order has another amount, and refunds
- * in parts. The referrer `r` brought the user `n` and earns 20 percent at once; payments are of 100.
+ * What providers report days after a payment: that two ids are one payment, that an order has another amount, and
+ * partial refunds. The referrer `r` brought the user `n` and earns 20 percent at once; payments are of 100.
  */
 
 let api: TestApi;
@@ -146,7 +146,7 @@ describe('an order that has another amount days later', () => {
     expect(await balance()).toBe(0);
     await shop.tell(changed(total, ago(40)));
     expect(await balance()).toBe(left);
-    // The same again changes nothing, and the former amount gives all of it back.
+    // The same event again changes nothing, and the former amount reverses all of it.
     await shop.tell(changed(total, ago(40)));
     expect(await balance()).toBe(left);
     await shop.tell(changed(10_000, ago(30)));

@@ -14,8 +14,8 @@ import { ago, SECRET, stripeCall, stripeShop } from './rig.ts';
 import { order, ordersOf, paid, pass, type StripeShop } from './stripe-orders.ts';
 
 /**
- * A customer whom anything has named once is the same buyer in every later payment. The referrer `r` brought the user
- * `n` (n@mail.example) and earns 20 percent at once.
+ * Once anything has named a customer, every later payment has the same buyer. The referrer `r` brought the user `n`
+ * (n@mail.example) and earns 20 percent at once.
  */
 
 let api: TestApi;
@@ -41,7 +41,7 @@ afterAll(() => api.close());
 const balance = async () => (await shop.balance('r')).eligible;
 const renewal = (id: string, fields: object = {}, at = ago(20)) =>
   paid(id, 10_000, { billing_reason: 'subscription_cycle', ...fields }, at);
-/** What the next invoice may say of its buyer. */
+/** How the next invoice may name its buyer. */
 const EMAILS = [
   ['the same email', { customer_email: 'n@mail.example' }],
   ['another email', { customer_email: 'new@work.example' }],

@@ -31,7 +31,7 @@ import { pass, type StripeShop } from './stripe-orders.ts';
 let api: TestApi;
 let shop: StripeShop;
 let partner: string;
-/** Stripe's list of invoice payments, which is empty: the question comes before the invoice is paid. */
+/** Stripe's list of invoice payments. It is empty, because the lookup comes before the invoice is paid. */
 let server: Server;
 
 beforeAll(async () => {
@@ -161,7 +161,7 @@ describe('an intent and an invoice that a later checkout joins', () => {
       ['stripe:in_1', 20, 'sale'],
       ['stripe:pi_1', 20, 'sale'],
     ]);
-    // What it says again changes nothing.
+    // A repeated event changes nothing.
     await shop.tell(bothNamed(), oldInvoice(), oldIntent());
     await expectOne('stripe:pi_1');
   });

@@ -78,7 +78,7 @@ describe('a coupon with a promotion code', () => {
     ]);
     expect(stripe.codes[0]?.promotion).toMatchObject({ coupon: stripe.coupons[0]?.id });
     expect([...stripe.authorizations]).toEqual([`Bearer ${KEY}`]);
-    // No event has told the text of the code.
+    // No event has named the text of the code.
     const bill = invoice('in_1', 2_000, {
       customer_email: 'new@mail.example',
       discounts: [{ promotion_code: 'promo_1' }],

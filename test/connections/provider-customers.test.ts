@@ -10,8 +10,8 @@ import { providerShop } from './provider-rig.ts';
 import { later } from './provider-stories.ts';
 
 /**
- * One customer of Paddle, Lemon Squeezy, Polar, and Shopify, as `one-customer.test.ts` has one of Stripe. The referrer
- * `r` brought the user `n` (n@mail.example).
+ * One customer of Paddle, Lemon Squeezy, Polar, and Shopify, like the one of Stripe in `one-customer.test.ts`. The
+ * referrer `r` brought the user `n` (n@mail.example).
  */
 
 let api: TestApi;

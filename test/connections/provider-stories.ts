@@ -9,7 +9,7 @@ const START = Date.now() - 60_000;
 export const later = (seconds: number) => new Date(START + seconds * 1_000).toISOString();
 export const BUYER = { hoplog_user_id: 'n' };
 
-/** A first payment of user `n`, its refunds, and the next payment, as a provider tells them. */
+/** A first payment of user `n`, its refunds, and the next payment, as a provider reports them. */
 export type Story = {
   provider: 'paddle' | 'lemonsqueezy' | 'polar' | 'shopify';
   /** Order id of the first payment. */
@@ -21,7 +21,7 @@ export type Story = {
   /** Refunds 10.00 with its tax, then all. */
   partial: { event: SentEvent; minor: number };
   full: SentEvent;
-  /** Order id, and the events of the next payment of the subscription; null: the provider does not tell. */
+  /** Order id, and the events of the next payment of the subscription; null: the provider does not report it. */
   renewal: { order: string; events: SentEvent[] } | null;
 };
 

@@ -8,7 +8,7 @@ import { type TestApi, testApi } from '../support/api.ts';
 import { ago, stripeShop } from './rig.ts';
 import { ordersOf, paid, pass, type StripeShop } from './stripe-orders.ts';
 
-/** What a connection was not there to hear: codes and invoices from before it. A stand-in for Stripe's API has them. */
+/** Codes and invoices from before the connection, of which it got no events. A stand-in for Stripe's API has them. */
 
 let api: TestApi;
 let server: Server;

@@ -11,7 +11,10 @@ import { BUYER, later } from './provider-stories.ts';
 import { ago, stripeShop } from './rig.ts';
 import { order as orderOf, ordersOf, paid, type StripeShop } from './stripe-orders.ts';
 
-/** Refunds that fail, that are told of twice, and sums that change. Payments are of 100, commission is 20 percent. */
+/**
+ * Refunds that fail, refunds that are reported twice, and sums that change. Payments are of 100, commission is 20
+ * percent.
+ */
 
 let api: TestApi;
 let shop: StripeShop;
@@ -283,7 +286,7 @@ describe('other providers', () => {
       );
     await polarOf.tell(polar.polarEvent('order.paid', order, later(1)), polarRefund(0, 720, 2));
     expect((await polarOf.purchases()).map((row) => [row[6], row[7]])).toEqual([[0, 1_800]]);
-    // Half of the goods, whatever tax came with it, is half of the commission.
+    // Half of the goods earns half of the commission, whatever tax came with it.
     await polarOf.tell(polarRefund(4_500, 720, 3));
     expect((await polarOf.purchases()).map((row) => row[7])).toEqual([900]);
     await polarOf.tell(
@@ -414,12 +417,12 @@ describe('other providers', () => {
         charge('ch_1', 11_900, { payment_intent: 'pi_1', amount_refunded: amount }),
         at,
       );
-    // Of goods and tax alike, as Stripe Tax takes a refund without a note.
+    // The refund is of goods and tax alike: Stripe Tax treats a refund without a note that way.
     await shop.tell(sold(), sum(1_900, ago(40)));
     expect(await balance()).toBe(16.81);
     await shop.tell(note(1_900, 0, { refunds: [{ refund: 're_1', amount_refunded: 1_900 }] }));
     expect(await balance()).toBe(20);
-    // Half of the goods, without their tax; older versions name the refund alone.
+    // The refund is half of the goods, without their tax. Older API versions name the refund only.
     await shop.tell(note(5_000, 5_000, { refund: 're_2' }), sum(6_900, ago(20)));
     expect(await balance()).toBe(10);
     await shop.tell(sum(11_900, ago(10)));

@@ -20,8 +20,8 @@ export type ShownEvent = {
 export const SECRET = 'whsec_test_of_stripe';
 
 /**
- * What a worker processes events with. An attempt that fails throws: what is only tried again later would hide in a
- * test.
+ * The dependencies with which a worker processes events. A failed attempt throws, because a test would not notice an
+ * attempt that is only repeated later.
  */
 export function workerDependencies(
   api: TestApi,

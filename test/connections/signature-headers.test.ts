@@ -8,7 +8,7 @@ import { SIGN, SECRET as TEXT_SECRET } from './provider-rig.ts';
 import { lemonSqueezyStory, paddleStory, polarStory, shopifyStory } from './provider-stories.ts';
 import { ago, SECRET as STRIPE_SECRET } from './rig.ts';
 
-/** An event with the headers that make it a provider's: whose id, type and signature are in them. */
+/** An event with the headers that contain its id, type and signature. */
 function signed(tell: typeof paddleStory) {
   const { provider, first } = tell();
   const [event] = first;
@@ -26,7 +26,11 @@ function signedByStripe() {
 /** Base64 says the same without its padding. */
 const unpadded = (text: string) => text.replace(/=+$/, '');
 
-/** Values that are no right one. @param right what the provider sent */
+/**
+ * Values that differ from the right one.
+ *
+ * @param right what the provider sent
+ */
 function garbage(right: string): string[] {
   const parts = right.split(/([,;=. ])/);
   return [

@@ -41,7 +41,7 @@ const STORIES_OF_MERCHANT = 25;
 
 type Given = { story: Story; shuffle: number[]; repeated: number[]; signsUpLast: boolean };
 
-/** The checkout has another email than the invoice, and is told of first. */
+/** The checkout has another email than the invoice, and is reported first. */
 const TWO_EMAILS: Given = {
   story: {
     provider: 'stripe',
@@ -72,7 +72,7 @@ const TWO_EMAILS: Given = {
   signsUpLast: false,
 };
 
-/** Moves events about as the numbers say, and repeats some. */
+/** Reorders events as the numbers say, and repeats some. */
 function disordered<T>(events: readonly T[], shuffle: readonly number[], repeated: readonly number[]): T[] {
   const keyed = events.map((event, index) => ({ event, key: shuffle[index] ?? 2_000 + index }));
   const sorted = keyed.sort((a, b) => a.key - b.key).map(({ event }) => event);
@@ -178,7 +178,7 @@ async function play(
   }
   for (const [index, { isToldByHand, refunds, dispute }] of told.payments.entries()) {
     const [first] = refunds;
-    // The provider tells of one refund, and the report by hand is the same.
+    // The provider reports one refund, and the report by hand is about the same one.
     if (!isToldByHand || refunds.length !== 1 || typeof first !== 'number' || dispute !== 'none') continue;
     const reported = await m.refund(
       `by hand ${key} ${index}`,
@@ -222,7 +222,7 @@ async function play(
     expect(rows.map(({ all_earned: _, ...row }) => row)).toEqual(
       expected.map((one) => ({ ...one, referrer: one.referrer && names[one.referrer] })),
     );
-    // What is not of these purchases is balanced too.
+    // Entries that are not of these purchases balance too.
     expect(rows[0]?.all_earned).toBe(expected.reduce((sum, { earned }) => sum + earned, 0));
   }
 }
@@ -264,7 +264,7 @@ test(`${RUNS} stories of a customer come to what the model says, in any order`, 
         numRuns: RUNS,
         examples: [[TWO_EMAILS]],
         seed: SEED,
-        // To count how many stories find a fault.
+        // Counts how many stories find a fault.
         endOnFailure: process.env.STORIES_COUNT !== undefined,
       },
     );

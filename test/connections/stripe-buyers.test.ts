@@ -16,7 +16,7 @@ import { ago, stripeShop } from './rig.ts';
 import { order, ordersOf, paid, pass, type StripeShop, session } from './stripe-orders.ts';
 
 /**
- * Who bought by Stripe's events, and what becomes of the events, one scenario a test. The referrer `r` brought the user
+ * The buyers of Stripe's events, and the outcomes of the events, one scenario a test. The referrer `r` brought the user
  * `n`.
  */
 

@@ -50,7 +50,7 @@ export const order = (amount: number, more: object = {}) => ({
   ...more,
 });
 
-/** Lets hours pass for all payments of a shop. */
+/** Advances the time of all payments of a shop by hours. */
 export async function pass(api: TestApi, { connectionId }: StripeShop, hours: number): Promise<void> {
   await api.stores.pool.query(
     `UPDATE connection_payments SET created_at = created_at - make_interval(hours => $2),

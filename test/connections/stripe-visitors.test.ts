@@ -56,7 +56,7 @@ test.each<[string, () => object]>([
   await click(ref, 2 * HOUR);
   await shop.tell(checkout(names()), paid('in_1', 2_000));
   expect(await ordersOf(shop)).toEqual({ 'stripe:in_1': order(2_000, { user: 'stripe:cus_1' }) });
-  // The customer is the referrer's from then on.
+  // From then on, the customer belongs to the referrer.
   await shop.tell(paid('in_2', 2_000, { billing_reason: 'subscription_cycle' }, ago(30)));
   expect((await ordersOf(shop))['stripe:in_2']).toEqual(
     order(2_000, { user: 'stripe:cus_1', renewal: true }),

@@ -12,9 +12,7 @@ import { type TestApi, testApi } from '../support/api.ts';
 import { ago, stripeShop } from './rig.ts';
 import { order, ordersOf, paid, pass, type StripeShop, session, signedUp } from './stripe-orders.ts';
 
-/**
- * Stripe's events as they tell of purchases and refunds, one scenario a test. The referrer `r` brought the user `n`.
- */
+/** Purchases and refunds in Stripe's events, one scenario a test. The referrer `r` brought the user `n`. */
 
 let api: TestApi;
 let shop: StripeShop;

@@ -18,8 +18,8 @@ import { ago, stripeShop } from './rig.ts';
 import type { StripeShop } from './stripe-orders.ts';
 
 /**
- * Orders that `POST /track/order` and the pixel report under any id of a payment are that payment's. The referrer `r`
- * brought the user `n` and earns 20 percent at once; the payment is of 100.
+ * Orders that `POST /track/order` and the pixel report under any id of a payment belong to that payment. The referrer
+ * `r` brought the user `n` and earns 20 percent at once; the payment is of 100.
  */
 
 let api: TestApi;
@@ -93,7 +93,7 @@ async function track(...reports: Parameters<typeof store>) {
 }
 const byPixel = { source: 'pixel', visitorId: uuidToBytes(VISITOR), externalUserId: null } as const;
 
-/** All revenue is of one order, and its commission is paid once. */
+/** All revenue belongs to one order, and its commission is paid once. */
 async function expectOnce(orderId: string, fields: object = {}) {
   const { rows } = await api.stores.pool.query(
     `SELECT order_id, source, coalesce(visitor_id, pixel_visitor_id) AS visitor FROM orders

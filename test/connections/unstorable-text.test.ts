@@ -6,7 +6,7 @@ import { providerShop } from './provider-rig.ts';
 import { lemonSqueezyStory, paddleStory, polarStory, shopifyStory } from './provider-stories.ts';
 import { ago, stripeShop } from './rig.ts';
 
-/** Events of providers with texts that PostgreSQL can't hold. A worker's attempt that fails throws, see `rig.ts`. */
+/** Events of providers with texts that PostgreSQL can't hold. A failed attempt of a worker throws; see `rig.ts`. */
 
 let api: TestApi;
 beforeAll(async () => {
@@ -36,7 +36,7 @@ function withOwnState(body: object): object {
 }
 
 let nth = 0;
-/** Gives an event an id of its own, where its provider has it: else it counts as sent twice. */
+/** Gives an event an id of its own where the provider has ids of events. Otherwise it would count as sent twice. */
 function withOwnId(body: object, headers: Record<string, string>): SentEvent {
   nth += 1;
   const named = Object.fromEntries(

@@ -48,7 +48,7 @@ describe('a refund after a correction', () => {
     const file = await m.exportPayouts();
     await m.pay(file.id);
     await correct();
-    // What is paid stays paid.
+    // A paid commission stays paid.
     expect(await balances()).toEqual({ a: [0, 20], b: [ofB, 0] });
     expect((await m.refund('f1', 'o1', 25)).body).toMatchObject({ matched: true, ledger_rows: ofB ? 2 : 1 });
     expect(await balances()).toEqual({ a: [-5, 20], b: [ofB * 0.75, 0] });

@@ -194,7 +194,7 @@ describe('an order with a coupon', () => {
     expect(named.partner).toBe(other.partner_id);
     const found = await order('o2', ['ANNA20'], { externalUserId: 'n', named: false });
     expect([found.partner, found.rewarded]).toEqual([partner, true]);
-    // A named buyer whom a server said to be no one's has no referrer.
+    // A named buyer has no referrer after a server said that there is none.
     await m.signup('alone', { ref_code: null });
     expect((await order('o3', ['ANNA20'], { externalUserId: 'alone' })).partner).toBe(partner);
   });

@@ -28,7 +28,7 @@ export type Call = (
 export type Step = { number: number; grants: number };
 
 const DAY_MS = 86_400_000;
-/** An id that nothing has. */
+/** An id that does not exist. */
 const NO_PARTNER = '00000000-0000-4000-8000-000000000000';
 const userId = (number: number) => `u${number}`;
 const emailOf = (number: number) => `person${number % PERSONS}+${number}@mail.example`;
@@ -42,7 +42,7 @@ export function createDriver(given: {
   stores: Pick<TestStores, 'pool' | 'clickhouse'>;
   workspaceId: string;
   programIds: string[];
-  /** Of the purchases in another currency. */
+  /** The currency of the purchases in another currency. */
   foreign: string;
 }) {
   const { call, stores, workspaceId, programIds, foreign } = given;
@@ -144,8 +144,8 @@ export function createDriver(given: {
           { fromPage: !action.byServer },
         );
         if (status !== 200) return { status };
-        // As if the signup had been long before its purchases, which the API can't be told. One that may count for the
-        // day stays.
+        // Dates the signup long before its purchases, which the API can't do. A signup that may count for the day keeps
+        // its date.
         await pool.query(
           `UPDATE signups SET reported_at = reported_at - interval '100 days'
            WHERE workspace_id = $1 AND external_user_id = $2 AND reported_at > now() - interval '50 days'
@@ -262,7 +262,7 @@ export function createDriver(given: {
         return status === 200 ? { ok: body.ok } : { status };
       }
       case 'tick':
-        // As the job does, in this workspace alone: other histories run at the same time.
+        // The same as the job does, but for this workspace alone: other histories run at the same time.
         await inTransaction(pool, (tx) =>
           matureHeld(tx, { now: new Date(base + action.day * DAY_MS), limit: 1_000, workspaceId }),
         );
@@ -304,7 +304,7 @@ export function createDriver(given: {
       }
       case 'address': {
         if (!action.byServer) {
-          // Each in its own step, as a person who changes it does; repeated at once it is the same one.
+          // Each step sets an address of its own, as a person would; a repeated call sets the same one.
           const email = `changed-${step.number}@pay.example`;
           const body = { external_user_id: userId(action.user), method: 'paypal', email };
           return {
@@ -360,7 +360,11 @@ export function createDriver(given: {
   }
 
   return {
-    /** Runs an action as often as it says, all at once. @returns the distinct responses */
+    /**
+     * Runs an action as often as it says, all at once.
+     *
+     * @returns the distinct responses
+     */
     async act(action: Action, step: Step): Promise<Answer[]> {
       const times = 'times' in action ? action.times : 1;
       const responses = await Promise.all(Array.from({ length: times }, () => once(action, step)));

@@ -75,7 +75,7 @@ describe('a referrer that is erased', () => {
       expect((await m.payout(file.id)).lines).toMatchObject([
         { partner_id, external_user_id: 'r', amount: 40, status: 'paid', payout_method: null },
       ]);
-      // The link brings the user nothing: later purchases of referees and signups earn nothing.
+      // The link earns the user nothing: later purchases of referees and signups have no reward.
       expect((await m.purchase('n', 'o3', 100)).body).toMatchObject({ matched: true, rewarded: false });
       expect((await m.signup('n2', { ref_code: ref })).body).toEqual({ matched: false });
       // It is still a link, and redirects.

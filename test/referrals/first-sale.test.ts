@@ -55,7 +55,7 @@ describe('a first sale that earned nothing', () => {
     await m.purchase('o', 'o3', 50);
     const pair = { currency: 'sek', base: 'usd' };
     await setRate(api.stores.pool, { ...pair, rate: 0.1 });
-    // Of all workspaces.
+    // The count includes all workspaces.
     expect(await reevaluateWithoutRate(api.stores.pool, pair, new Date())).toBeGreaterThanOrEqual(2);
     expect(await reevaluateWithoutRate(api.stores.pool, pair, new Date())).toBe(0);
     expect((await m.purchase('n', 'o1', 100, { currency: 'sek' })).body).toMatchObject({
@@ -83,7 +83,7 @@ describe('a first sale that earned nothing', () => {
       ]);
     }
     expect(await m.balance('r')).toMatchObject({ pending: 20 });
-    // What was earned stays, whatever the terms say now.
+    // Earned commission stays, whatever the terms say now.
     await shop.patch(`/programs/${programId}`, { status: 'paused', commission_rate: 50 });
     expect((await reevaluate(internal_order_id)).body).toMatchObject({ rewarded: true });
     expect(await m.balance('r')).toMatchObject({ pending: 20 });

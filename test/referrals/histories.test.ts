@@ -40,8 +40,8 @@ const callerOf =
   };
 
 /**
- * Histories played at the same time, as most of the time of each is waiting for the database: each with a currency that
- * has no rate at first.
+ * Currencies without a rate at first, one for each of the histories that run at the same time. Most of the time of each
+ * is waiting for the database.
  */
 const FOREIGN = ['eur', 'gbp', 'chf', 'sek'];
 

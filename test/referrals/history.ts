@@ -33,7 +33,7 @@ export type Terms = {
 
 export type Action =
   | { type: 'enroll'; user: number; program: number; tier: 'free' | 'paid'; times: number }
-  /** `referrer`: null says that no one referred the user; left out says nothing of it. */
+  /** `referrer`: null says that no one referred the user; when left out, the report says nothing about it. */
   | { type: 'signup'; user: number; referrer?: number | null; byServer: boolean; times: number }
   /** Index into the signups so far (modulo their number). */
   | { type: 'review'; nth: number; decision: 'approve' | 'reject' }

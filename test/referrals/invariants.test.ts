@@ -6,7 +6,7 @@ import type { TestApi, TestWorkspace } from '../support/api.ts';
 import { merchantTest } from './fixtures.ts';
 import { countRows, PAID_AT_ONCE } from './support.ts';
 
-/** Takes 15 of the commission's 20, as no code does: a change by hand. */
+/** Takes 15 of the commission's 20, a change by hand that no code makes. */
 async function takeFromCommission(api: TestApi, shop: TestWorkspace): Promise<void> {
   await api.stores.pool.query(
     `INSERT INTO ledger_entries (workspace_id, created_at, enrollment_id, external_user_id, account, unit, amount, cause,

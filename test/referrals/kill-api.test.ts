@@ -36,10 +36,10 @@ const KILLS = 4;
 const SEED = Number(process.env.HISTORY_SEED ?? randomInt(2 ** 31));
 
 /**
- * Actions that found their subject. The others returned "not found" and left nothing; repeated later they may find
- * it, so a client does not repeat those blindly. After a failed line or a rejection, an earlier payment that paid
- * nothing may pay something when it is repeated: no client repeats payments then. The signups are a server's, and no
- * one reviews or reevaluates: what was refused may be accepted when it is repeated.
+ * Actions that found their subject. The others returned "not found" and left nothing; repeated later they may find it,
+ * so a client does not repeat those blindly. After a failed line or a rejection, an earlier payment that paid nothing
+ * may pay something when it is repeated: no client repeats payments then. All signups are reported by a server, and
+ * none is reviewed or reevaluated, because a refused signup may be accepted when it is repeated.
  */
 function effective({ programs, actions }: History): Action[] {
   const model = createModel(programs);
@@ -47,7 +47,8 @@ function effective({ programs, actions }: History): Action[] {
     if (action.type === 'fail' || action.type === 'reject') return false;
     if (action.type === 'review' || action.type === 'reevaluate' || action.type === 'rates') return false;
     if (action.type === 'move' || action.type === 'erase' || action.type === 'forget') return false;
-    // A command beside the API; and days that passed before it pass again after it, when earlier calls are repeated.
+    // An import is a command, not a call of the API. Days that have passed would pass again when earlier calls are
+    // repeated.
     if (action.type === 'import') return false;
     if (action.type === 'signup' && !action.byServer) return false;
     const known = action.type !== 'status' || model.enrolled().includes(action.user);
@@ -103,7 +104,7 @@ test('after a kill -9 in the middle of a history, repeating the same calls ends 
       });
       for (let kill = 1; kill <= KILLS; kill++) {
         const until = Math.floor((steps.length * kill) / (KILLS + 1));
-        // From the first call, like a client that knows none of the responses.
+        // Repeats from the first call, like a client that knows none of the responses.
         for (const { action, step } of steps.slice(0, until)) await driver.act(action, step);
         const interrupted = playUntilKilled(driver, steps.slice(until));
         await new Promise((resolve) => setTimeout(resolve, Math.random() * 80));

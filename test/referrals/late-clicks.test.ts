@@ -10,7 +10,7 @@ let api: TestApi;
 let shop: TestWorkspace;
 let m: Merchant;
 
-/** What happens once the API has looked whether the click is visible, and before it looks again. */
+/** Runs after the API has checked whether the click is visible, and before it checks again. */
 let afterLook: () => Promise<void>;
 
 beforeAll(async () => {
@@ -62,7 +62,7 @@ describe('a signup by _vid', () => {
       streamId,
       at * 1_000,
     ]);
-  /** Does the work once, after the API's next look. */
+  /** Runs the work once, after the API's next check. */
   const onNextLook = (work: () => Promise<unknown>) => {
     afterLook = async () => {
       afterLook = async () => undefined;
@@ -151,7 +151,7 @@ describe('a signup by _vid', () => {
     const at = Date.now();
     const stream = await visibleUpTo(at - 1_000);
     await m.signup('n', { _vid: visitor });
-    // A server tracked it too, and its report counts.
+    // A server tracked the purchase too, and its report counts.
     const ts = Date.now() * 1_000;
     await upsertOrders(api.stores.pool, [
       {
@@ -311,7 +311,7 @@ describe('a signup by _vid', () => {
     await m.purchase('n', 'o1', 10);
     const earned = async (user: string) =>
       (await m.credits(`external_user_id=${user}`)).balance.credits?.earned ?? 0;
-    // The page's match stays until the click is known, and no page changes it any more.
+    // The page's match stays until the click is known, and no page can change it.
     expect((await m.signup('n', { _vid: visitor })).body.partner_id).toBe(a.partner_id);
     expect((await m.signup('n', { ref_code: b.ref }, shop.publishableKey)).body.partner_id).toBe(
       a.partner_id,
@@ -324,7 +324,7 @@ describe('a signup by _vid', () => {
     expect([await earned('a'), await earned('b')]).toEqual([0, isClicked ? 25 : 0]);
     expect(await earned('n')).toBe(isClicked ? 3 : 0);
     expect((await m.signup('n')).body.partner_id).toBe(isClicked ? b.partner_id : undefined);
-    // A server's word is final: the page and its referrer stay out.
+    // A server's report is final: the page's referrer stays out.
     expect((await m.signup('n', { ref_code: a.ref }, shop.publishableKey)).body.partner_id).toBe(
       isClicked ? b.partner_id : undefined,
     );

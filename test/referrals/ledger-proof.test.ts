@@ -43,7 +43,7 @@ const linesOf = async (api: TestApi, shop: TestWorkspace) => {
     .map((line) => JSON.parse(line) as Record<string, unknown> & { hash: string });
 };
 
-/** As a superuser could, with every trigger off. */
+/** Writes like a superuser, with every trigger off. */
 const plant = (api: TestApi, sql: string) =>
   api.stores.admin.query(
     `SET session_replication_role = replica; ${sql}; SET session_replication_role = DEFAULT`,

@@ -82,7 +82,7 @@ const counts = ({ partners, customers, commissions }: ReferralImport) => [
 const imported = async () =>
   (await shop.get<{ commissions: CommissionRecord[] }>('/commissions')).body.commissions;
 
-/** What each file of `fixtures/` is worth: unpaid commissions, and a code with its referrer. */
+/** The expected content of each file of `fixtures/`: unpaid commissions, and a code with its referrer. */
 const EXPECTED = {
   rewardful: {
     sum: 42.5,
@@ -257,9 +257,9 @@ describe('importing referrals', () => {
     expect((await shop.post(`/commissions/${pending?.id}/reject`)).status).toBe(200);
     const { entries } = (await shop.get<{ entries: { cause: string }[] }>('/ledger?cause=imported')).body;
     expect(entries).toHaveLength(3);
-    // Paid in the meantime, and imported again: nothing changes.
+    // The commission was paid meanwhile, and is imported again: nothing changes.
     expect(counts(await run('csv', fixture('csv')))[2]).toEqual([0, 3, 1]);
-    // What was earned elsewhere is not of this plan.
+    // Commission that was earned elsewhere does not count for this plan.
     const me = await shop.get<{ plan: { limits: { commission: { used: number } } } }>('/me');
     expect(me.body.plan.limits.commission.used).toBe(0);
   });
@@ -303,7 +303,7 @@ describe('importing referrals', () => {
       [0, 0],
       [2, 0, 0],
     ]);
-    // The sum tells that a commission is missing.
+    // The sum shows that a commission is missing.
     expect(report.sum).toEqual({ currency: 'usd', files: 8, ledger: 3 });
   });
 
@@ -399,7 +399,7 @@ describe('importing referrals', () => {
         [3, 0, 0],
       ],
     ]);
-    // Without ids, equal commissions are told apart by their order.
+    // Without ids, equal commissions are distinguished by their order.
     expect(counts(await run('csv', { commissions: 'amount,partner_code\n5,Bob\n5,bob\n5,bob' }))[2]).toEqual([
       0, 3, 0,
     ]);

@@ -99,7 +99,7 @@ describe('a payout file', () => {
       await m.purchase('n', 'o2', 50);
       const c = await m.exportPayouts(open);
       expect((await m.pay(a.id)).body).toEqual({ paid: 1, totals: { usd: 20 } });
-      // The line of b has nothing left, that of c has.
+      // The line of b has nothing left, the line of c has.
       expect(await m.payout(b.id)).toMatchObject({
         status: 'paid',
         lines: [{ status: 'paid', amount: 20, paid_amount: 0, paid_at: expect.any(String) }],
@@ -134,7 +134,7 @@ describe('a payout file', () => {
       expect(third.headers['x-left-out']).toBe(`1;export_id="${first.id}"`);
       const fourth = await m.exportPayouts();
       expect(fourth.headers['x-left-out']).toBe(`1;export_id="${first.id}", 1;export_id="${third.id}"`);
-      // Other formats and scopes, or all where asked.
+      // Other formats and scopes, and an explicit request for all.
       for (const query of ['?format=paypal', `?program_id=${programId}`, '?include_open=true']) {
         const response = await shop.get<string>(`/payouts/export${query}`);
         expect([response.text.includes('30.00'), response.headers['x-left-out']]).toEqual([true, undefined]);
@@ -179,7 +179,7 @@ describe('a payout file', () => {
         /method: must be wise in a file for wise/,
         ...args('c.csv', '--format', 'wise', '--method', 'paypal'),
       );
-      // What could not be written is no file of the workspace.
+      // A file that could not be written is not stored.
       expect((await shop.get<{ payouts: unknown[] }>('/payouts')).body.payouts).toHaveLength(2);
       const all = await json<ExportedPayout>(
         ...args('d.csv', '--format', 'paypal', '--program', programId, '--include-open'),

@@ -146,7 +146,7 @@ describe('a refund', () => {
       await referral();
       await m.purchase('n', 'o1', 100);
       await m.refund('f1', 'o1', 10);
-      // As left by a report that looked for the order just before it was committed.
+      // The state after a report that looked for the order just before the order was committed.
       await insertEarlyRefund(pool, {
         ...{
           workspace_id: shop.workspace.id,

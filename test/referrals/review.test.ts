@@ -144,7 +144,7 @@ merchantTest('a review of rewards matches at once and holds what is earned', asy
   expect((await decide(shop, signup?.id, 'approve')).body.status).toBe('matched');
   expect(await m.balance('r')).toMatchObject({ pending: 20 });
   expect((await m.purchase('n', 'o2', 100)).body).toMatchObject({ rewarded: true });
-  // The match was told before.
+  // The match was reported before.
   expect((await types(api, shop)).filter((type) => type.startsWith('lead.'))).toEqual(['lead.created']);
 });
 

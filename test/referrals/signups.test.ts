@@ -14,7 +14,7 @@ let api: TestApi;
 let shop: TestWorkspace;
 let m: Merchant;
 
-/** What every query to ClickHouse waits for. */
+/** Every query to ClickHouse waits for this. */
 let store: () => Promise<void>;
 
 beforeAll(async () => {
@@ -261,13 +261,13 @@ describe('report-signup', () => {
     const { ref } = await m.enroll('r');
     const visitor = crypto.randomUUID();
     await click(ref, visitor);
-    // Not an outage of ClickHouse, in which the report is accepted.
+    // An error that is not an outage of ClickHouse, during which the report would be accepted.
     store = async () => {
       throw new Error('a fault of the test');
     };
     expect((await report('failed', { _vid: visitor })).status).toBe(500);
     store = async () => {
-      // As if the holder had ended long ago; another request takes the key over.
+      // Acts as if the holder had ended long ago; another request takes the key over.
       await api.stores.pool.query('UPDATE idempotency_reservations SET ends_at = now()');
       store = async () => undefined;
       expect((await report('failed', { _vid: visitor, email: 'n@mail.example' })).status).toBe(200);

@@ -49,7 +49,7 @@ describe('a tracked order', () => {
       expect(await m.balance('r')).toMatchObject({ pending: 30 });
       // Its webhook comes from the event log.
       expect((await queuedEvents(api, shop)).filter((event) => event.type === 'sale.created')).toEqual([]);
-      // The event log has no user; the report has one.
+      // The event log names no user; the report does.
       expect((await m.purchase('n', 'o5', 50)).body.rewarded).toBe(true);
     },
   );

@@ -37,7 +37,7 @@ describe("a server's report of a signup", () => {
       rewarded: false,
     });
     expect(await m.balance('r')).toEqual({ pending: 0, eligible: 0, paid: 0 });
-    // The server's next word counts.
+    // The server's next report counts.
     expect((await m.signup('organic-1', { ref_code: ref })).body).toMatchObject({ matched: true });
     expect((await m.signup('organic-1')).body).toMatchObject({ matched: true });
   });
@@ -79,7 +79,7 @@ describe("a server's report of a signup", () => {
     expect(rows).toEqual([{ revoked_reason: 'corrected' }]);
     expect((await m.stats('a')).rewards.credits.credits).toEqual({ earned: 0, delivered: 0, pending: 0 });
     expect((await types()).filter((type) => type === 'credit.revoked')).toHaveLength(3);
-    // Corrected once: a server's word stays.
+    // The referrer was corrected once: a server's report stays.
     expect((await m.signup('n', { ref_code: a.ref })).body.partner_id).toBe(b.partner_id);
     expect((await m.signup('n', { ref_code: null })).body.partner_id).toBe(b.partner_id);
   });
@@ -163,7 +163,7 @@ describe("a server's report of a signup", () => {
     await m.signup('n', { ref_code: b.ref });
     expect(await statusesOf('a')).toEqual([[5, 'delivered']]);
     expect(await statusesOf('b')).toEqual([[5, 'earned']]);
-    // The new user has had the credit.
+    // The new user already has the credit.
     expect(await statusesOf('n')).toEqual([[3, 'delivered']]);
   });
 

@@ -36,7 +36,7 @@ const payment: fc.Arbitrary<StoryPayment> = fc.record({
   isToldByHand: fc.boolean(),
 });
 
-/** Leaves out what the provider's events can't tell. */
+/** Leaves out what the provider's events can't report. */
 function possible(story: Story): Story {
   const can = CAN[story.provider];
   return {
@@ -50,13 +50,13 @@ function possible(story: Story): Story {
     payments: story.payments.map((one) => ({
       ...one,
       hasCoupon: one.hasCoupon && can.coupon && !story.isFirstSaleOnly,
-      // A charge that nothing joins to its invoice has no dispute of that.
+      // A charge that no event joins to its invoice has no dispute.
       dispute: can.dispute && one.joined !== 'never' ? one.dispute : 'none',
     })),
   };
 }
 
-/** A story, in which order its events come, and which of them come twice. */
+/** A story, the order in which its events arrive, and which of them arrive twice. */
 export const story = fc.record({
   story: fc
     .record({

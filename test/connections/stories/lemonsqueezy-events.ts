@@ -39,7 +39,7 @@ export function lemonSqueezyEvents(told: Told): SentEvent[] {
           ]
         : []),
       lemonSqueezyEvent('subscription_payment_success', invoiceId, paid, named),
-      // It tells the sum alone: a refund that failed is a smaller one.
+      // It reports only the sum: after a failed refund, the sum is smaller.
       ...refundsOf(one, at).map(({ at: when, sum }) =>
         index === 0
           ? lemonSqueezyEvent('order_refunded', String(order_id), {

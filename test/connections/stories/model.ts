@@ -1,10 +1,10 @@
 import type { Provider } from '../../../core/connections/providers.ts';
 
 /**
- * What the stories of one customer must come to, written from the contract alone: one payment is one purchase, a
- * customer whom anything has named is the same buyer in later payments, a coupon's order is its owner's unless metadata
- * or a tie name a buyer, the first paid invoice is the first sale, and only what is still refunded counts. Amounts are
- * cents; a referrer earns 20 percent.
+ * The expected end of the stories of one customer, written from the contract alone. One payment is one purchase. Once
+ * anything has named a customer, later payments have the same buyer. The order of a coupon belongs to the coupon's
+ * owner, unless metadata or a tie name a buyer. The first paid invoice is the first sale. Only what is still refunded
+ * counts. Amounts are cents; a referrer earns 20 percent.
  */
 
 /** One payment of the customer, in the order of their times. */
@@ -16,7 +16,7 @@ export type StoryPayment = {
   isNamed: boolean;
   /** Whether it uses the coupon of another referrer. */
   hasCoupon: boolean;
-  /** What tells that invoice and payment intent of Stripe are one; `never`: only the invoice is told of. */
+  /** The event that joins an invoice and a payment intent of Stripe; `never`: only the invoice is reported. */
   joined: 'invoice' | 'invoice_payment' | 'checkout' | 'never';
   /** States of its refunds by time: the sum so far, or that the last refund failed. */
   refunds: (number | 'failed')[];
@@ -27,7 +27,7 @@ export type StoryPayment = {
 
 export type Story = {
   provider: Provider;
-  /** What names the customer apart from payments. */
+  /** What names the customer besides payments. */
   tie: 'event' | 'import' | 'none';
   isFirstSaleOnly: boolean;
   /** The referrer `r` is paid at the email of the user, and is the user. */
@@ -40,7 +40,7 @@ export type Story = {
   isAccount: boolean;
   /** Of the payments; the program's is usd. */
   currency: 'usd' | 'eur';
-  /** The buyer pays in another currency, and so refunds are told. */
+  /** The buyer pays in another currency, and refunds are reported in it. */
   isShownInOther: boolean;
   /** At the end the merchant assigns the first payment without a referrer to `r2`. */
   isAssigned: boolean;
@@ -51,13 +51,13 @@ export type Story = {
   remadeAfter: number | null;
 };
 
-/** What an amount of a currency is worth in the program's. */
+/** Value of one unit of a currency in the program's currency. */
 export const RATE = { usd: 1, eur: 1.2 };
 
-/** `referrer`: who referred the buyer, `r`; or the coupon's owner, `r2`; null: no one is known. */
+/** `referrer`: the buyer's referrer `r`, or the coupon's owner `r2`; null: none. */
 export type Expected = { amount: number; refunded: number; referrer: 'r' | 'r2' | null; earned: number };
 
-/** What a provider's events can tell at all. */
+/** What a provider's events can report at all. */
 export const CAN: Record<
   Provider,
   { tie: boolean; coupon: boolean; dispute: boolean; trial: boolean; renewal: boolean }
@@ -66,7 +66,7 @@ export const CAN: Record<
   paddle: { tie: true, coupon: true, dispute: true, trial: true, renewal: true },
   lemonsqueezy: { tie: false, coupon: false, dispute: false, trial: false, renewal: true },
   polar: { tie: true, coupon: true, dispute: false, trial: true, renewal: true },
-  // A later order of a coupon's customer is no renewal, so that the coupon's owner has no part in it.
+  // A later order of a coupon's customer is not a renewal, so the coupon's owner earns nothing from it.
   shopify: { tie: false, coupon: false, dispute: false, trial: false, renewal: false },
 };
 
@@ -79,9 +79,9 @@ export function expectedOf(
   { provider, tie, isFirstSaleOnly, isOwnReferrer, hasTrial, trialEmail, payments, currency }: Story,
   isAssigned = false,
 ): Expected[] {
-  // The metadata of Stripe is of the payment; that of the others is told of the customer too.
+  // The metadata of Stripe belongs to the payment. The other providers report it for the customer too.
   const isTied = tie !== 'none' || (provider !== 'stripe' && payments.some(({ isNamed }) => isNamed));
-  // Paddle tells the email of a customer, not of a payment.
+  // Paddle reports the email of a customer, not that of a payment.
   const emailOf = (one: StoryPayment) => (provider === 'paddle' ? payments[0] : one)?.email;
   const isNamedByTrial = hasTrial && provider !== 'paddle' && trialEmail === 'own';
   let earlier: Expected['referrer'] = isNamedByTrial ? 'r' : null;

@@ -2,7 +2,10 @@ import type { SentEvent } from '../../../core/connections/sent-event.ts';
 import * as shopify from '../../../core/connections/shopify/fixtures/events.ts';
 import { emailOf, iso, numberOf, payerOf, refundsOf, SHOWN, secondsOf, type Told, userOf } from './told.ts';
 
-/** Events of Shopify. A buyer may see and pay another currency than the store's: refunds are told in the buyer's. */
+/**
+ * Events of Shopify. A buyer may see and pay in another currency than the store's, and refunds are reported in the
+ * buyer's.
+ */
 export function shopifyEvents(told: Told): SentEvent[] {
   const { payments, key } = told;
   const { order, refund, shopifyEvent } = shopify;

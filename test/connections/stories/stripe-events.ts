@@ -85,7 +85,7 @@ export function stripeEvents(told: Told): SentEvent[] {
           payment_intent: pi,
           invoice: inv,
           subscription: `sub_${key}`,
-          // Of no user, and not that of the invoice.
+          // An email that belongs to no user, and differs from the invoice's.
           customer_details: { email: `checkout${key}@mail.example` },
         }),
         at + 5,

@@ -1,7 +1,7 @@
 import type { Provider } from '../../../core/connections/providers.ts';
 import type { Story, StoryPayment } from './model.ts';
 
-/** A story with the names that it has at the provider: each time it is played they are new. */
+/** A story with its names at the provider, which are new each time it is played. */
 export type Told = Story & { key: number };
 
 export const HOUR = 3_600;

@@ -9,7 +9,7 @@ export const IMPORTED_DAY = -100;
 /** Due day of a commission that is not due yet. */
 export const IMPORTED_DUE_DAY = 40;
 
-/** Imports a referrer, a customer of theirs, and a commission. Whoever is known stays as they are. */
+/** Imports a referrer, a customer of theirs, and a commission. Known users stay as they are. */
 export function importFiles(state: State, action: Extract<Action, { type: 'import' }>): Answer {
   const { user, customer, program, amount, isDue } = action;
   if (!state.referrers.has(user)) enroll(state, { type: 'enroll', user, program, tier: 'free', times: 1 });

@@ -2,7 +2,7 @@ import type { Terms } from '../history.ts';
 
 /** One dollar in yen times a hundred, as in the operator's rate table. */
 export const YEN_PER_100_USD = 14_925n;
-/** What a hundred units of the foreign currency are, once its rates are set. */
+/** Value of a hundred units of the foreign currency, once its rates are set. */
 export const PER_100_FOREIGN = { usd: 125n, jpy: 16_050n };
 
 export const isYen = (program: number) => program === 1;

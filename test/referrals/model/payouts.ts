@@ -41,7 +41,7 @@ const isInOpenFile = ({ exports }: State, commission: Commission) =>
       isOpen(file) && file.lines.some(({ status, items }) => status === 'open' && items.includes(commission)),
   );
 
-/** Whether a payment to the present address came back, and nobody said to try it again. */
+/** Whether a payment to the present address came back, and no one has requested a retry. */
 const hasBounced = ({ exports }: State, referrer: Referrer) =>
   exports.some(({ lines }) =>
     lines.some(
@@ -53,7 +53,7 @@ const hasBounced = ({ exports }: State, referrer: Referrer) =>
     ),
   );
 
-/** What reduces a balance always counts. */
+/** Negative commissions always count. */
 function isBefore({ orders }: State, { earned, order }: Commission, until: number | null): boolean {
   const day = order === null ? 0 : (orders.get(order)?.day ?? 0);
   return until === null || earned < 0 || day < until;
@@ -80,7 +80,7 @@ export function pay(state: State, { nth, only }: Extract<Action, { type: 'pay' }
   return { paid: asked.filter(({ status, paid }) => status === 'paid' && paid?.length).length };
 }
 
-/** Lines of other open files that have nothing left are done. */
+/** Closes the lines of other open files that have nothing left to pay. */
 function closeOthers({ exports }: State, paid: readonly Commission[]): void {
   for (const file of exports.filter(isOpen)) {
     for (const line of file.lines) {

@@ -78,7 +78,7 @@ export function reevaluate(state: State, number: number): Answer {
   return order.answer;
 }
 
-/** What a rewarded purchase earned stays; a commission that lacked a rate is added. */
+/** A rewarded purchase keeps what it earned; a commission that lacked a rate is added. */
 function addMissing(state: State, order: Order, referral: Referral): void {
   const { rewards, withoutRate } = reward(state, order, referral);
   if (rewards.length === 0) return;
@@ -88,7 +88,9 @@ function addMissing(state: State, order: Order, referral: Referral): void {
   reverseAll(state, order);
 }
 
-/** Sets the rates of the foreign currency, and evaluates what lacked one: first in dollars, then in yen. */
+/**
+ * Sets the rates of the foreign currency, and evaluates the purchases that lacked one: first in dollars, then in yen.
+ */
 export function setForeignRates(state: State): void {
   state.hasForeignRate = true;
   for (const yen of [false, true]) {
@@ -139,7 +141,7 @@ function isBuyer(state: State, referrer: Referrer, order: Order): boolean {
   return hasEmail && sharesMailbox(state, referrer, order.buyer);
 }
 
-/** What each level has coming, also where it rounds to nothing; null when a rate is missing. */
+/** The due reward of each level, even if it rounds to nothing; null when a rate is missing. */
 function levelsOf(state: State, order: Order, referral: Referral): Reward[] | null {
   const terms = termsOf(state, referral.program);
   const rewards: Reward[] = [];

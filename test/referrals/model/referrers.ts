@@ -30,7 +30,7 @@ export function setAddress(state: State, { user, byServer }: Extract<Action, { t
   return { status: 200 };
 }
 
-/** Later signups are of the other program; what the referrer has stays in the former. */
+/** Later signups belong to the other program. What the referrer has stays in the former one. */
 export function move(state: State, { user, program }: Extract<Action, { type: 'move' }>): Answer {
   const referrer = state.referrers.get(user);
   if (!referrer) return { status: 404 };

@@ -43,7 +43,7 @@ export function adoptEarlyRefunds({ early, refunds }: State, order: Order): void
   }
 }
 
-/** Reverses what the order's refunds require of what it earned just now. */
+/** Reverses the part of the order's new earnings that its refunds require. */
 export function reverseAll(state: State, order: Order): void {
   for (const [index, { number: refund }] of order.refunds.entries()) {
     const rows = reverse(state, order, index + 1) + (state.refunds.get(refund)?.rows ?? 0);
@@ -60,7 +60,7 @@ function reverse(state: State, order: Order, upTo: number): number {
     if (commission.status === 'rejected') continue;
     const due = roundHalfEven(BigInt(commission.earned) * BigInt(all), BigInt(amount));
     const part = due - commission.takenBack;
-    // Nothing is left of what was taken back for another referrer.
+    // A correction for another referrer may have left nothing to reverse.
     if (part <= 0) continue;
     commission.takenBack = due;
     rows += 1;

@@ -2,7 +2,7 @@ import { isYen } from './money.ts';
 import { type Commission, type Grant, type Order, type Reward, type State, termsOf } from './state.ts';
 
 /**
- * Takes back what an order earned and is not to, and adds what is missing.
+ * Reverses what an order earned and should not have, and adds what is missing.
  *
  * @returns how many rewards were missing
  */
@@ -100,7 +100,7 @@ function giveBack(state: State, commission: Commission): void {
   commission.corrected = 0;
 }
 
-/** A commission that changes what another brings, by a refund or a correction. */
+/** A commission that reduces another one, for a refund or a correction. */
 export const reversing = (commission: Commission, amount: number): Commission => ({
   ...commission,
   earned: amount,

@@ -28,7 +28,7 @@ function standing(signup: Signup | undefined): Answer {
 export function reportSignup(state: State, action: Extract<Action, { type: 'signup' }>): Answer {
   const answer = record(state, action);
   const now = state.signups.get(action.user);
-  // Later calls find it as if it had been reported long before, unless it counts for the day.
+  // Later calls treat the signup as reported long before, unless it counts for the day.
   if (now && (!isReferral(now) || termsOf(state, now.program).max_signups_per_day === null)) now.day = -100;
   return answer;
 }
@@ -125,7 +125,7 @@ function blockOf(state: State, user: number, referrer: Referrer): string | null 
   return most !== null && today.length >= most ? 'cap' : null;
 }
 
-/** Writes what a referral that was just decided causes. */
+/** Applies the effects of a referral that was just decided. */
 function settle(state: State, user: number): void {
   const referral = state.signups.get(user);
   if (!isReferral(referral)) throw new Error('a referral must have a referrer');

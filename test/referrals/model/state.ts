@@ -1,6 +1,6 @@
 import { PERSONS, type Terms } from '../history.ts';
 
-/** What the model remembers. Money is whole cents or yen, credits are whole hundredths, days count from now. */
+/** The state of the model. Money is whole cents or yen, credits are whole hundredths, days count from now. */
 
 export type Answer = Record<string, unknown>;
 
@@ -11,7 +11,7 @@ export type Referrer = {
   mode: 'referrer' | 'affiliate';
   status: 'approved' | 'suspended';
   address: 'none' | 'unconfirmed' | 'confirmed';
-  /** Which address it is: 0 is the server's, each of a page is another. */
+  /** Number of the address: 0 is the server's, and each address of a page has its own. */
   mailbox: number;
   /** Own percentage; null: the program's terms. */
   own: number | null;
@@ -58,7 +58,7 @@ export type Grant = {
   program: number;
   /** Revoked because its referrer was the wrong one. */
   corrected: boolean;
-  /** Of a signup's grants the user who signed up; of a purchase's the order. */
+  /** The user who signed up, for grants of a signup; the order, for grants of a purchase. */
   of: number;
 };
 export type Order = {
@@ -72,7 +72,7 @@ export type Order = {
   isForeign: boolean;
   isRenewal: boolean;
   day: number;
-  /** Whether its report had the buyer's address, and that was not erased. */
+  /** Whether its report had the buyer's address, and the address was not erased. */
   hasEmail: boolean;
   /** Whether a referrer is known, or under review. */
   referred: boolean;
