@@ -265,6 +265,16 @@ describe.skipIf(NO_HELM)(`the rendered chart${NO_HELM ? ` (skipped: ${NO_HELM})`
     expect(annotations('api')).toEqual({ issuer: 'letsencrypt', 'body-size': '20m' });
   });
 
+  test('every pod that the chart itself makes has the labels of values', () => {
+    const pods = render({ ...BUNDLED, commonLabels: { team: 'growth' } }).filter(
+      ({ kind }) => kind === 'StatefulSet' || kind === 'Deployment' || kind === 'Job',
+    );
+    expect(pods.map(({ metadata }) => metadata.name)).toContain('hoplog-postgres');
+    for (const { metadata, spec } of pods) {
+      expect(spec.template.metadata.labels, metadata.name).toMatchObject({ team: 'growth' });
+    }
+  });
+
   describe('with a Gateway, certificates for domains of workspaces, and additions to pods', () => {
     const values = INSTALLATIONS['a Gateway, certificates for domains of workspaces, and additions to pods'];
     const all = () => render(values);
