@@ -53,7 +53,7 @@ async function openApi(tier: TierProcess): Promise<OpenTier> {
   const streamName = config.streamName || STREAM_NAME;
   const eventLog = await openEventLogWriter(config, {
     streamName,
-    register: (id, former) => registerStream(pool, streamName, id, former),
+    register: (id, former) => registerStream(pool, streamName, id, former, 'idle'),
     recorded: (streamId) => streamRecord(pool, streamId, streamName),
     needs: (streamId) => streamNeeds(pool, streamId),
     giveUp: (streamId, sequence) => markUnsendable(pool, streamId, sequence),

@@ -12,7 +12,15 @@ export type StreamIdentity = {
   streamId: string;
   /** 0 to 999: the last three digits of every `ts` of this stream. */
   ordinal: number;
+  /**
+   * Place among the streams of its load, by which they are spread over the partitions of Kafka: from 0 up for busy
+   * ones, from -1 down for those that are mostly idle. Left out: the ordinal.
+   */
+  place?: number;
 };
+
+/** `busy`: of ingest, with every click. `idle`: of the API, with what servers report. */
+export type StreamLoad = 'busy' | 'idle';
 
 /**
  * A stream as it was registered. `notBefore` is the newest watermark that a poller may have, in microseconds. The
@@ -115,7 +123,7 @@ export type StreamNeeds = {
   stored: bigint;
   /** Below `stored`, what the log has lost, in order. */
   missing: readonly MissingRange[];
-  /** Offsets that the workers' lanes have reached, by partition; empty while nothing is missing. */
+  /** Offsets that the workers' lanes have reached, by partition. */
   reached: ReadonlyMap<string, bigint>;
 };
 

@@ -1,4 +1,5 @@
 import { partitionOf } from '../../core/event-log/kafka/partitions.ts';
+import type { StreamIdentity } from '../../core/event-log/port.ts';
 import { bytesToUuid, uuidToBytes } from '../../core/ids.ts';
 import { registerStream } from '../../sql/event-log/streams.ts';
 import { createClient } from '../clickhouse/client.ts';
@@ -11,6 +12,7 @@ import { LaneRows } from './lane-rows.ts';
 import { LaneLedger } from './ledger.ts';
 import { createReader, Log, type Partition } from './log.ts';
 import { Poller } from './poller.ts';
+import { Shipper } from './shipper.ts';
 import type { LaneOptions, Server } from './steps.ts';
 import { LaneWorker, type Place } from './worker.ts';
 import { Writer } from './writer.ts';
@@ -21,6 +23,9 @@ const MOST_STREAMS = 5;
 const RESTARTS_WITHIN_MS = 1_500;
 /** Clocks of writers differ by up to this. Milliseconds. */
 const SKEW_MS = 1_500;
+
+const namesOf = (partitions: number) =>
+  Array.from({ length: partitions }, (_, partition) => `hoplog.events.v1/${partition}`);
 
 type Worker = { place: Place; life: LaneWorker; clockOffset: number };
 
@@ -47,7 +52,7 @@ export class Deployment {
     const isJournal = options.log === 'journal';
     const names = isJournal
       ? Array.from({ length: MOST_STREAMS }, (_, stream) => `ingest-${stream}`)
-      : Array.from({ length: options.partitions }, (_, partition) => `hoplog.events.v1/${partition}`);
+      : namesOf(options.partitions);
     this.log = new Log(names, isJournal);
     this.networks = {
       PostgreSQL: new Network(world, this.database.process),
@@ -95,10 +100,18 @@ export class Deployment {
     const name = `ingest-${number}`;
     try {
       const stream = await world.call(process, () => registerStream(own, name, bytesToUuid(id)));
+      const life = world.start(`writer-${stream.ordinal}`);
+      const shipper = new Shipper(world, {
+        process: life,
+        streamId: stream.streamId,
+        pool: own,
+        home: () => this.#partitionFor(stream, name),
+      });
       this.writers.push(
         new Writer(world, {
+          process: life,
           stream,
-          partition: this.partitionFor(stream.ordinal, name),
+          shipper,
           ledger: this.ledger,
           skewMs: world.random.between(-SKEW_MS, SKEW_MS),
           heartbeatMs: this.#options.heartbeatMs,
@@ -112,12 +125,16 @@ export class Deployment {
     }
   }
 
-  partitionFor(ordinal: number, name: string): Partition {
+  #partitionFor(stream: StreamIdentity, name: string): Partition {
     const { partitions, isJournal } = this.log;
     if (isJournal) return this.log.partition(name);
-    const found = partitions[partitionOf(ordinal, partitions.length)];
-    if (!found) throw new RangeError(`no partition of stream ${ordinal}`);
+    const found = partitions[partitionOf(stream, partitions.length)];
+    if (!found) throw new RangeError(`no partition of stream ${stream.ordinal}`);
     return found;
+  }
+
+  addPartitions(total: number): void {
+    if (!this.log.isJournal) this.log.add(namesOf(total));
   }
 
   #startWorker(index: number, place: Place, clockOffset: number): LaneWorker {

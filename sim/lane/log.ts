@@ -2,8 +2,9 @@ import type { EventLogReader, LogBatch } from '../../core/event-log/port.ts';
 import type { Network } from '../world/network.ts';
 import { type World, world } from '../world/world.ts';
 
+export type Batch = { batch: Omit<LogBatch, 'offset' | 'nextOffset'> };
 /** A batch, or bytes that are none. */
-type Content = { batch: Omit<LogBatch, 'offset' | 'nextOffset'> } | { damage: Uint8Array };
+type Content = Batch | { damage: Uint8Array };
 type LogRecord = Content & { offset: bigint; nextOffset: bigint };
 type Read = Awaited<ReturnType<EventLogReader['read']>>;
 
@@ -76,7 +77,7 @@ export class Partition {
 }
 
 export class Log {
-  readonly partitions: readonly Partition[];
+  partitions: readonly Partition[];
   /** Whether readers truncate it, as a journal, or its retention does. */
   readonly isJournal: boolean;
   /** Called with what readers truncate. */
@@ -87,6 +88,12 @@ export class Log {
   constructor(names: readonly string[], isJournal: boolean) {
     this.partitions = names.map((name) => new Partition(name));
     this.isJournal = isJournal;
+  }
+
+  /** Adds the partitions that it lacks. */
+  add(names: readonly string[]): void {
+    const more = names.slice(this.partitions.length).map((name) => new Partition(name));
+    this.partitions = [...this.partitions, ...more];
   }
 
   partition(name: string): Partition {

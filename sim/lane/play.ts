@@ -138,6 +138,9 @@ class Player implements HistoryPlayer<Step> {
       case 'restart writer':
         writers[step.stream]?.restart();
         return;
+      case 'add partitions':
+        this.#deployment.addPartitions(step.total);
+        return;
       case 'start stream':
         await this.#deployment.startStream();
         return;

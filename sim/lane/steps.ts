@@ -1,3 +1,4 @@
+import { LOOK_FOR_PARTITIONS_MS } from '../../core/event-log/kafka/partitions.ts';
 import type { ClickHouseFaults } from '../clickhouse/server.ts';
 import { NO_CLICKHOUSE_FAULTS } from '../clickhouse/server.ts';
 import type { History } from '../history.ts';
@@ -33,6 +34,7 @@ export type Step =
   | { do: 'damage log'; partition: number }
   | { do: 'repeat batches'; stream: number; batches: number }
   | { do: 'restart writer'; stream: number }
+  | { do: 'add partitions'; total: number }
   | { do: 'start stream' };
 
 export type LaneOptions = {
@@ -61,6 +63,7 @@ export type LaneOptions = {
   retention: boolean;
   badEvents: boolean;
   newStreams: boolean;
+  morePartitions: boolean;
 };
 
 export type LaneHistory = History<Step> & { options: LaneOptions };
@@ -93,12 +96,16 @@ export function decide(seed: number): LaneHistory {
     retention: random.chance(0.2),
     badEvents: random.chance(0.2),
     newStreams: random.chance(0.2),
+    morePartitions: random.chance(0.3),
   };
   // What no store without fencing can withstand: README.md, "What it does not know".
   if (options.lateRequests) Object.assign(options, { window: 1_000, failovers: false, retention: false });
-  if (options.log === 'journal') options.retention = false;
+  if (options.log === 'journal') Object.assign(options, { retention: false, morePartitions: false });
+  // The first stream stays on the first partition, however many there are.
+  if (options.morePartitions) Object.assign(options, { partitions: 1, streams: 3 });
   const steps: Step[] = [];
   const length = random.integer(4, 24);
+  if (options.morePartitions) steps.push(...decideMoveAfterRestart(random, options));
   while (steps.length < length) steps.push(...decideSteps(random, options));
   return { seed, options, steps };
 }
@@ -244,6 +251,14 @@ function decideSteps(random: Random, options: LaneOptions): Step[] {
     ]);
     kinds.push(() => [{ do: 'damage log', partition: partition() }]);
   }
+  if (options.morePartitions) {
+    kinds.push(() => [
+      { do: 'add partitions', total: options.partitions + random.integer(1, 2) },
+      ...clicks(),
+      { do: 'wait', ms: random.between(0, LOOK_FOR_PARTITIONS_MS) },
+      ...clicks(),
+    ]);
+  }
   if (options.newStreams) kinds.push(() => [{ do: 'start stream' }, click(), wait()]);
   return random.pick(kinds)();
 }
@@ -275,6 +290,25 @@ function decideLateWake(random: Random, { workers, clockFaults }: LaneOptions, c
     { do: 'wait', ms: random.between(4_500, 6_000) },
     ...Array.from({ length: 6 }, () => [click(), { do: 'wait', ms: 700 } as const]).flat(),
     { do: 'wait', ms: random.between(5_000, 10_000) },
+  ];
+}
+
+/** A process is killed before it knows what it has sent, workers are behind, and its stream moves then. */
+function decideMoveAfterRestart(random: Random, options: LaneOptions): Step[] {
+  const server = random.pick<Server>(['PostgreSQL', 'ClickHouse', 'ClickHouse']);
+  const stream = random.integer(1, options.streams - 1);
+  const click: Step = { do: 'click', stream, clicks: random.integer(1, 6), malformed: 0, poisoned: 0 };
+  const wait = (ms: number): Step => ({ do: 'wait', ms: random.between(0, ms) });
+  return [
+    wait(5_000),
+    { do: 'add partitions', total: options.partitions + random.integer(1, 2) },
+    { do: 'stop', server },
+    click,
+    wait(2_000),
+    { do: 'restart writer', stream },
+    wait(2 * LOOK_FOR_PARTITIONS_MS),
+    { do: 'start', server },
+    click,
   ];
 }
 

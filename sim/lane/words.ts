@@ -61,6 +61,8 @@ export function words(step: Step): string {
       return `the writer of stream ${step.stream} sends its last ${step.batches} batches again`;
     case 'restart writer':
       return `the writer of stream ${step.stream} starts again`;
+    case 'add partitions':
+      return `the log has ${step.total} partitions`;
     case 'start stream':
       return 'a new stream begins';
   }

@@ -2,23 +2,20 @@ import { createEventEncoder } from '../../core/events/codec.ts';
 import { testClick, testSealer } from '../../test/support/journal.ts';
 import type { Process, World } from '../world/world.ts';
 import type { LaneLedger } from './ledger.ts';
-import type { Partition } from './log.ts';
+import type { Batch } from './log.ts';
+import type { Shipper } from './shipper.ts';
 
 const BATCH_BYTES = 65_536;
-/** As ingest sends its batches. Milliseconds. */
-const LONGEST_WAY_MS = 30;
 const COUNTER_BITS = 40n;
 
 const encode = createEventEncoder();
 
 export type Stream = { streamId: string; ordinal: number; notBefore: number };
-type Batch = Parameters<Partition['append']>[0] & object;
 
-/** A writer of a stream: ingest, its journal, and with Kafka its shipper, whose part another simulation plays. */
+/** A writer of a stream: ingest, and its journal, whose part another simulation plays. */
 export class Writer {
   readonly process: Process;
   readonly stream: Stream;
-  readonly partition: Partition;
   /** By how much its clock is ahead. Milliseconds. */
   readonly skewMs: number;
   readonly #world: World;
@@ -26,21 +23,26 @@ export class Writer {
   #epoch = 1n;
   #counter = 0n;
   #lastTs: number;
-  #sent: Batch[] = [];
-  /** Batches arrive in order. */
-  #arrivesAt = 0;
+  readonly #shipper: Shipper;
 
   constructor(
     world: World,
-    given: { stream: Stream; partition: Partition; ledger: LaneLedger; skewMs: number; heartbeatMs: number },
+    given: {
+      process: Process;
+      stream: Stream;
+      shipper: Shipper;
+      ledger: LaneLedger;
+      skewMs: number;
+      heartbeatMs: number;
+    },
   ) {
     this.#world = world;
     this.stream = given.stream;
-    this.partition = given.partition;
+    this.#shipper = given.shipper;
     this.skewMs = given.skewMs;
     this.#ledger = given.ledger;
     this.#lastTs = given.stream.notBefore;
-    this.process = world.start(`writer-${given.stream.ordinal}`);
+    this.process = given.process;
     const beat = () => {
       this.#append([{ kind: 'heartbeat' }]);
       world.schedule(given.heartbeatMs, beat, this.process);
@@ -65,12 +67,12 @@ export class Writer {
   restart(): void {
     this.#epoch += 1n;
     this.#counter = 0n;
-    this.#sent = [];
+    this.#shipper.restart();
   }
 
   /** Sends the last batches again, as a producer whose session has ended. */
   repeat(batches: number): void {
-    for (const batch of this.#sent.slice(-batches)) this.#send(batch);
+    this.#shipper.repeat(batches);
   }
 
   #append(events: readonly Appended[]): void {
@@ -101,20 +103,11 @@ export class Writer {
     this.#counter += BigInt(events.length);
     const { streamId } = this.stream;
     const payload = Buffer.from(buffer.subarray(0, end));
-    const batch = { streamId, firstSequence, count: events.length, minTs, maxTs: this.#lastTs, payload };
-    this.#sent.push({ batch });
-    if (this.#sent.length > 5) this.#sent.shift();
-    this.#send({ batch });
-  }
-
-  #send(batch: Batch): void {
-    const at = this.#world.monotonic() + this.#world.random.between(0, LONGEST_WAY_MS);
-    this.#arrivesAt = Math.max(this.#arrivesAt, at);
-    this.#world.schedule(
-      this.#arrivesAt - this.#world.monotonic(),
-      () => this.partition.append(batch),
-      this.#world.outside,
-    );
+    const batch: Batch['batch'] = {
+      ...{ streamId, firstSequence, count: events.length, minTs, maxTs: this.#lastTs },
+      payload,
+    };
+    this.#shipper.send({ batch });
   }
 }
 

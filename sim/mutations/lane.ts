@@ -2,6 +2,7 @@ import type { WrongVersion } from './list.ts';
 
 const at = (file: string) => `workers/lane/${file}`;
 const LANES = 'sql/event-log/lanes.ts';
+const ALL_STORED = 'core/event-log/kafka/all-stored.ts';
 const STREAMS = 'sql/event-log/streams.ts';
 
 /** Wrong versions of the lanes, one line each. */
@@ -210,8 +211,8 @@ export const LANE_MUTATIONS: readonly WrongVersion[] = [
     name: 'new-stream-from-zero',
     wrong: 'a new stream begins before the watermark',
     file: STREAMS,
-    from: '[streamId, ordinal, name, notBefore],',
-    to: '[streamId, ordinal, name, 0],',
+    from: '[streamId, ordinal, place, name, notBefore],',
+    to: '[streamId, ordinal, place, name, 0],',
   },
   {
     name: 'new-stream-not-frozen',
@@ -227,5 +228,20 @@ export const LANE_MUTATIONS: readonly WrongVersion[] = [
     file: LANES,
     from: 'lane.held_until < clock_timestamp() OR',
     to: '',
+  },
+  {
+    name: 'moves-at-once',
+    wrong: 'a stream moves to another partition before workers have stored what it sent',
+    file: ALL_STORED,
+    from: 'if (needs.stored >= sent.sequence && reached(needs, sent) >= sent.end) return true;',
+    to: 'if (reached(needs, sent) >= 0n) return true;',
+  },
+  {
+    name: 'moves-by-its-own-record',
+    isRare: true,
+    wrong: 'a stream moves although an earlier process has sent more than this one knows',
+    file: ALL_STORED,
+    from: ' && reached(needs, sent) >= sent.end) return true;',
+    to: ') return true;',
   },
 ];

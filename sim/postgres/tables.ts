@@ -17,6 +17,7 @@ export const TABLES: Readonly<Record<string, TableDefinition>> = {
     columns: {
       stream_id: 'uuid',
       ordinal: 'smallint',
+      place: 'smallint',
       name: 'text',
       high_water: 'numeric',
       visible_before: 'bigint',
@@ -27,6 +28,7 @@ export const TABLES: Readonly<Record<string, TableDefinition>> = {
       clock_reset_requested_at: 'timestamptz',
     },
     defaults: () => ({
+      place: 0,
       high_water: -1n,
       visible_before: 0,
       state: 'active',

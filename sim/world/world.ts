@@ -5,7 +5,7 @@ import { Random } from './random.ts';
 const realImmediate = setImmediate;
 
 /** A callback that waits for its moment. Times are milliseconds of the machine's monotonic clock. */
-type Task = { at: number; order: number; process: Process; run: () => void; isCancelled: boolean };
+export type Task = { at: number; order: number; process: Process; run: () => void; isCancelled: boolean };
 
 /**
  * A process of the simulated machine. The code of a process runs in this one; what tells them apart is whose task is

@@ -25,8 +25,8 @@ export async function streamNeeds(db: Queryable, streamId: string): Promise<Stre
     reached: Record<string, string> | null;
   }>({
     name: 'stream_needs',
-    text: `SELECT high_water, missing, unsendable, CASE WHEN missing <> '[]' THEN
-         (SELECT jsonb_object_agg(partition, next_offset::text) FROM log_lanes WHERE consumer = 'store') END AS reached
+    text: `SELECT high_water, missing, unsendable,
+         (SELECT jsonb_object_agg(partition, next_offset::text) FROM log_lanes WHERE consumer = 'store') AS reached
        FROM ingest_streams WHERE stream_id = $1`,
     values: [streamId],
   });

@@ -23,6 +23,28 @@ it('each registration gets its own identity, the lowest free ordinal first', asy
   expect(new Set(streams.map((stream) => stream.streamId)).size).toBe(4);
 });
 
+it('busy and idle streams have places of their own, the lowest that no active stream has', async ({
+  stores,
+}) => {
+  const { pool } = stores;
+  const places: number[] = [];
+  const idle: string[] = [];
+  for (const name of ['api-0', 'api-1', 'api-2']) {
+    const { place, streamId } = await registerStream(pool, name, uuidv7(), null, 'idle');
+    places.push(place);
+    idle.push(streamId);
+  }
+  expect(places).toEqual([-1, -2, -3]);
+  const [, second = ''] = idle;
+  await retireStream(pool, second);
+  const again = await registerStream(pool, 'api-3', second, null, 'idle');
+  expect(again.place).toBe(-2);
+  expect((await registerStream(pool, 'api-4', uuidv7(), null, 'idle')).place).toBe(-2);
+  const { rows } = await pool.query<{ place: number }>('SELECT place FROM ingest_streams WHERE place >= 0');
+  expect(rows.map(({ place }) => place).sort()).toEqual([0, 1, 2, 3]);
+  await pool.query('DELETE FROM ingest_streams WHERE place < 0');
+});
+
 it('the watermark is the least visible_before of the streams that are not retired', async ({ stores }) => {
   const { pool } = stores;
   const [a, b, c, d] = (await readStreams(pool)).sort((left, right) => left.ordinal - right.ordinal);

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { MissingRange, NewStream, StreamRecord } from '../../core/event-log/port.ts';
+import type { MissingRange, NewStream, StreamLoad, StreamRecord } from '../../core/event-log/port.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { assertInvariant } from '../../core/invariants.ts';
 import { ADVISORY_LOCKS } from '../database/advisory-locks.ts';
@@ -32,6 +32,9 @@ export type RegisteredStream = Required<NewStream>;
 export const ORDINALS = 1000;
 /** The ordinal of imported clicks. No stream has it, so an imported click never has the time of another one. */
 export const IMPORTED_ORDINAL = ORDINALS - 1;
+/** Places of streams by their load: 0, 1, 2, ... and -1, -2, -3, ... */
+const FIRST_PLACE: Readonly<Record<StreamLoad, number>> = { busy: 0, idle: -1 };
+const STEP: Readonly<Record<StreamLoad, number>> = { busy: 1, idle: -1 };
 /** Longest wait for the table lock, in milliseconds: workers queue behind the registration. */
 const LOCK_WAIT_MS = 250;
 /** Pause between attempts, in milliseconds: the table is free for workers. */
@@ -51,6 +54,8 @@ const LOCK_NOT_AVAILABLE = '55P03';
  * `former` is the ordinal of a stream that a restored backup does not know: the stream keeps it unless another stream
  * got it since, so that its click ids stay the same.
  *
+ * `load` decides the stream's place, the lowest that no active stream of the load has.
+ *
  * `notBefore` is the newest watermark that may have been returned. A writer whose clock is behind starts its times
  * there, or a poller past it would miss the stream's first events. With an active stream that is the present
  * watermark, which never decreases. With none it is the newest `visible_before` of all streams.
@@ -62,10 +67,11 @@ export async function registerStream(
   name: string,
   streamId = uuidv7(),
   former: number | null = null,
+  load: StreamLoad = 'busy',
 ): Promise<RegisteredStream> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await inTransaction(pool, (client) => register(client, name, streamId, former));
+      return await inTransaction(pool, (client) => register(client, name, streamId, former, load));
     } catch (error) {
       if (attempt === LOCK_ATTEMPTS || !isLockNotAvailable(error)) throw error;
       await delay(RETRY_PAUSE_MS);
@@ -78,35 +84,44 @@ async function register(
   name: string,
   streamId: string,
   former: number | null,
+  load: StreamLoad,
 ): Promise<RegisteredStream> {
   // An earlier attempt whose response was lost has ended once this returns.
   await client.query('SELECT pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.streams]);
-  const { rows: known } = await client.query<{ ordinal: number; visible_before: number }>(
-    'SELECT ordinal, visible_before FROM ingest_streams WHERE stream_id = $1 AND ordinal IS NOT NULL',
+  const { rows: known } = await client.query<{ ordinal: number; place: number; visible_before: number }>(
+    'SELECT ordinal, place, visible_before FROM ingest_streams WHERE stream_id = $1 AND ordinal IS NOT NULL',
     [streamId],
   );
-  if (known[0]) return { streamId, ordinal: known[0].ordinal, notBefore: known[0].visible_before };
+  if (known[0]) {
+    const { ordinal, place, visible_before: notBefore } = known[0];
+    return { streamId, ordinal, place, notBefore };
+  }
   await freezeWatermark(client);
   const { rows } = await client.query<{
     lowest: number | null;
     is_taken: boolean;
+    place: number;
     not_before: number;
   }>(
     `SELECT (SELECT min(candidate) FROM generate_series(0, $1::int - 2) AS candidate
              WHERE NOT EXISTS (SELECT 1 FROM ingest_streams WHERE ordinal = candidate)) AS lowest,
             EXISTS (SELECT 1 FROM ingest_streams WHERE ordinal = $2) AS is_taken,
+            (SELECT min(candidate) FROM generate_series(0, $1::int - 1) AS candidate
+             WHERE NOT EXISTS (SELECT 1 FROM ingest_streams
+                               WHERE state = 'active' AND place = $3::int + $4::int * candidate)) AS place,
             coalesce((SELECT min(visible_before) FROM ingest_streams WHERE state = 'active'),
                      (SELECT max(visible_before) FROM ingest_streams), 0)::bigint AS not_before`,
-    [ORDINALS, former === IMPORTED_ORDINAL ? null : former],
+    [ORDINALS, former === IMPORTED_ORDINAL ? null : former, FIRST_PLACE[load], STEP[load]],
   );
   const ordinal = (rows[0]?.is_taken ? null : former) ?? rows[0]?.lowest ?? null;
   if (ordinal === null) throw new Error(`stream ${name}: all ${IMPORTED_ORDINAL} ordinals are in use`);
   const notBefore = rows[0]?.not_before ?? 0;
+  const place = FIRST_PLACE[load] + STEP[load] * (rows[0]?.place ?? 0);
   await client.query(
-    'INSERT INTO ingest_streams (stream_id, ordinal, name, visible_before) VALUES ($1, $2, $3, $4)',
-    [streamId, ordinal, name, notBefore],
+    'INSERT INTO ingest_streams (stream_id, ordinal, place, name, visible_before) VALUES ($1, $2, $3, $4, $5)',
+    [streamId, ordinal, place, name, notBefore],
   );
-  return { streamId, ordinal, notBefore };
+  return { streamId, ordinal, place, notBefore };
 }
 
 /**

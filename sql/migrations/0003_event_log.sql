@@ -3,6 +3,7 @@
 CREATE TABLE ingest_streams (
   stream_id      uuid PRIMARY KEY,
   ordinal        smallint UNIQUE CHECK (ordinal BETWEEN 0 AND 999), -- null: retired long ago, and another stream may have it
+  place          smallint NOT NULL DEFAULT 0,     -- by which streams are spread over the partitions of Kafka: busy ones from 0 up, idle ones from -1 down
   name           text NOT NULL,
   high_water     numeric(20) NOT NULL DEFAULT -1, -- last sequence inserted into ClickHouse; -1: none
   visible_before bigint NOT NULL DEFAULT 0,       -- microseconds: every event older than this is visible

@@ -34,9 +34,8 @@ type Stream = LogWriter & RegisteredStream;
 /** Begins a segment of the stream at `start`; of a new stream, where none is given. */
 async function begin(start: bigint, known?: RegisteredStream): Promise<Stream> {
   const identity = known ?? (await registerStream(rig.stores.pool, NAME));
-  const { streamId, ordinal, notBefore } = identity;
   const sealer = createAddressSealer(rig.addressKey);
-  return { ...createLogWriter(rig.dataDir, NAME, identity, sealer, start), streamId, ordinal, notBefore };
+  return { ...createLogWriter(rig.dataDir, NAME, identity, sealer, start), ...identity };
 }
 
 let made = 0;

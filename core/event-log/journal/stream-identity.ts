@@ -40,11 +40,12 @@ function parseIdentity(text: string): StreamIdentity | ChosenIdentity | null {
     return null;
   }
   if (typeof value !== 'object' || value === null) return null;
-  const { streamId, ordinal } = value as Record<string, unknown>;
+  const { streamId, ordinal, place } = value as Record<string, unknown>;
   if (typeof streamId !== 'string' || !isUuid(streamId)) return null;
   if (ordinal === null) return { streamId: streamId.toLowerCase(), ordinal };
   if (typeof ordinal !== 'number' || !Number.isInteger(ordinal) || ordinal < 0 || ordinal > 999) return null;
-  return { streamId: streamId.toLowerCase(), ordinal };
+  const identity = { streamId: streamId.toLowerCase(), ordinal };
+  return typeof place === 'number' && Number.isSafeInteger(place) ? { ...identity, place } : identity;
 }
 
 /** Writes `identity` to the stream's directory, atomically and synced. */

@@ -1,4 +1,5 @@
 import type { Admin, PartitionMetadata } from 'kafkajs';
+import type { StreamIdentity } from '../port.ts';
 
 /** Interval at which writers and readers look for partitions that were added. Milliseconds. */
 export const LOOK_FOR_PARTITIONS_MS = 10_000;
@@ -18,6 +19,14 @@ export async function countPartitions(admin: Admin, topic: string): Promise<numb
   return countLed(await readPartitions(admin, topic), topic);
 }
 
+/** Returns the offset behind the last record of a partition. @throws the client's error while no broker responds */
+export async function endOf(admin: Admin, topic: string, partition: number): Promise<bigint> {
+  const offsets = await admin.fetchTopicOffsets(topic);
+  const found = offsets.find((one) => one.partition === partition);
+  if (!found) throw new Error(`no broker returned the end of partition ${partition} of topic ${topic}`);
+  return BigInt(found.high);
+}
+
 /** Returns the number of partitions. @throws {Error} when one of them has no leader */
 export function countLed(partitions: readonly PartitionMetadata[], topic: string): number {
   const without = partitions.find(({ leader }) => leader < 0);
@@ -30,7 +39,10 @@ export function countUnderReplicated(partitions: readonly PartitionMetadata[]): 
   return partitions.filter(({ isr, replicas }) => isr.length < replicas.length).length;
 }
 
-/** Returns the partition of a stream. Streams have ordinals from 0 on, so they are spread evenly. */
-export function partitionOf(ordinal: number, partitions: number): number {
-  return ordinal % partitions;
+/**
+ * Returns the partition of a stream. Busy streams fill the partitions from the first one on and idle ones from the last
+ * one on. So each load is spread evenly, and idle streams share partitions with busy ones last.
+ */
+export function partitionOf({ ordinal, place = ordinal }: StreamIdentity, partitions: number): number {
+  return ((place % partitions) + partitions) % partitions;
 }

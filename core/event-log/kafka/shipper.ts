@@ -7,8 +7,9 @@ import { offsetHolding } from '../journal/own-batches.ts';
 import { JournalReader } from '../journal/reader.ts';
 import { streamDirectory } from '../journal/segments.ts';
 import { type LogBatch, type LogDamage, type StreamIdentity, type StreamNeeds, storedUpTo } from '../port.ts';
+import { allStored, type Told } from './all-stored.ts';
 import { COMPRESSION, RecordTooLarge } from './compression.ts';
-import { countPartitions, LOOK_FOR_PARTITIONS_MS, partitionOf } from './partitions.ts';
+import { countPartitions, endOf, LOOK_FOR_PARTITIONS_MS, partitionOf } from './partitions.ts';
 import { mergeBatches, toDamageMessage, toMessage } from './record.ts';
 import { explainError, RefusedByBrokers } from './refusals.ts';
 import { createSendAgain } from './send-again.ts';
@@ -37,12 +38,6 @@ const WRONG_SETTING_MS = 30_000;
 /** Retry interval for brokers that reject this process; their settings may change. */
 const REFUSED_MS = 3_000;
 const SAVE_STATE_MS = 500;
-/**
- * Longest time that a move of the stream waits until workers have stored what was sent. After that the stream stays,
- * and moves later.
- */
-const MOVE_WAIT_MS = 10_000;
-const MOVE_POLL_MS = 50;
 /** Share of the journal's budget above which the journal is truncated before workers have stored its events. */
 const PRESSURE = 0.5;
 
@@ -95,8 +90,8 @@ export function startShipper(options: ShipperOptions): Shipper {
   let state: ShipperState | null = readShipperState(directory);
   let savedAt = 0;
   let isRefused = false;
-  /** What workers have stored of the stream, as last received. */
-  let needs = storedUpTo(-1n);
+  /** What workers have stored of the stream, and the fill of the journal, as last received. */
+  let told: Told = { needs: storedUpTo(-1n), fill: 0 };
   const sendAgain = createSendAgain({
     ...options,
     isStopping: () => stopping.signal.aborted,
@@ -127,7 +122,7 @@ export function startShipper(options: ShipperOptions): Shipper {
       // A topic that was created again, with fewer partitions, has nothing yet either.
       if (state?.log !== logName || state.partition >= partitions) {
         const { truncatedAhead = -1n } = state ?? {};
-        const partition = partitionOf(options.stream.ordinal, partitions);
+        const partition = partitionOf(options.stream, partitions);
         state = { log: logName, partition, offset: 0n, acknowledged: -1n, truncatedAhead };
       }
       save(state);
@@ -150,38 +145,33 @@ export function startShipper(options: ShipperOptions): Shipper {
   }
 
   /**
-   * Moves the stream to another partition when the topic has more of them now. Another lane reads that one, so nothing
-   * is sent there until workers have stored all that was sent. Otherwise the rest of the former partition would count
-   * as duplicates.
+   * Moves the stream to another partition when the topic has more of them now. Another lane reads that one, and both
+   * compare with one high-water mark of the stream. So nothing is sent there until workers have stored all that was
+   * sent. Otherwise the rest of the former partition would count as duplicates. Sequences continue in their epoch: the
+   * former partition then holds nothing unread of the stream that another epoch could fence.
    *
    * @returns the producer to send with
    */
   async function moveIfDue(producer: Producer, at: ShipperState): Promise<Producer> {
     const admin = client.admin();
     let partition: number;
+    let end: bigint;
     try {
       await admin.connect();
-      partition = partitionOf(options.stream.ordinal, await countPartitions(admin, kafka.topic));
+      partition = partitionOf(options.stream, await countPartitions(admin, kafka.topic));
+      if (partition === at.partition) return producer;
+      end = await endOf(admin, kafka.topic, at.partition);
     } finally {
       await admin.disconnect().catch(() => undefined);
     }
-    if (partition === at.partition || !(await isStored(at.acknowledged))) return producer;
+    const sent = { sequence: at.acknowledged, partition: `${kafka.topic}/${at.partition}`, end };
+    if (!(await allStored(sent, () => told, stopping.signal))) return producer;
     // Without a saved move, a restart would send to the former partition again.
     writeShipperState(directory, { ...at, partition });
     log.info({ from: at.partition, to: partition }, 'the topic has new partitions; the stream has moved');
     at.partition = partition;
     return reconnected(producer);
   }
-
-  async function isStored(sequence: bigint): Promise<boolean> {
-    const deadline = performance.now() + MOVE_WAIT_MS;
-    while (!isWhole(sequence) && performance.now() < deadline && !stopping.signal.aborted) {
-      await delay(MOVE_POLL_MS);
-    }
-    return isWhole(sequence);
-  }
-
-  const isWhole = (sequence: bigint) => needs.stored >= sequence && needs.missing.length === 0;
 
   /** The client asks for the partitions of a topic when it connects, and then each five minutes. */
   async function reconnected(producer: Producer): Promise<Producer> {
@@ -294,7 +284,7 @@ export function startShipper(options: ShipperOptions): Shipper {
         if (!stopping.signal.aborted) {
           const to = { topic: kafka.topic, partition: at.partition };
           const sender = producer;
-          await sendAgain(needs, to, async (batches) => {
+          await sendAgain(told.needs, to, async (batches) => {
             let offset = 0n;
             await inRecords(batches, async (record) => {
               offset = await send(sender, toMessage(record, at.partition));
@@ -331,10 +321,10 @@ export function startShipper(options: ShipperOptions): Shipper {
   );
   return {
     ended,
-    async truncate(told, fill) {
-      if (told !== null) needs = told;
-      const [first] = told?.missing ?? [];
-      const stored = told && (first ? first.from - 1n : told.stored);
+    async truncate(needs, fill) {
+      told = { needs: needs ?? told.needs, fill };
+      const [first] = needs?.missing ?? [];
+      const stored = needs && (first ? first.from - 1n : needs.stored);
       const at = state;
       if (!at) return;
       const settled = stored === null ? null : await offsetHolding(dataDir, streamName, stored);
