@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { ImportErrors, type RowError } from '../../core/link-imports/import-errors.ts';
 import { type ReadRow, RowProblem, type SourceRow } from '../../core/link-imports/source-row.ts';
 import { toMajor } from '../../core/money/money.ts';
+import { fieldKey } from '../../core/referral-imports/field-key.ts';
 import { KINDS, type Kind, type ReferralFormat } from '../../core/referral-imports/format.ts';
 import {
   type CommissionRecord,
@@ -10,12 +11,7 @@ import {
   type PartnerRecord,
   type PartnerRef,
 } from '../../core/referral-imports/records.ts';
-import {
-  fieldKey,
-  openReferralFile,
-  type ReferralFile,
-  unknownColumns,
-} from '../../core/referral-imports/rows.ts';
+import { openReferralFile, type ReferralFile, unknownColumns } from '../../core/referral-imports/rows.ts';
 import { inTransaction, type Pool, type Queryable } from '../../sql/database/pool.ts';
 import { rolledBack } from '../../sql/database/rolled-back.ts';
 import { type KnownPartner, sumOfImported } from '../../sql/referrals/imports.ts';

@@ -1,7 +1,8 @@
 import { delimitedRows } from '../link-imports/delimited.ts';
 import { jsonRows } from '../link-imports/json-rows.ts';
 import { parsedJson } from '../link-imports/parsed-json.ts';
-import { columnKey, RowProblem } from '../link-imports/source-row.ts';
+import { repetitionIn } from '../link-imports/repeated-names.ts';
+import { columnKey, namedValues, RowProblem, SEVERAL_VALUES } from '../link-imports/source-row.ts';
 import type { TextForm } from '../link-imports/text-form.ts';
 import { type FileColumns, ImportRow } from './import-row.ts';
 
@@ -33,6 +34,7 @@ async function* csvClicks(
   columns: FileColumns,
 ): AsyncGenerator<ReadClickRow> {
   let keys: string[] | null = null;
+  let header: string[] = [];
   for await (const row of delimitedRows(text, form)) {
     if ('problem' in row) {
       yield { line: row.line, problem: new RowProblem(null, row.problem) };
@@ -42,7 +44,8 @@ async function* csvClicks(
     const { values } = row;
     if (values.length === 1 && values[0]?.trim() === '') continue;
     if (keys === null) {
-      keys = values.map((name) => columns.keyOf(name.replace(/^\uFEFF/, '')));
+      header = values.map((name) => name.replace(/^\uFEFF/, '').trim());
+      keys = header.map((name) => columns.keyOf(name));
       continue;
     }
     if (values.length !== keys.length && !isPadded(values, keys.length)) {
@@ -52,12 +55,17 @@ async function* csvClicks(
     }
     const named = new Map<string, unknown>();
     for (let n = 0; n < keys.length; n++) {
-      const key = keys[n] ?? '';
-      if (!named.has(key)) named.set(key, values[n]);
+      const [key, value] = [keys[n] ?? '', values[n] ?? ''];
+      if (!named.has(key) || value.trim() !== '') named.set(key, value);
     }
-    yield new ImportRow(row.line, columns, named);
+    // Only some files have a column twice, and most have a million rows.
+    const { contradiction } = named.size < keys.length ? namedValues(header, values, columnKey) : ONCE;
+    if (contradiction) yield { line: row.line, problem: contradiction };
+    else yield new ImportRow(row.line, columns, named);
   }
 }
+
+const ONCE = { contradiction: null };
 
 /** Spreadsheets add empty cells. */
 const isPadded = (values: readonly string[], columns: number): boolean =>
@@ -79,9 +87,16 @@ async function* jsonClicks(
     yield head;
     yield* { [Symbol.asyncIterator]: () => pieces };
   })();
-  const ofJson = (line: number, values: Record<string, unknown>) => {
+  const ofJson = (line: number, values: Record<string, unknown>): ReadClickRow => {
     const named = new Map<string, unknown>();
-    for (const [name, value] of Object.entries(values)) named.set(columns.keyOf(name), value);
+    for (const [name, value] of Object.entries(values)) {
+      const key = columns.keyOf(name);
+      const before = named.get(key);
+      if (before !== undefined && before !== null && before !== value && value !== null) {
+        return { line, problem: new RowProblem(name, SEVERAL_VALUES) };
+      }
+      named.set(key, value ?? before);
+    }
     return new ImportRow(line, columns, named);
   };
   const keysOf = (values: Record<string, unknown>) => new Set(Object.keys(values).map(columnKey));
@@ -91,7 +106,11 @@ async function* jsonClicks(
     return;
   }
   const nested = jsonRows(rest, (values) => isRow(keysOf(values)));
-  for await (const row of nested) yield 'problem' in row ? row : ofJson(row.line, row.values);
+  for await (const row of nested) {
+    if ('problem' in row) yield row;
+    else if (row.contradiction) yield { line: row.line, problem: row.contradiction };
+    else yield ofJson(row.line, row.values);
+  }
 }
 
 /** Returns whether the first line alone is a row: then the file has one row on each line. */
@@ -110,7 +129,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 async function* lines(
   text: AsyncIterable<string>,
-  ofJson: (line: number, values: Record<string, unknown>) => ImportRow,
+  ofJson: (line: number, values: Record<string, unknown>) => ReadClickRow,
 ): AsyncGenerator<ReadClickRow> {
   let line = 0;
   let held = '';
@@ -132,13 +151,14 @@ async function* lines(
 function rowOf(
   line: number,
   text: string,
-  ofJson: (line: number, values: Record<string, unknown>) => ImportRow,
+  ofJson: (line: number, values: Record<string, unknown>) => ReadClickRow,
 ): ReadClickRow {
   try {
     if (text.length > LINE_LIMIT) throw new RowProblem(null, `must be at most ${LINE_LIMIT} characters`);
     const value = parsedJson(text, null);
     if (!isObject(value)) throw new RowProblem(null, 'must be an object');
-    return ofJson(line, value);
+    const problem = repetitionIn(text, value);
+    return problem ? { line, problem } : ofJson(line, value);
   } catch (error) {
     if (error instanceof RowProblem) return { line, problem: error };
     throw error;

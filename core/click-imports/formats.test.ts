@@ -112,6 +112,23 @@ describe('a file of visits', () => {
     expect(csv.problems).toEqual([expect.stringMatching(/must be true or false/)]);
   });
 
+  it('with a column or key twice is an error that names it, where the values differ', async () => {
+    const csv = await read(
+      'csv',
+      'ts,slug,Country,country\n2024-08-20,tea,DE,FR\n2024-08-20,tea,,FR\n2024-08-20,tea,FR,\n',
+    );
+    expect(csv.clicks.map(({ country }) => country)).toEqual(['FR', 'FR']);
+    expect(csv.problems).toEqual([expect.stringMatching(/^2 .*several times/)]);
+    const line = '{"ts":"2024-08-20","slug":"tea","country":"DE","country":"FR"}';
+    const spelled = '{"ts":"2024-08-20","slug":"tea","Country":"DE","country":"FR"}';
+    const once = '{"ts":"2024-08-20","slug":"tea","Country":null,"country":"FR"}';
+    for (const text of [`${line}\n${spelled}\n${once}\n`, `[\n${line},\n${spelled},\n${once}]`]) {
+      const json = await read('csv', text);
+      expect(json.clicks.map(({ country }) => country)).toEqual(['FR']);
+      expect(json.problems).toEqual([expect.stringMatching(/twice/), expect.stringMatching(/several times/)]);
+    }
+  });
+
   it('of YOURLS is its table yourls_log, and an address is only a part of the visitor', async () => {
     const { clicks, unread } = await read(
       'yourls',

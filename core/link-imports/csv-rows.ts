@@ -1,7 +1,7 @@
 import { unstorableIn } from '../text/storable.ts';
 import { delimitedRows } from './delimited.ts';
 import { formatOf } from './formats/known.ts';
-import { type ReadRow, RowProblem, SEVERAL_VALUES, type SourceRow, sourceRow } from './source-row.ts';
+import { namedValues, type ReadRow, RowProblem, type SourceRow, sourceRow } from './source-row.ts';
 
 /**
  * Yields the rows of a CSV file, whose first row names the columns. Between commas or semicolons quoted values may have
@@ -41,18 +41,10 @@ function readRow(line: number, header: string[], values: string[]): ReadRow {
     const message = `has ${values.length} values for ${header.length} columns: quote values that hold the delimiter or a newline`;
     return { line, problem: new RowProblem(null, message) };
   }
-  const byName = new Map<string, string>();
-  for (const [column, name] of header.entries()) {
-    const [before = '', value = ''] = [byName.get(name), values[column]];
-    if (name !== '' && before.trim() !== '' && value.trim() !== '' && before.trim() !== value.trim()) {
-      return { line, problem: new RowProblem(name, SEVERAL_VALUES) };
-    }
-    byName.set(name, value.trim() === '' ? before : value);
-  }
-  const named = Object.fromEntries(byName);
+  const { named, contradiction } = namedValues(header, values);
   const unstorable = unstorableIn(named);
   if (unstorable) {
     return { line, problem: new RowProblem(unstorable.path || null, unstorable.message) };
   }
-  return sourceRow('csv', line, named);
+  return sourceRow('csv', line, named, contradiction);
 }

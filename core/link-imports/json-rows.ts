@@ -1,5 +1,6 @@
 // Browsers run this file too.
 import { parsedJson } from './parsed-json.ts';
+import { repetitionIn } from './repeated-names.ts';
 import { columnKey, type ReadRow, RowProblem, sourceRow } from './source-row.ts';
 
 /** Longest text before or around a row, such as the wrapper of an API's page. Characters. */
@@ -55,8 +56,9 @@ type Found = { line: number; kind: 'row' | 'document'; json: string } | { line: 
 /** YOURLS wraps its links in an object: `{ "links": { "link_1": {...}, "link_2": {...} } }`. */
 function* rowsOf(found: Found, isRow: IsRow): Generator<ReadRow> {
   if (found.kind === 'document') {
-    for (const rows of wrappedRows(found.json, isRow)) {
-      for (const values of rows) yield sourceRow('json', found.line, values);
+    const wrapped = wrappedRows(found.json, isRow);
+    if (wrapped !== null) {
+      for (const values of wrapped.rows) yield sourceRow('json', found.line, values, wrapped.contradiction);
       return;
     }
   }
@@ -64,18 +66,22 @@ function* rowsOf(found: Found, isRow: IsRow): Generator<ReadRow> {
   if (row) yield row;
 }
 
-function wrappedRows(json: string, isRow: IsRow): Record<string, unknown>[][] {
+type WrappedRows = { rows: Record<string, unknown>[]; contradiction: RowProblem | null };
+
+/** @returns null when no object in the document has rows alone */
+function wrappedRows(json: string, isRow: IsRow): WrappedRows | null {
   let values: unknown;
   try {
     values = parsedJson(json, null);
   } catch {
-    return []; // read again as a row, which tells what is wrong
+    return null; // read again as a row, which tells what is wrong
   }
-  if (!isObject(values) || isRow(values)) return [];
-  return Object.values(values)
+  if (!isObject(values) || isRow(values)) return null;
+  const [rows] = Object.values(values)
     .filter(isObject)
     .map((inner) => Object.values(inner).filter(isObject))
-    .filter((rows) => rows.length > 0 && rows.every(isRow));
+    .filter((inner) => inner.length > 0 && inner.every(isRow));
+  return rows === undefined ? null : { rows, contradiction: repetitionIn(json, values) };
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -98,7 +104,7 @@ function rowOf(found: Found, isRow: IsRow): ReadRow | null {
     }
     // The last page of an API wraps an empty list. The formats reject anything else.
     if (found.kind === 'document' && !isRow(values) && holdsEmptyList(values)) return null;
-    return sourceRow('json', line, values);
+    return sourceRow('json', line, values, repetitionIn(found.json, values));
   } catch (error) {
     if (error instanceof RowProblem) return { line, problem: error };
     throw error;

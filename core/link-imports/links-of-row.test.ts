@@ -296,6 +296,30 @@ test('an error of JSON that does not parse says where, and quotes nothing', asyn
   await expect(read(noHeader)).rejects.not.toThrow(/hunter2/);
 });
 
+test('a key that an object of JSON has twice is an error that names it, at any depth', async () => {
+  const row = (more: string, slug = 'a') => `{"slug":"${slug}","url":"${URL}",${more}}`;
+  const cases: [more: string, field: string][] = [
+    ['"password":"hunter2","password":""', 'password'],
+    ['"p\\u0061ssword":"hunter2", "password" : ""', 'password'],
+    ['"tags":["a"],"tags":["b"]', 'tags'],
+    ['"meta":{"expires_at":"2020-01-01","expires_at":null}', 'meta.expires_at'],
+    ['"list":[{"a":1},{"a":1,"a":2}]', 'list.0.a'],
+    ['"metadata":"{\\"a\\":1,\\"a\\":2}"', 'metadata.a'],
+  ];
+  for (const [more, field] of cases) {
+    const files = [row(more), `[${row(more)}]`, `{"links":[${row(more)}]}`];
+    if (field !== 'list.0.a') files.push(`{"links":{"l_1":${row(more)}}}`);
+    for (const file of files) {
+      const { bodies, errors } = await read(file);
+      expect([file, bodies, errors]).toMatchObject([file, [], [{ link: 'a' }]]);
+      expect(errors[0]?.field?.endsWith(field)).toBe(true);
+      expect(JSON.stringify(errors)).not.toMatch(/hunter/);
+    }
+  }
+  const fine = row('"tags":["\\"a\\":1"],"meta":{"a":1},"other":{"a":1}');
+  expect((await read(`[${fine},${row('"b":1', 'b')}]`)).bodies).toHaveLength(2);
+});
+
 test('two columns of one name are one value, or an error that names the column', async () => {
   const twice = (name: string, a: string, b: string, second = name) =>
     read(`slug,url,${name},${second}\na,${URL},${a},${b}\n`);
@@ -320,6 +344,7 @@ test('two columns of one name are one value, or an error that names the column',
   }
   expect((await twice('disabled', '', 'true')).errors).toMatchObject([{ field: 'disabled' }]);
   expect((await twice('Disabled', '', 'true', 'disabled')).errors).toMatchObject([{ field: 'disabled' }]);
+  expect((await twice('password', 'hunter2', 'hunter3')).errors[0]?.link).toBe('a');
   expect((await read(`slug,url,,\na,${URL},1,2\n`)).bodies).toHaveLength(1);
   expect((await one({ disabled: false, Disabled: true })).bodies).toEqual([]);
 });

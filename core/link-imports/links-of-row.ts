@@ -7,6 +7,8 @@ import { carriedOf, folderOf } from './meaning/carried.ts';
 import { LINK_NAMES, SLUGS } from './meaning/link-names.ts';
 import { passwordOf } from './meaning/password.ts';
 import { refuseMissingRules, stateOf } from './meaning/state.ts';
+import { objectIn } from './nested-values.ts';
+import { repetitionIn } from './repeated-names.ts';
 import { RowProblem, refuseContradictions, type SourceRow, textOf } from './source-row.ts';
 
 /** A link of a row, with the body of its create. */
@@ -51,6 +53,7 @@ export function linksOfRow(
   attempt(nameOfRow(row), () => {
     refuseBrokenText(row);
     refuseContradictions(row);
+    refuseRepeatedInCells(row);
     const password = passwordOf(row);
     const state = stateOf(row);
     const read = withoutSpare(row, format.read(row).map(withSlug), defaults.domains);
@@ -140,6 +143,14 @@ function nameOfRow(row: SourceRow): string | null {
 }
 
 const slugOf = ({ body }: CreateRow) => (typeof body.slug === 'string' ? body.slug : null);
+
+function refuseRepeatedInCells(row: SourceRow): void {
+  for (const [column, value] of Object.entries(row.values)) {
+    const inner = typeof value === 'string' ? objectIn(value) : null;
+    const repeated = inner === null ? null : repetitionIn(String(value), inner);
+    if (repeated !== null) throw new RowProblem(`${column}.${repeated.column}`, repeated.message);
+  }
+}
 
 function refuseBrokenText(row: SourceRow): void {
   for (const [column, value] of Object.entries(row.values)) {

@@ -20,6 +20,8 @@ export type SourceRow = {
   values: Record<string, unknown>;
   /** The file's name and value of a column, by {@link columnKey}. Remembers which were read. */
   columns: ReadColumns;
+  /** The row has a column or a key twice, with values that differ. */
+  contradiction: RowProblem | null;
 };
 
 type Column = { name: string; value: unknown };
@@ -58,14 +60,19 @@ export function columnKey(name: string): string {
   return name.toLowerCase().replaceAll(/[^\p{L}\p{N}.]/gu, '');
 }
 
-export function sourceRow(from: SourceRow['from'], line: number, values: Record<string, unknown>): SourceRow {
+export function sourceRow(
+  from: SourceRow['from'],
+  line: number,
+  values: Record<string, unknown>,
+  contradiction: RowProblem | null = null,
+): SourceRow {
   const columns = new ReadColumns();
   for (const [name, value] of Object.entries(values)) {
     const key = columnKey(name);
     const before = columns.peek(key);
     if (before === undefined || (isEmpty(before.value) && !isEmpty(value))) columns.set(key, { name, value });
   }
-  return { line, from, values, columns };
+  return { line, from, values, columns, contradiction };
 }
 
 const isEmpty = (value: unknown) =>
@@ -75,11 +82,13 @@ export const SEVERAL_VALUES =
   'the file has this column several times, with values that differ: leave one of them';
 
 /**
- * Refuses a row with two columns of one name in different spellings, whose values differ: nothing says which one holds.
+ * Refuses a row with two columns or keys of one name, also in different spellings, whose values differ: nothing says
+ * which one holds.
  *
  * @throws {RowProblem}
  */
-export function refuseContradictions({ values, columns }: SourceRow): void {
+export function refuseContradictions({ values, columns, contradiction }: SourceRow): void {
+  if (contradiction) throw contradiction;
   const names = Object.keys(values);
   if (columns.size === names.length) return;
   const written = (value: unknown) => (typeof value === 'string' ? value.trim() : JSON.stringify(value));
@@ -89,6 +98,33 @@ export function refuseContradictions({ values, columns }: SourceRow): void {
     if (key === '' || first === undefined || isEmpty(values[name])) continue;
     if (written(first.value) !== written(values[name])) throw new RowProblem(first.name, SEVERAL_VALUES);
   }
+}
+
+/**
+ * Returns the values of a row of CSV by the names of their columns, and the first column that the row has twice with
+ * values that differ.
+ *
+ * @param keyOf a column's name for comparison
+ */
+export function namedValues(
+  header: readonly string[],
+  values: readonly string[],
+  keyOf = (name: string) => name,
+): { named: Record<string, string>; contradiction: RowProblem | null } {
+  const named = new Map<string, string>();
+  const byKey = new Map<string, { name: string; text: string }>();
+  let contradiction: RowProblem | null = null;
+  for (const [column, name] of header.entries()) {
+    const value = values[column] ?? '';
+    const text = value.trim();
+    if (text !== '' || !named.has(name)) named.set(name, value);
+    const key = keyOf(name);
+    if (key === '' || text === '') continue;
+    const before = byKey.get(key);
+    if (before === undefined) byKey.set(key, { name, text });
+    else if (before.text !== text) contradiction ??= new RowProblem(before.name, SEVERAL_VALUES);
+  }
+  return { named: Object.fromEntries(named), contradiction };
 }
 
 /** Returns the value of the first of these columns that has one, trimmed; null: none has. */

@@ -29,8 +29,6 @@ const FIELDS = [
   'currency',
   'unit',
   'status',
-  'paid_at',
-  'is_paid',
   'due_at',
 ] as const;
 export type Field = (typeof FIELDS)[number];
@@ -58,8 +56,6 @@ export type ReferralFormat = {
    * Whether whole numbers in `amount` are minor units, as in the program's API. Numbers with a point are major units.
    */
   wholeIsMinor: boolean;
-  /** States, in lower case, of referrers who may not earn. */
-  suspended: readonly string[];
 };
 
 /** Returns the names of columns that are assumed, because the program does not document them. */

@@ -1,12 +1,13 @@
 import { providerOfCustomer } from '../connections/payment-parts.ts';
 import { PROVIDERS, type Provider } from '../connections/providers.ts';
-import { isYes, RowProblem, type SourceRow } from '../link-imports/source-row.ts';
+import { RowProblem, type SourceRow } from '../link-imports/source-row.ts';
 import { listOf, slugOfUrl } from '../link-imports/values.ts';
 import { isCurrency, MoneyError, roundToMinor } from '../money/money.ts';
 import { LINK_PARAMETERS } from '../referrals/link-parameters.ts';
 import { isEmail, normalizeEmail } from '../tracking/emails.ts';
+import { fieldKey } from './field-key.ts';
 import type { Field, Kind, ReferralFormat } from './format.ts';
-import { fieldKey } from './rows.ts';
+import { isOver, isSuspended, KNOWN_STATES } from './states.ts';
 import { readDecimal, readInstant } from './values.ts';
 
 /** Identifies the referrer of a row: the first known value decides. */
@@ -55,9 +56,11 @@ export function createReader(format: ReferralFormat, kind: Kind) {
 
   /** Reads one row. */
   function reader(row: SourceRow) {
-    const byKey = new Map(
-      Object.entries(row.values).map(([name, value]) => [fieldKey(name), { name, value }]),
-    );
+    const byKey = new Map<string, { name: string; value: unknown }>();
+    for (const [name, value] of Object.entries(row.values)) {
+      const key = fieldKey(name);
+      if (!byKey.has(key) || String(value).trim() !== '') byKey.set(key, { name, value });
+    }
     const problems: RowProblem[] = [];
     const columnOf = (field: Field) =>
       names[field]?.map((name) => byKey.get(fieldKey(name))).find((column) => column !== undefined);
@@ -84,6 +87,16 @@ export function createReader(format: ReferralFormat, kind: Kind) {
         ? wrong(field, `must be at most ${ID_LIMIT} characters`)
         : value;
     };
+    /** Returns whether a column says that the row is over. */
+    const over = (): boolean => {
+      try {
+        return isOver(kind, row);
+      } catch (error) {
+        if (!(error instanceof RowProblem)) throw error;
+        problems.push(error);
+        return false;
+      }
+    };
     /** Returns the value of a column that every format may have. */
     const named = (name: string) => plain(byKey.get(fieldKey(name))?.value) || null;
     const email = (field: Field) => {
@@ -104,7 +117,7 @@ export function createReader(format: ReferralFormat, kind: Kind) {
       }
       return ref;
     };
-    return { problems, columnOf, text, named, wrong, id, email, instant, partner };
+    return { problems, columnOf, text, named, wrong, id, email, instant, partner, over };
   }
 
   const finished = <T>(record: T | null, problems: RowProblem[]): Read<T> =>
@@ -112,7 +125,7 @@ export function createReader(format: ReferralFormat, kind: Kind) {
 
   return {
     partner(row: SourceRow): Read<PartnerRecord> {
-      const { problems, text, id, email, partner, wrong } = reader(row);
+      const { problems, text, id, email, partner, wrong, over } = reader(row);
       const ref = partner();
       const [first, last] = [text('first_name'), text('last_name')];
       const name = text('name') ?? ([first, last].filter(Boolean).join(' ') || null);
@@ -129,7 +142,8 @@ export function createReader(format: ReferralFormat, kind: Kind) {
           : wise !== null
             ? { method: 'wise' as const, email: wise }
             : null;
-      const state = text('state')?.toLowerCase() ?? '';
+      const isOff = isSuspended(text('state'));
+      if (isOff === null) wrong('state', KNOWN_STATES);
       return finished(
         {
           ref: { ...ref, code: codes[0] ?? null },
@@ -138,7 +152,7 @@ export function createReader(format: ReferralFormat, kind: Kind) {
           codes: [...new Set(codes)],
           coupons: [...new Set(coupons)],
           payout,
-          isSuspended: format.suspended.includes(state),
+          isSuspended: over() || isOff === true,
         },
         problems,
       );
@@ -171,11 +185,10 @@ export function createReader(format: ReferralFormat, kind: Kind) {
 
     /** @returns `over` for a commission of which none is payable */
     commission(row: SourceRow, programCurrency: string): Read<CommissionRecord> | 'over' {
-      const { problems, columnOf, text, wrong, id, instant, partner } = reader(row);
+      const { problems, columnOf, text, wrong, id, instant, partner, over } = reader(row);
       const status = text('status')?.toLowerCase() ?? '';
       const fate = columnOf('status') === undefined ? 'eligible' : format.fates[status];
-      const isPaid = text('paid_at') !== null || isYes(text('is_paid'));
-      if (fate === 'over' || isPaid) return 'over';
+      if (fate === 'over' || over()) return 'over';
       if ((text('unit')?.toLowerCase() ?? 'cash') !== 'cash') return 'over';
       if (fate === undefined)
         wrong('status', `must be one of ${Object.keys(format.fates).filter(Boolean).join(', ')}`);

@@ -1,8 +1,10 @@
 import { PROVIDERS } from '../connections/providers.ts';
 import { delimitedRows } from '../link-imports/delimited.ts';
-import { type ReadRow, RowProblem, sourceRow } from '../link-imports/source-row.ts';
+import { namedValues, type ReadRow, RowProblem, sourceRow } from '../link-imports/source-row.ts';
 import { unstorableIn } from '../text/storable.ts';
+import { fieldKey } from './field-key.ts';
 import type { Kind, ReferralFormat } from './format.ts';
+import { isStateColumn } from './states.ts';
 
 /** A file whose first row was read. */
 export type ReferralFile = {
@@ -15,9 +17,6 @@ export type ReferralFile = {
 
 /** Columns of customers that every format may have. */
 const PROVIDER_COLUMNS: readonly string[] = PROVIDERS.map((provider) => `${provider}_customer_id`);
-
-/** Returns a column's name for comparison, without case, blanks and punctuation. */
-export const fieldKey = (name: string): string => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
 
 /**
  * Reads the names of columns, which identify the kind of the file.
@@ -55,7 +54,10 @@ export function unknownColumns(
     ...(kind === 'customers' ? PROVIDER_COLUMNS : []),
   ];
   const keys = new Set(read.map(fieldKey));
-  return columns.filter((name) => name !== '' && !keys.has(fieldKey(name)));
+  const kinds = holdsPartners ? (['customers', 'partners'] as const) : [kind];
+  return columns.filter(
+    (name) => name !== '' && !keys.has(fieldKey(name)) && !kinds.some((one) => isStateColumn(one, name)),
+  );
 }
 
 function kindOf(format: ReferralFormat, columns: string[]): Kind {
@@ -77,10 +79,12 @@ async function* read(rows: ReturnType<typeof delimitedRows>, columns: string[]):
       yield { line, problem: new RowProblem(null, message) };
       continue;
     }
-    const named = Object.fromEntries(columns.map((name, column) => [name, values[column] ?? '']));
+    const { named, contradiction } = namedValues(columns, values, fieldKey);
     const unstorable = unstorableIn(named);
-    yield unstorable
-      ? { line, problem: new RowProblem(unstorable.path || null, unstorable.message) }
-      : sourceRow('csv', line, named);
+    if (contradiction) yield { line, problem: contradiction };
+    else
+      yield unstorable
+        ? { line, problem: new RowProblem(unstorable.path || null, unstorable.message) }
+        : sourceRow('csv', line, named);
   }
 }

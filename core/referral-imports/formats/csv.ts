@@ -34,7 +34,6 @@ export const csv: ReferralFormat = {
       currency: ['currency'],
       status: ['status'],
       due_at: ['due_at'],
-      paid_at: ['paid_at'],
       created_at: ['created_at'],
     },
   },
@@ -45,5 +44,4 @@ export const csv: ReferralFormat = {
   ],
   fates: { pending: 'pending', eligible: 'eligible', paid: 'over' },
   wholeIsMinor: false,
-  suspended: ['suspended'],
 };

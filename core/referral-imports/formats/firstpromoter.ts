@@ -45,8 +45,6 @@ export const firstpromoter: ReferralFormat = {
       currency: ['currency'],
       unit: ['unit'],
       status: ['status'],
-      is_paid: ['is_paid', 'paid'],
-      paid_at: ['paid_at'],
       created_at: ['created_at'],
     },
   },
@@ -74,5 +72,4 @@ export const firstpromoter: ReferralFormat = {
   ],
   fates: { pending: 'pending', approved: 'eligible', denied: 'over', paid: 'over' },
   wholeIsMinor: true,
-  suspended: ['blocked', 'rejected', 'inactive', 'deactivated'],
 };

@@ -38,7 +38,6 @@ export const partnerstack: ReferralFormat = {
       amount: ['amount', 'reward_amount'],
       currency: ['currency'],
       status: ['reward_status', 'status'],
-      paid_at: ['paid_at'],
       created_at: ['created_at', 'created'],
     },
   },
@@ -71,5 +70,4 @@ export const partnerstack: ReferralFormat = {
     withdrawn: 'over',
   },
   wholeIsMinor: true,
-  suspended: ['archived', 'declined', 'rejected'],
 };

@@ -43,7 +43,6 @@ export const rewardful: ReferralFormat = {
       currency: ['currency'],
       status: ['state', 'status'],
       due_at: ['due_at'],
-      paid_at: ['paid_at', 'voided_at'],
       created_at: ['created_at'],
     },
   },
@@ -82,5 +81,4 @@ export const rewardful: ReferralFormat = {
   ],
   fates: { pending: 'pending', due: 'eligible', paid: 'over', voided: 'over' },
   wholeIsMinor: true,
-  suspended: ['disabled', 'suspicious'],
 };

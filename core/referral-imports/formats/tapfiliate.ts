@@ -39,7 +39,6 @@ export const tapfiliate: ReferralFormat = {
       amount: ['commission_amount', 'amount'],
       currency: ['currency'],
       status: ['commission_status', 'approved', 'status'],
-      paid_at: ['paid_at', 'payout'],
       created_at: ['created_at'],
     },
   },
@@ -76,5 +75,4 @@ export const tapfiliate: ReferralFormat = {
     paid: 'over',
   },
   wholeIsMinor: false,
-  suspended: ['disapproved', 'inactive'],
 };

@@ -39,7 +39,6 @@ export const tolt: ReferralFormat = {
       amount: ['amount', 'commission'],
       currency: ['currency'],
       status: ['status'],
-      paid_at: ['paid_at'],
       created_at: ['created_at'],
     },
   },
@@ -70,5 +69,4 @@ export const tolt: ReferralFormat = {
     refunded: 'over',
   },
   wholeIsMinor: true,
-  suspended: ['inactive', 'rejected', 'banned'],
 };

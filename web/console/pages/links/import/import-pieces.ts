@@ -1,4 +1,5 @@
 import { jsonRows } from '../../../../../core/link-imports/json-rows.ts';
+import type { RowProblem } from '../../../../../core/link-imports/source-row.ts';
 import { encodingOf, formOf, type TextForm } from '../../../../../core/link-imports/text-form.ts';
 import { csvRecords } from './csv-records.ts';
 
@@ -97,8 +98,11 @@ async function cutJson(text: string): Promise<Cut> {
     yield text;
   }
   for await (const row of jsonRows(whole())) {
-    if ('problem' in row) collected.refuse({ line: row.line, text: '' }, row.problem.message);
-    else {
+    if ('problem' in row) collected.refuse({ line: row.line, text: '' }, row.problem);
+    else if (row.contradiction) {
+      // The values below have the key once.
+      collected.refuse({ line: row.line, text: '' }, row.contradiction);
+    } else {
       const json = JSON.stringify(row.values);
       collected.add({ line: row.line, text: json }, `${json},\n`, 1);
     }
@@ -120,15 +124,18 @@ function collector(head: () => { text: string; lines: number }, tail = '') {
     if (open) pieces.push({ text: open.text + tail, rows: open.rows });
     open = null;
   };
-  const refuse = ({ line, text }: FileRow, message: string) => {
+  const refuse = ({ line, text }: FileRow, { column, message }: Pick<RowProblem, 'column' | 'message'>) => {
     rows += 1;
-    refused.push({ line, link: null, field: null, message, row: text.slice(0, 1_000) });
+    refused.push({ line, link: null, field: column, message, row: text.slice(0, 1_000) });
   };
   return {
     refuse,
     add(row: FileRow, text: string, lines: number) {
       if (text.length > ROW_CHARACTERS) {
-        refuse(row, 'is longer than a million characters. Check for an unclosed quote.');
+        refuse(row, {
+          column: null,
+          message: 'is longer than a million characters. Check for an unclosed quote.',
+        });
         return;
       }
       if (open && (open.rows.size === PIECE_ROWS || open.text.length + text.length > PIECE_CHARACTERS))
