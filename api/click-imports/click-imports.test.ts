@@ -237,6 +237,43 @@ describe('an import of clicks', () => {
     expect((await figures(workspace)).channels).toBe(25);
   });
 
+  it('adds what a count of a day or an hour has grown by, also after an undo', async () => {
+    const workspace = await api.addWorkspace();
+    await addLink(workspace, 'grows');
+    const { host } = new URL(api.deps.config.shortUrl);
+    const counts = async () =>
+      (await workspace.get<{ clicks: { count: number }[] }>('/clicks')).body.clicks
+        .map(({ count }) => count)
+        .sort();
+    const pages = (count: number) =>
+      send(
+        workspace,
+        `date,hostname,page,visits,visitors,pageviews\n2024-03-01,${host},/grows,1,1,${count}\n2024-03-02,${host},/grows,1,1,2\n`,
+        '?from=plausible',
+      );
+    const first = await pages(5);
+    expect(first.body).toMatchObject({ read: 2, created: 2, clicks: 7, skipped: 0 });
+    expect((await pages(5)).body).toMatchObject({ created: 0, clicks: 0, skipped: 2 });
+    expect((await pages(8)).body).toMatchObject({ created: 1, clicks: 3, skipped: 1 });
+    expect((await pages(8)).body).toMatchObject({ created: 0, clicks: 0, skipped: 2 });
+    expect((await pages(6)).body).toMatchObject({ created: 0, clicks: 0, skipped: 2 });
+    expect(await counts()).toEqual([2, 3, 5]);
+    await workspace.delete(`/clicks/imports/${first.body.import_id}`);
+    expect((await pages(9)).body).toMatchObject({ created: 2, clicks: 8, skipped: 0 });
+    expect(await counts()).toEqual([2, 3, 6]);
+
+    const hour = (total: number, countries: object) =>
+      send(
+        workspace,
+        `id,total,created_at,address,domain,countries\n7,${total},2024-04-01T10:00:00Z,grows,,"${JSON.stringify(countries).replaceAll('"', '""')}"\n`,
+        '?from=kutt',
+      );
+    expect((await hour(3, { DE: 2 })).body).toMatchObject({ created: 1, clicks: 3 });
+    expect((await hour(6, { DE: 3, FR: 1 })).body).toMatchObject({ created: 1, clicks: 3 });
+    expect((await hour(6, { DE: 3, FR: 1 })).body).toMatchObject({ created: 0, clicks: 0, skipped: 1 });
+    expect((await counts()).reduce((sum, one) => sum + one)).toBe(11 + 6);
+  });
+
   it('belongs to its workspace', async () => {
     const [workspace, other] = [await api.addWorkspace(), await api.addWorkspace()];
     await addLink(workspace, 'ours');
@@ -307,6 +344,26 @@ describe('orders that are imported', () => {
     await attributeOrders();
     // The click of `anna` is gone.
     expect((await revenueOf(workspace)).byLink).toEqual({ [mug.id]: 5 });
+  });
+
+  it('count in the workspace’s currency, and a refund of one changes no report', async () => {
+    const workspace = await api.addWorkspace({ currency: 'usd' });
+    const link = await addLink(workspace, 'money');
+    await api.stores.pool.query(
+      `INSERT INTO currency_rates (currency, base, rate) VALUES ('eur', 'usd', 2), ('jpy', 'usd', 0.01)`,
+    );
+    const text = [
+      'ts,order_id,amount,currency,slug,refunded',
+      '2024-03-02,o-usd,10,usd,money,',
+      '2024-03-02,o-eur,10,EUR,money,',
+      '2024-03-02,o-jpy,1000,jpy,money,',
+      '2024-03-02,o-half,1000.5,jpy,money,',
+      '2024-03-02,o-back,-10,usd,money,yes',
+    ].join('\n');
+    const { body } = await send(workspace, text, '?content=orders');
+    expect(body).toMatchObject({ created: 3, failed: 2 });
+    await attributeOrders();
+    expect((await revenueOf(workspace)).byLink).toEqual({ [link.id]: 40 });
   });
 
   it('yield to a later report of the same order', async () => {

@@ -5,7 +5,13 @@ import type { ClickSource } from '../../core/click-imports/click-sources.ts';
 import { CLICK_FORMATS, isOfFormat } from '../../core/click-imports/formats/known.ts';
 import { FileColumns } from '../../core/click-imports/import-row.ts';
 import { createKeyTable } from '../../core/click-imports/key-table.ts';
-import { rowKey, visitorOfName } from '../../core/click-imports/row-key.ts';
+import {
+  growthKey,
+  MOST_GROWTHS,
+  type RowKey,
+  rowKey,
+  visitorOfName,
+} from '../../core/click-imports/row-key.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { RowProblem } from '../../core/link-imports/source-row.ts';
 import type { TextForm } from '../../core/link-imports/text-form.ts';
@@ -61,7 +67,7 @@ async function run(options: ClickImportOptions): Promise<ClickImportResult> {
   const format = CLICK_FORMATS[source];
   const columns = new FileColumns();
   const { finder, link: standard } = await createLinkFinder(pool, workspace.id, options.shortUrl, options);
-  const times = createStoredTimes(clickhouse, workspace.id);
+  const times = createStoredTimes(clickhouse, workspace.id, format.grows ?? false);
   const { visitor: secret } = await readSecrets(pool);
   const store: ClickStore = createClickStore({
     pool,
@@ -115,14 +121,19 @@ async function run(options: ClickImportOptions): Promise<ClickImportResult> {
           problem ??= link;
           continue;
         }
-        const key = keyOf(link.id, row);
-        if (times.has(row.ts, key.high, key.low)) {
+        const fit = format.grows ? addition(link.id, row) : unknown(link.id, row);
+        if (fit === null) {
           isThere = true;
           continue;
         }
+        const { key } = fit;
         const ts = times.take(row.ts, key.high, key.low);
         if (ts === null) problem = 'there are a million clicks of the same second';
-        else fresh.push({ row, link, key, ts });
+        else if (fit.nth >= MOST_GROWTHS) problem = `has grown in ${MOST_GROWTHS} imports: undo some of them`;
+        else {
+          if (format.grows) times.grow(row.ts, key, fit.row.count);
+          fresh.push({ row: fit.row, link, key, ts });
+        }
       }
       if (fresh.length > before) result.created += 1;
       else if (isThere || problem === null) result.skipped += 1;
@@ -131,6 +142,22 @@ async function run(options: ClickImportOptions): Promise<ClickImportResult> {
     if (!dryRun) await store(fresh);
     for (const { row } of fresh) result.clicks += row.count;
     options.onProgress?.(result);
+  }
+
+  type New = { row: ClickRow; key: RowKey; nth: number };
+
+  /** Returns a row that is not stored; null: it is. */
+  function unknown(linkId: string, row: ClickRow): New | null {
+    const key = keyOf(linkId, row);
+    return times.has(row.ts, key.high, key.low) ? null : { row, key, nth: 0 };
+  }
+
+  /** Returns by how much a count has grown since it was stored; null: not at all. */
+  function addition(linkId: string, row: ClickRow): New | null {
+    const key = rowKey(source, linkId, row, 0);
+    const { sum, next } = times.grown(row.ts, key);
+    if (row.count <= sum) return null;
+    return { row: { ...row, count: row.count - sum }, key: growthKey(key, next), nth: next };
   }
 
   /** Equal rows of a file are several clicks, unless the source names its rows. */

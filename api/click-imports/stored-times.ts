@@ -1,10 +1,15 @@
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import { eachImportedKey } from '../../clickhouse/inserts/imported-keys.ts';
 import { createKeyTable, type KeyTable } from '../../core/click-imports/key-table.ts';
+import { growthOf, type RowKey } from '../../core/click-imports/row-key.ts';
 
 /** The imported clicks of a month: their microseconds by key. */
 type Month = {
   keys: KeyTable;
+  /** What is stored of counts that grow, by the part of the key that all additions share; null: not asked for. */
+  sums: KeyTable | null;
+  /** The next addition to each. */
+  additions: KeyTable | null;
   used: Set<number>;
   /** For each time that many rows share, the next microsecond to try. */
   next: Map<number, number>;
@@ -19,6 +24,10 @@ export type StoredTimes = {
   prepare(times: Iterable<number>): Promise<void>;
   /** Returns whether the click of this key is stored. Its month must be loaded. */
   has(ts: number, high: number, low: number): boolean;
+  /** Returns what is stored of a count that grows, and the number of the next addition. Its month must be loaded. */
+  grown(ts: number, key: RowKey): { sum: number; next: number };
+  /** Adds to it. */
+  grow(ts: number, key: RowKey, by: number): void;
   /** Takes a time for a click, in microseconds; null: its second is full. */
   take(ts: number, high: number, low: number): number | null;
 };
@@ -27,18 +36,30 @@ const MICROS_PER_SECOND = 1_000_000;
 /** Number of clicks in loaded months above which the least recently used months are dropped. */
 const REMEMBERED = 3_000_000;
 
-export function createStoredTimes(client: ClickHouseClient, workspaceId: string): StoredTimes {
+/** @param grows whether the rows of the source are counts that grow */
+export function createStoredTimes(
+  client: ClickHouseClient,
+  workspaceId: string,
+  grows: boolean,
+): StoredTimes {
   /** By their start, the most recently used one last. */
   const months = new Map<number, Month>();
 
   async function load(start: number): Promise<void> {
-    const month: Month = { keys: createKeyTable(), used: new Set(), next: new Map() };
+    const month: Month = {
+      keys: createKeyTable(),
+      sums: grows ? createKeyTable() : null,
+      additions: grows ? createKeyTable() : null,
+      used: new Set(),
+      next: new Map(),
+    };
     await eachImportedKey(
       client,
       workspaceId,
       { from: start, to: monthAfter(start) },
-      ({ high, low, ts }) => {
+      ({ high, low, ts, count }) => {
         month.keys.set(high, low, ts);
+        add(month, growthOf(high), low, count);
         month.used.add(ts);
       },
     );
@@ -54,6 +75,17 @@ export function createStoredTimes(client: ClickHouseClient, workspaceId: string)
       months.delete(start);
       size -= used.size;
     }
+  }
+
+  function add(
+    { sums, additions }: Month,
+    growth: ReturnType<typeof growthOf>,
+    low: number,
+    by: number,
+  ): void {
+    const { high, nth } = growth;
+    sums?.set(high, low, (sums.get(high, low) ?? 0) + by);
+    additions?.set(high, low, Math.max(additions.get(high, low) ?? 0, nth + 1));
   }
 
   function monthOf(ts: number): Month {
@@ -75,6 +107,12 @@ export function createStoredTimes(client: ClickHouseClient, workspaceId: string)
       }
     },
     has: (ts, high, low) => monthOf(ts).keys.get(high, low) !== undefined,
+    grown(ts, { high: whole, low }) {
+      const { sums, additions } = monthOf(ts);
+      const { high } = growthOf(whole);
+      return { sum: sums?.get(high, low) ?? 0, next: additions?.get(high, low) ?? 0 };
+    },
+    grow: (ts, { high, low }, by) => add(monthOf(ts), growthOf(high), low, by),
     take(ts, high, low) {
       const { keys, used, next } = monthOf(ts);
       const second = ts - (ts % MICROS_PER_SECOND);

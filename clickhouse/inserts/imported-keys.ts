@@ -1,9 +1,9 @@
 import type { ClickHouseClient } from '../client.ts';
 
-/** An imported click that is stored: its key in two halves, and its time in microseconds. */
-export type StoredKey = { high: number; low: number; ts: number };
+/** An imported click that is stored: its key in two halves, its time in microseconds, and how many it stands for. */
+export type StoredKey = { high: number; low: number; ts: number; count: number };
 
-const ROW_BYTES = 16;
+const ROW_BYTES = 20;
 const SECONDS = 120;
 
 /**
@@ -18,7 +18,8 @@ export async function eachImportedKey(
   found: (key: StoredKey) => void,
 ): Promise<void> {
   const { stream } = await client.exec({
-    query: `SELECT toUnixTimestamp64Micro(toDateTime64(ts, 6, 'UTC')) AS micros, sequence FROM clicks
+    query: `SELECT toUnixTimestamp64Micro(toDateTime64(ts, 6, 'UTC')) AS micros, sequence,
+        count FROM clicks
       WHERE workspace_id = {workspace:UUID} AND imported
         AND ts >= fromUnixTimestamp64Micro({from:Int64}, 'UTC') AND ts < fromUnixTimestamp64Micro({to:Int64}, 'UTC')
       FORMAT RowBinary`,
@@ -34,6 +35,7 @@ export async function eachImportedKey(
         ts: bytes.readUInt32LE(at) + bytes.readInt32LE(at + 4) * 2 ** 32,
         low: bytes.readUInt32LE(at + 8),
         high: bytes.readUInt32LE(at + 12),
+        count: bytes.readUInt32LE(at + 16),
       });
     }
     held = bytes.subarray(end);

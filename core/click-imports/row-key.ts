@@ -4,6 +4,21 @@ import type { ClickRow } from './click-row.ts';
 /** Identifies an imported click: 64 bits in two halves, and 16 bytes for the visitor of a click that names none. */
 export type RowKey = { high: number; low: number; visitor: Buffer };
 
+/** Imports of one count that may each add to it: the number is in the first byte of the key. */
+export const MOST_GROWTHS = 256;
+const COUNT_BITS = 24;
+const COUNT_MASK = 2 ** COUNT_BITS - 1;
+
+/** Returns the key of an addition to a count: 56 bits of the count's own key, and the number of the addition. */
+export function growthKey(key: RowKey, nth: number): RowKey {
+  return { ...key, high: nth * 2 ** COUNT_BITS + (key.high & COUNT_MASK) };
+}
+
+/** Returns what is the same in the keys of all additions to a count, and the number of this one. */
+export function growthOf(high: number): { high: number; nth: number } {
+  return { high: high & COUNT_MASK, nth: high >>> COUNT_BITS };
+}
+
 /**
  * Returns the key of a click of a source. The same row of the same source has the same key in every import.
  *

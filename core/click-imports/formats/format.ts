@@ -13,6 +13,8 @@ export type FileFormat = {
 
 /** A kind of file that clicks are imported from. */
 export type ClickFormat = FileFormat & {
+  /** Rows are counts of a day or an hour that grow until it is over, each with a name of its own (`sourceId`). */
+  grows?: true;
   /**
    * Returns the clicks of a row; none: it holds no click.
    *

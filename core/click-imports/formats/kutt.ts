@@ -12,6 +12,7 @@ import type { ClickFormat } from './format.ts';
  */
 export const kutt: ClickFormat = {
   name: 'Kutt',
+  grows: true,
   needs: [['total'], ['createdat'], ['address']],
   hint: 'it has no `total`, `created_at` and `address`: it must be the table visits, joined with links',
   read(row) {

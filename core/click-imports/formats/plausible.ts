@@ -11,6 +11,7 @@ import type { ClickFormat } from './format.ts';
  */
 export const plausible: ClickFormat = {
   name: 'Plausible',
+  grows: true,
   needs: [['date'], ['page', 'linkurl']],
   hint: 'it does not say which page was visited: use imported_pages_….csv of the export',
   read(row) {
@@ -19,10 +20,8 @@ export const plausible: ClickFormat = {
     const address = isEvent ? row.text('linkurl') : pageOf(row);
     const count = isEvent ? countOf(row, 'events') : countOf(row, 'pageviews');
     if (count === null || count === 0) return [];
-    const link = linkByUrl(address);
-    return [
-      { ...NOTHING_KNOWN, ts: timeOf(row, 'date'), link, count, sourceId: `${row.text('name')} ${address}` },
-    ];
+    const sourceId = [row.text('name'), address, ...(isEvent ? [row.text('path')] : [])].join(' ');
+    return [{ ...NOTHING_KNOWN, ts: timeOf(row, 'date'), link: linkByUrl(address), count, sourceId }];
   },
 };
 
