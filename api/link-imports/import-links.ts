@@ -21,6 +21,7 @@ import type { CreateRules } from '../links/create-request.ts';
 import { CreateBody } from '../links/schemas.ts';
 import { alreadyImported } from './already-imported.ts';
 import { readWithEveryProblem } from './every-problem.ts';
+import { type PlanRoom, planRoom } from './plan-room.ts';
 import { putInFolders, putOnWaiting } from './where-links-go.ts';
 
 /** Rows of a transaction. Until it ends, ingest sees no later change of any workspace. */
@@ -139,20 +140,32 @@ export async function readImport(source: ImportSource): Promise<ReadImport> {
   return { unknown: columns.unknown(), read, batches, errors, domains: source };
 }
 
-/** Creates the links of a parsed import, all in the caller's transaction. */
+/**
+ * Creates the links of a parsed import, all in the caller's transaction.
+ *
+ * @param dryRun the transaction is rolled back, and `earlier` links of other parts of the file count toward the plan's
+ * limit
+ */
 export async function writeImport(
   tx: PoolClient,
   workspaceId: string,
   { read, unknown, batches, errors, domains }: ReadImport,
-  isDryRun = false,
+  dryRun: { earlier: number } | null = null,
 ): Promise<ImportResult> {
-  const result: ImportResult = { ...emptyResult(errors, isDryRun), read, unknown_columns: unknown };
-  await writeBatches(tx, workspaceId, batches, { result, errors, domains });
+  const result: ImportResult = { ...emptyResult(errors, dryRun !== null), read, unknown_columns: unknown };
+  const room = dryRun && (await planRoom(tx, workspaceId, dryRun.earlier));
+  await writeBatches(tx, workspaceId, batches, { result, errors, domains, room });
   return inOrder(result);
 }
 
 /** Where an import writes. `domains`: the rules for domains that it adds. */
-type Into = { result: ImportResult; errors: ImportErrors<LinkPlace>; domains: DomainRules };
+type Into = {
+  result: ImportResult;
+  errors: ImportErrors<LinkPlace>;
+  domains: DomainRules;
+  /** Limits what a dry run makes; null or left out: the create alone does. */
+  room?: PlanRoom | null;
+};
 
 async function writeBatches(
   tx: PoolClient,
@@ -243,7 +256,7 @@ async function createBatch(
   tx: PoolClient,
   workspaceId: string,
   { pending, checked }: Batch,
-  { result, errors }: Into,
+  { result, errors, room = null }: Into,
 ): Promise<void> {
   await lockWorkspace(tx, workspaceId);
   const known = await alreadyImported(tx, workspaceId, checked);
@@ -258,7 +271,8 @@ async function createBatch(
     open.map(({ row }) => row),
   );
   result.skipped += pending.length - open.length;
-  for (const [index, outcome] of outcomes.entries()) {
+  for (const [index, made] of outcomes.entries()) {
+    const outcome = room ? room.outcomeOf(made) : made;
     const link = open[index]?.link;
     if (!link) continue;
     if (outcome instanceof AppError) {

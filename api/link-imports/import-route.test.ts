@@ -212,6 +212,27 @@ test('rows without a channel get the one that is given, or become Smart Links', 
   expect((await links()).map((link) => link.channel)).toEqual(['twitter', null]);
 });
 
+test('a dry run of a part of a file counts the links of earlier parts toward the plan', async () => {
+  const small = await api.addWorkspace({ plan: 'free', primary_domain: 'shop.example' });
+  const text = `destination_url,name,slug\n${['a', 'b', 'c'].map((slug) => `https://shop.example/${slug},A,${slug}\n`).join('')}`;
+  const check = async (more: object) =>
+    (await small.post<Imported>('/links/import', { text, dry_run: true, ...more })).body;
+  expect(await check({})).toMatchObject({ created: 3, errors: [] });
+  expect(await check({ earlier_links: 22 })).toMatchObject({ created: 3, errors: [] });
+  const message = 'the plan allows 25 links';
+  expect(await check({ earlier_links: 24 })).toMatchObject({
+    created: 1,
+    errors: [
+      { line: 3, link: 'b', message },
+      { line: 4, link: 'c', message },
+    ],
+  });
+  // A real import counts what is there.
+  const { body } = await small.post<Imported>('/links/import', { text, earlier_links: 24 });
+  expect(body).toMatchObject({ created: 3, errors: [] });
+  expect(await check({ earlier_links: 24 })).toMatchObject({ created: 0, skipped: 3, errors: [] });
+});
+
 test('a text that is not an export, is empty or has too many rows creates nothing', async () => {
   const many = ['destination_url,name', ...Array(1_001).fill('https://shop.example,A')].join('\n');
   const json = JSON.stringify(Array(1_001).fill({ destination_url: 'https://shop.example', name: 'A' }));

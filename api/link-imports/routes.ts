@@ -66,7 +66,8 @@ export async function linkImportRoutes(app: Api, { config, pool, blockedDomains 
         errors: errors.map(({ row: _, ...error }) => error),
       });
       if (request.body.dry_run) {
-        return shown(await rolledBack(pool, (tx) => writeImport(tx, workspace.id, read, true)));
+        const earlier = request.body.earlier_links;
+        return shown(await rolledBack(pool, (tx) => writeImport(tx, workspace.id, read, { earlier })));
       }
       return withIdempotency(pool, request, reply, async (tx) => ({
         status: 200,

@@ -42,6 +42,13 @@ export const ImportBody = Body(
       default: false,
       description: 'Responds what the import would do, and writes nothing.',
     }),
+    earlier_links: Type.Integer({
+      default: 0,
+      minimum: 0,
+      maximum: 100_000_000,
+      description:
+        'With `dry_run`: links that earlier calls with parts of the same file would make. They count toward the limit of the plan.',
+    }),
     unproven: OneOf([...UNPROVEN_POLICIES], {
       default: 'refuse',
       description:

@@ -92,8 +92,12 @@ async function createUnknown(
 export async function refuseBeyondCap(tx: PoolClient, workspace: Workspace, more: number): Promise<void> {
   const { links: cap } = limitsOf(workspace);
   if (cap === null || (await countLinks(tx, workspace.id, cap)) + more <= cap) return;
-  throw new AppError('limit_reached', `the plan allows ${cap} links`);
+  throw beyondCap(cap);
 }
+
+/** Returns the error of a create beyond the limit of the plan. */
+export const beyondCap = (cap: number): AppError =>
+  new AppError('limit_reached', `the plan allows ${cap} links`);
 
 async function insertCampaigns(
   tx: PoolClient,

@@ -1,3 +1,4 @@
+// Browsers run this file too.
 /** Columns that have the full short URL of a link, the most telling first. */
 export const SHORT_URLS = [
   'shorturl',

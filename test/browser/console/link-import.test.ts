@@ -69,34 +69,44 @@ test(
     const rows = [...good];
     rows.splice(3, 0, row('insecure', 'ftp://shop.example/a'));
     rows.splice(PIECE + 50, 0, row('FIRST'));
+    // In the next piece of the file: the check must see it.
+    rows.push(row('LEAF-7', 'https://shop.example/other'));
     const page = await site.open('/links');
     await page.getByRole('link', { name: 'Import' }).click();
     await page.getByRole('heading', { level: 1, name: 'Import links' }).waitFor();
     await expectGood(page, 'import-choose');
     const hold = await holdSecondPiece(page);
     await choose(page, 'leaves.csv', csv(rows));
-    await check(page, '402 rows');
-    await page.getByText('402 rows were looked at. Nothing was made yet.').waitFor();
-    expect([await figure(page, 'Links to create'), await figure(page, 'Rows refused')]).toEqual(['400', '2']);
+    const earlier: number[] = [];
+    page.on('request', (sent) => {
+      const body = sent.url().endsWith('/links/import') ? sent.postDataJSON() : null;
+      if (body?.dry_run === true) earlier.push(body.earlier_links);
+    });
+    await check(page, '403 rows');
+    // The plan's limit is checked for the file as a whole.
+    expect(earlier).toEqual([0, 199, 398]);
+    await page.getByText('403 rows were looked at. Nothing was made yet.').waitFor();
+    expect([await figure(page, 'Links to create'), await figure(page, 'Rows refused')]).toEqual(['400', '3']);
     expect(await slugs('leaf-')).toEqual([]);
     await expectGood(page, 'import-checked');
-    await page.getByRole('button', { name: 'Import 402 rows' }).click();
-    await page.getByText('200 of 402 rows: 199 made, 0 there already, 1 refused', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Import 403 rows' }).click();
+    await page.getByText('201 of 403 rows: 199 made, 0 there already, 2 refused', { exact: true }).waitFor();
     const bar = page.getByRole('progressbar', { name: 'Rows done' });
     expect(await bar.getAttribute('aria-valuenow')).toBe('49');
     await expectGood(page, 'import-running');
     hold.letGo();
 
-    await page.getByText('402 rows were looked at.').waitFor();
+    await page.getByText('403 rows were looked at.').waitFor();
     expect(
       await Promise.all(
         ['Links created', 'Already present', 'Rows refused'].map((name) => figure(page, name)),
       ),
-    ).toEqual(['400', '0', '2']);
+    ).toEqual(['400', '0', '3']);
     const refused = page.getByRole('region', { name: 'Refused rows' });
     await refused.getByRole('row', { name: /^5 insecure destination_url: must be a full URL/ }).waitFor();
     await refused.getByRole('row', { name: /^252 FIRST slug: "FIRST" is taken/ }).waitFor();
-    expect(await refused.locator('tbody tr').count()).toBe(2);
+    await refused.getByRole('row', { name: /^404 LEAF-7 slug: "LEAF-7" is taken/ }).waitFor();
+    expect(await refused.locator('tbody tr').count()).toBe(3);
     await expectGood(page, 'import-result');
     expect(await slugs('leaf-')).toHaveLength(400);
 
@@ -107,12 +117,14 @@ test(
     expect(lines.map(({ line, slug }) => [line, slug])).toEqual([
       ['5', 'insecure'],
       ['252', 'FIRST'],
+      ['404', 'LEAF-7'],
     ]);
-    await choose(page, 'mended.csv', saved.replaceAll('ftp://', 'https://').replace(',FIRST', ',first-2'));
-    await check(page, '2 rows');
-    await page.getByRole('button', { name: 'Import 2 rows' }).click();
+    const mended = saved.replaceAll('ftp://', 'https://').replace(',FIRST', ',first-2');
+    await choose(page, 'mended.csv', mended.replace(',LEAF-7', ',other-leaf'));
+    await check(page, '3 rows');
+    await page.getByRole('button', { name: 'Import 3 rows' }).click();
     await page.getByText('because a link here has no such field: line, reason.').waitFor();
-    expect(await figure(page, 'Links created')).toBe('2');
+    expect(await figure(page, 'Links created')).toBe('3');
     expect(await slugs('insecure')).toEqual(['insecure']);
     expectClean(page);
     await page.close();

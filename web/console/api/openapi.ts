@@ -1797,6 +1797,8 @@ export interface components {
       domain?: string | null;
       /** @default false */
       dry_run?: boolean;
+      /** @default 0 */
+      earlier_links?: number;
       /** @enum {string} */
       from?: "hoplog" | "shlink" | "kutt" | "rebrandly" | "short-io" | "sink" | "tinyurl" | "yourls" | "bitly" | "dub" | "list";
       text: string;

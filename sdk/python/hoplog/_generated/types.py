@@ -1605,6 +1605,7 @@ ImportLinks = TypedDict(
         "append_utm": NotRequired[bool],
         "domain": NotRequired[Union[str, None]],
         "dry_run": NotRequired[bool],
+        "earlier_links": NotRequired[int],
         "unproven": NotRequired[Literal["refuse", "keep", "move"]],
     },
 )

@@ -2327,6 +2327,10 @@ export type ImportLinks = {
      */
     dry_run?: boolean;
     /**
+     * With `dry_run`: links that earlier calls with parts of the same file would make. They count toward the limit of the plan.
+     */
+    earlier_links?: number;
+    /**
      * What becomes of rows on domains that the workspace has not verified. `refuse`: each is an error. `keep`: the domain is added, and its links answer once it is verified. `move`: the links are made on `domain`.
      */
     unproven?: 'refuse' | 'keep' | 'move';

@@ -1,10 +1,14 @@
+import { delimitedRows } from '../../../../../core/link-imports/delimited.ts';
 import { jsonRows } from '../../../../../core/link-imports/json-rows.ts';
-import type { RowProblem } from '../../../../../core/link-imports/source-row.ts';
+import { LINK_NAMES } from '../../../../../core/link-imports/meaning/link-names.ts';
+import { columnKey, type RowProblem, textOf } from '../../../../../core/link-imports/source-row.ts';
 import { encodingOf, formOf, type TextForm } from '../../../../../core/link-imports/text-form.ts';
 import { csvRecords } from './csv-records.ts';
 
 /** Rows per request: few, for smooth progress and quick cancellation. */
 const PIECE_ROWS = 200;
+/** Rows of one name go into one piece, up to this many: the check of a piece does not see the links of others. */
+const MOST_ROWS = 1_000;
 /** Characters per request after which no row is added. */
 const PIECE_CHARACTERS = 2_000_000;
 /** A longer row counts as an unclosed quote. Characters. */
@@ -61,14 +65,15 @@ export async function readImportFile(file: File): Promise<ImportFile> {
   if (text.trim() === '') throw new FileProblem('is empty.');
   if (text.includes('\0')) throw new FileProblem('is not text. Export it as CSV.');
   const form = formOf(text);
-  const cut = form.kind === 'json' ? await cutJson(text) : cutCsv(text, form);
+  const cut = form.kind === 'json' ? await cutJson(text) : await cutCsv(text, form);
   if (cut.rows === 0) throw new FileProblem('has no rows.');
   return { name: file.name, ...cut };
 }
 
 type Cut = Omit<ImportFile, 'name'>;
 
-function cutCsv(text: string, form: Extract<TextForm, { kind: 'csv' }>): Cut {
+async function cutCsv(text: string, form: Extract<TextForm, { kind: 'csv' }>): Promise<Cut> {
+  const names = await namesOf(text, form);
   let header: string | null = null;
   /** The start of every piece: the header, after Excel's line `sep=;` if present. */
   let head = '';
@@ -82,10 +87,32 @@ function cutCsv(text: string, form: Extract<TextForm, { kind: 'csv' }>): Cut {
       if (!/[\r\n]$/.test(head)) head += '\n';
       headLines = record.line + record.lines - 1;
     } else if (!isBlank(record.text, form.delimiter)) {
-      collected.add({ line: record.line, text: record.text }, `${record.text}\n`, record.lines);
+      const row = { line: record.line, text: record.text };
+      collected.add(row, names.get(record.line) ?? null, `${record.text}\n`, record.lines);
     }
   }
   return { header: { text: header ?? '', delimiter: form.delimiter }, ...collected.end() };
+}
+
+/** Returns what names the link of each row, by the line where it begins. */
+async function namesOf(text: string, form: Extract<TextForm, { kind: 'csv' }>): Promise<Map<number, string>> {
+  const names = new Map<number, string>();
+  let columns: number[] | null = null;
+  for await (const row of delimitedRows(whole(text), form)) {
+    if ('problem' in row || row.values.every((value) => value.trim() === '')) continue;
+    if (columns === null) {
+      const keys = row.values.map(columnKey);
+      columns = LINK_NAMES.map((name) => keys.indexOf(name)).filter((column) => column >= 0);
+      continue;
+    }
+    const name = columns.map((column) => row.values[column]?.trim() ?? '').find((value) => value !== '');
+    if (name !== undefined) names.set(row.line, name);
+  }
+  return names;
+}
+
+async function* whole(text: string) {
+  yield text;
 }
 
 /** An empty row, as spreadsheets leave at the end: the API ignores it, and so does the report. */
@@ -94,21 +121,20 @@ const isBlank = (text: string, delimiter: string) =>
 
 async function cutJson(text: string): Promise<Cut> {
   const collected = collector(() => ({ text: '[\n', lines: 1 }), ']');
-  async function* whole() {
-    yield text;
-  }
-  for await (const row of jsonRows(whole())) {
+  for await (const row of jsonRows(whole(text))) {
     if ('problem' in row) collected.refuse({ line: row.line, text: '' }, row.problem);
     else if (row.contradiction) {
       // The values below have the key once.
       collected.refuse({ line: row.line, text: '' }, row.contradiction);
     } else {
       const json = JSON.stringify(row.values);
-      collected.add({ line: row.line, text: json }, `${json},\n`, 1);
+      collected.add({ line: row.line, text: json }, textOf(row, ...LINK_NAMES), `${json},\n`, 1);
     }
   }
   return { header: null, ...collected.end() };
 }
+
+type OpenPiece = Piece & { nextLine: number };
 
 /**
  * Groups rows into pieces.
@@ -116,13 +142,22 @@ async function cutJson(text: string): Promise<Cut> {
  * @param head the start of a piece and its number of lines
  */
 function collector(head: () => { text: string; lines: number }, tail = '') {
-  const pieces: Piece[] = [];
+  const pieces: OpenPiece[] = [];
+  /** The piece that has the row of a name, in any case. */
+  const byName = new Map<string, OpenPiece>();
   const refused: Refusal[] = [];
   let rows = 0;
-  let open: { text: string; rows: Piece['rows']; nextLine: number } | null = null;
-  const close = () => {
-    if (open) pieces.push({ text: open.text + tail, rows: open.rows });
-    open = null;
+  const hasRoom = ({ rows, text }: OpenPiece, most: number, more: string) =>
+    rows.size < most && text.length + more.length <= PIECE_CHARACTERS;
+  const pieceFor = (key: string | null, text: string): OpenPiece => {
+    const known = key === null ? undefined : byName.get(key);
+    if (known && hasRoom(known, MOST_ROWS, text)) return known;
+    const last = pieces.at(-1);
+    if (last && hasRoom(last, PIECE_ROWS, text)) return last;
+    const begin = head();
+    const piece: OpenPiece = { text: begin.text, rows: new Map(), nextLine: begin.lines + 1 };
+    pieces.push(piece);
+    return piece;
   };
   const refuse = ({ line, text }: FileRow, { column, message }: Pick<RowProblem, 'column' | 'message'>) => {
     rows += 1;
@@ -130,28 +165,22 @@ function collector(head: () => { text: string; lines: number }, tail = '') {
   };
   return {
     refuse,
-    add(row: FileRow, text: string, lines: number) {
+    add(row: FileRow, name: string | null, text: string, lines: number) {
       if (text.length > ROW_CHARACTERS) {
-        refuse(row, {
-          column: null,
-          message: 'is longer than a million characters. Check for an unclosed quote.',
-        });
+        const message = 'is longer than a million characters. Check for an unclosed quote.';
+        refuse(row, { column: null, message });
         return;
       }
-      if (open && (open.rows.size === PIECE_ROWS || open.text.length + text.length > PIECE_CHARACTERS))
-        close();
-      if (!open) {
-        const begin = head();
-        open = { text: begin.text, rows: new Map(), nextLine: begin.lines + 1 };
-      }
-      open.rows.set(open.nextLine, row);
-      open.text += text;
-      open.nextLine += lines;
+      const key = name?.toLowerCase() ?? null;
+      const piece = pieceFor(key, text);
+      if (key !== null) byName.set(key, piece);
+      piece.rows.set(piece.nextLine, row);
+      piece.text += text;
+      piece.nextLine += lines;
       rows += 1;
     },
     end() {
-      close();
-      return { pieces, refused, rows };
+      return { pieces: pieces.map((one) => ({ text: one.text + tail, rows: one.rows })), refused, rows };
     },
   };
 }

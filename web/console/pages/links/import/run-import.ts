@@ -24,8 +24,8 @@ export type ImportState = {
 type Imported = ResponseOf<'/links/import', 'post'>;
 
 /**
- * Sends a file piece by piece. A check writes nothing, and does not notice a slug that is in two pieces. A request
- * without a response is retried; links that it had created are then skipped.
+ * Sends a file piece by piece. A check writes nothing. A request without a response is retried; links that it had
+ * created are then skipped.
  *
  * @param signal stops after the current request
  * @returns the final state, also if canceled
@@ -49,7 +49,7 @@ export async function runImport(
   onState(state);
   for (const piece of file.pieces) {
     if (signal.aborted) break;
-    const got = await send(piece, options, signal);
+    const got = await send(piece, options, state.created, signal);
     state = {
       format: state.format ?? got.format,
       unknownColumns: [...new Set([...state.unknownColumns, ...got.unknown_columns])],
@@ -67,13 +67,19 @@ export async function runImport(
 async function send(
   piece: Piece,
   options: ImportOptions & { isCheck: boolean },
+  earlier: number,
   signal: AbortSignal,
 ): Promise<Imported> {
   for (let tries = 0; ; tries += 1) {
     try {
       return await callApi<Imported>('/links/import', {
         method: 'POST',
-        body: { text: piece.text, dry_run: options.isCheck, ...optionsBody(options) },
+        // The check of a piece does not see what the checks of others would make.
+        body: {
+          text: piece.text,
+          ...optionsBody(options),
+          ...(options.isCheck && { dry_run: true, earlier_links: earlier }),
+        },
       });
     } catch (error) {
       const pause = PAUSES[tries];
