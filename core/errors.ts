@@ -5,7 +5,7 @@ export const DETAIL_CODES = ['external_destination', 'confirmation_required'] as
 /** One invalid part of a request: where it is and what is wrong with it. */
 export type ErrorDetail = {
   path: string;
-  /** What the field must be, as a predicate. */
+  /** What the field must be, worded as a predicate: `must be a UUID`. */
   message: string;
   code?: (typeof DETAIL_CODES)[number];
   /** Another way for an API client to satisfy the rule. */

@@ -17,7 +17,7 @@ export function badFields(details: readonly ErrorDetail[]): AppError {
   return new AppError('bad_request', `\`${first.path}\` ${text}${more}`, details.slice(0, FAULTS_LIMIT));
 }
 
-/** Returns the faults that an error names, or null when it is no 400 of fields. */
+/** Returns the faults that an error names, or null when the error is not a 400 about fields. */
 export function faultsOf(error: unknown): ErrorDetail[] | null {
   return error instanceof AppError && error.code === 'bad_request' ? (error.details ?? null) : null;
 }

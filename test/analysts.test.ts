@@ -30,7 +30,9 @@ import { NO_UUID, storeClicks, storeShares } from './support/stored-events.ts';
 const DATABASE = 'hoplog';
 const PASSWORD = 'a password of an analyst';
 const SECRET = 'victim-secret';
-/** Answers of a server that did nothing. An error of a file or a connection, such as to port 1, would hide a right. */
+/**
+ * Responses of a server that did nothing. An error of a file or a connection, such as to port 1, would hide a right.
+ */
 const REFUSED =
   /\((ACCESS_DENIED|READONLY|SUPPORT_IS_DISABLED|UNKNOWN_TABLE|UNKNOWN_DATABASE|CLUSTER_DOESNT_EXIST|CANNOT_EXTRACT_TABLE_STRUCTURE)\)/;
 
@@ -211,7 +213,7 @@ describe('an analyst sees nothing of another workspace', () => {
     expect(await rows('SELECT DISTINCT database FROM system.columns')).toBe(OWN_VIEWS);
   });
 
-  // A condition that is evaluated before the policy would fail on the rows of others, and so tell of them.
+  // A condition that is evaluated before the policy would fail on the rows of others, and so reveal them.
   test.each([
     `SELECT count() FROM clicks WHERE throwIf(utm_source = '${SECRET}') = 0`,
     `SELECT count() FROM clicks WHERE throwIf(utm_source = '${SECRET}') = 0 SETTINGS enable_analyzer = 0`,

@@ -10,7 +10,8 @@ import { codePoint } from './support/code-point.ts';
 import { NIGHTLY } from './support/nightly.ts';
 
 /**
- * Whatever is sent, the answer is never a 5xx, and what is stored renders to a page with one style sheet and no script.
+ * Whatever is sent, the response is never a 5xx, and what is stored renders to a page with one style sheet and no
+ * script.
  */
 
 const RUNS = { numRuns: NIGHTLY ? 200 : 80 };

@@ -104,7 +104,7 @@ async function clickAndStop(): Promise<{ key: string; link: Link; part: Part }> 
 
 type State = { status: number | null; ok: boolean; detail: string };
 
-/** Returns the exit status of `hoplog status`, and what it tells of ClickHouse. */
+/** Returns the exit status of `hoplog status`, and what it says about ClickHouse. */
 async function state(): Promise<State> {
   const { status, stdout } = await hoplog(['status', '--json'], { DATA_DIR: dataDir });
   const { parts } = JSON.parse(stdout) as { parts: { clickhouse: { ok: boolean; detail: string } } };

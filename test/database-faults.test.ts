@@ -207,7 +207,7 @@ describe('PostgreSQL', () => {
 });
 
 describe('ClickHouse', () => {
-  /** Answers in its place, as a proxy does. */
+  /** Responds instead of the server, like a proxy. */
   let answer: (response: ServerResponse) => void;
   const proxy = createServer((request, response) => {
     request.resume();

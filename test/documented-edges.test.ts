@@ -119,7 +119,7 @@ async function failuresOf(method: string): Promise<string> {
 
 let played = 0;
 
-/** What a reader sees of a resource: its own response, or its row in the list. */
+/** Returns a resource as a reader sees it: its own response, or its row in the list. */
 async function shown(path: string, hasGet: boolean): Promise<Record<string, unknown>> {
   const at = path.lastIndexOf('/');
   const { status, text } = await shop.get(hasGet ? path : path.slice(0, at));
@@ -220,7 +220,7 @@ test('an integer in a path is taken up to the maximum of the document', async ()
   );
 });
 
-// What removes things comes last.
+// Operations that delete come last.
 test.each(['get', 'patch', 'post', 'delete'])(
   'at every edge of the document a %s is answered as the document says, and never with a 5xx',
   async (method) => {

@@ -60,7 +60,9 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** Keeps connections to both ports open, as a proxy in production does: a smuggled request would stand in one. */
+/**
+ * Keeps connections to both ports open, as a proxy in production does: a smuggled request would remain in one of them.
+ */
 function nginxConfig(): string {
   const site = (name: string, listen: number, to: number) => `
     upstream ${name} { server 127.0.0.1:${to}; keepalive 4; }

@@ -43,7 +43,7 @@ export async function buildWeb(): Promise<boolean> {
   return true;
 }
 
-/** The modules outside `web/` that are no packages: those are fixed by `package-lock.json`. */
+/** The modules outside `web/` that are not packages: packages are fixed by `package-lock.json`. */
 function outsideOf(modules: readonly string[]): string[] {
   const paths = modules.map((id) => relative(ROOT_DIR, id));
   return [...new Set(paths)].filter(

@@ -21,7 +21,7 @@ import type { Workspace } from '../../sql/workspaces/workspaces.ts';
 import type { WantedButton } from './page-request.ts';
 
 const CHANNEL = 'bio';
-/** Attempts to generate a free random slug. So many collisions in a row do not happen by chance. */
+/** Attempts to generate a free random slug. More collisions in a row do not happen by chance. */
 const SLUG_TRIES = 8;
 
 export type TrackingRules = { shortUrl: string; log: Pick<Logger, 'warn'> };

@@ -9,7 +9,7 @@ import { claimSlugs, type SlugClaim } from '../../sql/links/slugs.ts';
 /** A link to be created. */
 export type Draft = { id: string; channel: Channel | null; domain: LinkDomain };
 
-/** Attempts to generate a free random slug. So many collisions in a row do not happen by chance. */
+/** Attempts to generate a free random slug. More collisions in a row do not happen by chance. */
 const GENERATE_TRIES = 8;
 
 /**
@@ -103,7 +103,7 @@ function isTakenBySibling(custom: string, draft: Draft, siblings: Link[]): boole
   );
 }
 
-/** Highest number that is tried. No campaign has so many links with one slug on one channel. */
+/** Highest number that is tried. No campaign has that many links with one slug on one channel. */
 const LAST_NUMBER = 10_000;
 
 async function claimNumbered(

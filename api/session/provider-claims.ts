@@ -28,7 +28,7 @@ export function claimAt(claims: Claims, name: string): unknown {
 }
 
 /**
- * Returns whether userinfo must be asked for claims: providers omit claims from the ID token, or send them as null or
+ * Returns whether userinfo must be queried for claims: providers omit claims from the ID token, or send them as null or
  * empty.
  */
 export function isMissingOne(claims: Claims, names: readonly string[]): boolean {

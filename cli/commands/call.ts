@@ -50,7 +50,7 @@ export function callCommand(program: Command): void {
         await writeBody(Response.json(response), options.output);
         return;
       }
-      // What a terminal would obey becomes an escape of JSON.
+      // Characters that a terminal would interpret become escapes of JSON.
       process.stdout.write(`${shownLines(JSON.stringify(response, null, isJson(command) ? 0 : 2))}\n`);
     });
 }

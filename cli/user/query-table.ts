@@ -8,7 +8,7 @@ import { clipped, table } from '../output.ts';
 import { bar, changeOf, figureFormat } from './figures.ts';
 
 type Metric = AnalyticsQuery['metrics'][number];
-/** What a table is made of. `currency` is that of the workspace. */
+/** The input of a table. `currency` is that of the workspace. */
 type Shown = { query: AnalyticsQuery; result: AnalyticsResult; currency: string };
 
 /** Columns of a dimension's values. */

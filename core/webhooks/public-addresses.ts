@@ -25,7 +25,7 @@ const NOT_GLOBAL_4 = blocks([
   '240.0.0.0/4', // reserved, and the broadcast
 ]);
 
-/** Rows that are global inside a block that is not. */
+/** Globally reachable entries within a block that is not globally reachable. */
 const GLOBAL_4 = blocks(['192.0.0.9/32', '192.0.0.10/32']);
 
 /** All allocated unicast. Loopback, link-local, unique-local, mapped forms and multicast are outside. */

@@ -3,7 +3,7 @@ import type { LinkTable } from './table.ts';
 
 /** A proven domain of a workspace. */
 export type Host = {
-  /** As in names. */
+  /** The number that its names in the link table begin with. */
   number: number;
   /** In lower case. */
   domain: string;

@@ -6,7 +6,7 @@ type Result = 'json' | 'response';
 /** A list: its rows are in a field of each page, and a query parameter takes the cursor of the next one. */
 export type ListShape = { rows: string; cursor: 'cursor' | 'before' | null };
 
-/** What both SDKs know of an operation of the API. */
+/** An operation of the API, as both generators need it. */
 export type Operation = {
   /** `links.create` */
   id: string;
@@ -110,7 +110,7 @@ function operationOf(
     repeatable: REPEATABLE_METHODS.includes(method) || REPEATABLE_POSTS.includes(id),
     result: isJson ? 'json' : 'response',
     list,
-    // What else a list can be sent as is not for an iterator.
+    // An iterator reads JSON only, not the other formats of a list.
     types: { id, without: list !== null && types.length > 1 ? ['format'] : [] },
     fixed: {},
   };

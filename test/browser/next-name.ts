@@ -1,6 +1,6 @@
 import type { Locator } from 'playwright-core';
 
-/** What the function in the page uses of an element; the tests have no types of the DOM. */
+/** The part of an element that the function in the page uses. The tests have no types of the DOM. */
 type Named = { getAttribute(name: string): string | null; textContent: string | null };
 declare const MutationObserver: new (
   seen: () => void,

@@ -4,7 +4,7 @@ import type { Browser } from 'playwright-core';
 
 const VID = '5b104370-c9bd-8db2-8a30-83f8041ed7fd';
 const ORDER = `hoplog.order({ order_id: '1', amount: 49.9, currency: 'eur', email: 'ada@shop.example' })`;
-/** What a pixel can't do without, each alone in a script; and a layout, which it must not force. */
+/** Operations that a pixel needs, each alone in a script; and a layout, which a pixel must not force. */
 const ALONE = {
   'an empty script': '',
   'its element alone': 'document.currentScript;',

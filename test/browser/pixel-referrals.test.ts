@@ -119,7 +119,7 @@ test('a page opened with a referrer’s code is one click a session, and its vis
 test('a visitor whom a short link led here is not counted twice', async () => {
   const ben = await referrer('ben');
   const { page, calls, close } = await person();
-  // As the redirect of the link does: its own parameter, and the visitor.
+  // Adds what the redirect of the link adds: its own parameter, and the visitor.
   const visitor = '5b104370-c9bd-8db2-8a30-83f8041ed7fd';
   await page.goto(`${shopUrl}/landing?ref=${ben.code}&_vid=${visitor}`);
   await page.waitForFunction("document.cookie.includes('_vid=')");

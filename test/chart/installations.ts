@@ -11,7 +11,7 @@ export const BUNDLED: Values = {
 
 const scaled = { autoscaling: { enabled: true } };
 
-/** A container as a policy of the cluster may ask for. */
+/** A container that meets the strictest policy of a cluster. */
 const LOCKED_UP = {
   name: 'proxy',
   image: 'proxy:1',

@@ -36,7 +36,7 @@ export type ContainerOptions = {
   /** Address of the pod, as in a URL. */
   address: string;
   graceSeconds?: number;
-  /** As of a Job: it is not started again. */
+  /** For the container of a Job, which is not started again. */
   runsOnce?: boolean;
 };
 

@@ -120,7 +120,7 @@ describe.skipIf(SKIPPED)(`the pods of the chart${SKIPPED ? ` (skipped: ${SKIPPED
       expect(labels, name).toMatchObject({ 'hoplog.dev/metrics': 'true' });
       const port = ports?.find((one) => one.name === 'metrics')?.containerPort ?? 0;
       const component = labels['app.kubernetes.io/component'] ?? '';
-      // What the autoscaler of workers reads; it is there when a lane has begun.
+      // The metrics that the autoscaler of workers reads. They exist once a lane has begun.
       const expected =
         component === 'workers' ? 'hoplog_worker_lag_seconds{partition=' : `tier="${component}"`;
       const scrape = async () => await (await fetch(`${origin(address[family], port)}/metrics`)).text();

@@ -166,7 +166,7 @@ export function createLocalDeployment(directory: string, servers: Servers): Loca
       child.stdout?.setEncoding('utf8').on('data', (text: string) => {
         printed += text;
       });
-      // Not at its exit: its last words may not be read then.
+      // Waits for `close`, because the last output may not be read yet at `exit`.
       const [status] = (await once(child, 'close')) as [number | null];
       if (status !== 0) throw new Error(`${name} ended with ${status}:\n${log}`);
       return printed;

@@ -12,7 +12,7 @@ test('every alert leads to its section of the runbook, and every section to an a
   const anchors = anchorsOf(readDocument(RUNBOOK));
   for (const { alert, labels, annotations } of rules) {
     const [file, section = ''] = annotations.runbook_url.split('#');
-    // Whoever is paged has no checkout.
+    // The person on call may have no checkout.
     expect(file, alert).toBe(`https://github.com/hoplog/hoplog/blob/main/${RUNBOOK}`);
     expect(anchors, alert).toContain(section);
     expect(['page', 'ticket'], alert).toContain(labels.severity);

@@ -120,7 +120,7 @@ test('the overview has the figures that the quickstart promises', async () => {
   const metrics = names.map((name) => name.toLowerCase());
   expect(metrics).toEqual(['clicks', 'visitors', 'leads', 'conversions', 'revenue']);
   const promised = Object.fromEntries(metrics.map((metric, n) => [metric, Number(figures[n])]));
-  // What the console's overview asks.
+  // The request of the console's overview.
   const overview = async () =>
     (await call('/analytics/query', { metrics, window: { days: 30 } })) as { totals: object };
   await expect.poll(async () => (await overview()).totals).toEqual(promised);

@@ -143,7 +143,7 @@ async function stopsNoRedirect([, damage, reason]: Damage, { skip }: TestContext
   expect(await health()).toMatchObject({ code: 200, status: 'ready' });
   damage(small);
   const lose = async () => {
-    // What consumers free meanwhile is used up again.
+    // Uses up again the space that consumers free meanwhile.
     if (small.isWritable()) damage(small);
     const clicks = await Promise.all(Array.from({ length: 200 }, () => follow(link)));
     expect(new Set(clicks.map(({ status }) => status))).toEqual(new Set([302]));

@@ -148,7 +148,7 @@ test('the primary is lost and a synchronous standby promoted: each click and pur
 
   const lostAt = performance.now();
   postgres.killPrimary();
-  // As long as a manager of the cluster takes to miss it, at least.
+  // At least as long as a cluster manager takes to notice the failure.
   await delay(1_000);
   await postgres.promote();
   const { at: backAt } = await until(

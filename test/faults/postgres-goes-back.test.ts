@@ -44,7 +44,7 @@ async function call<T>(method: string, path: string, body?: object): Promise<T> 
 /** With owners and modes: PostgreSQL refuses others. */
 const copyFiles = (from: string, to: string) => execFileSync('cp', ['-a', from, to]);
 
-/** Copies PostgreSQL's files as of one moment: its processes stand still. */
+/** Copies PostgreSQL's files as of one moment, while its processes are paused. */
 function copyPostgres(to: string): void {
   const root = postmaster(dataDir);
   const processes = [root, ...descendantsOf(root)];

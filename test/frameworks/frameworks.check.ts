@@ -19,7 +19,7 @@ type Router = {
   ready: string;
   /** Moves to the other page, by the router. */
   push: string;
-  /** What routers do that writes the address which they began with. */
+  /** Calls after which the router writes the URL that it started with. */
   rewrites: readonly string[];
 };
 

@@ -42,7 +42,7 @@ let shortUrl: string;
 /** The visitor of each click. */
 let made: string[] = [];
 let clicking: Promise<Clicked>;
-/** Called with each page that a load asks for, and with each that it got. */
+/** Called with each page that a load requests, and with each that it got. */
 let onPage = (_page: Page | null): void => {};
 
 beforeAll(async () => {

@@ -190,7 +190,7 @@ describe('into a deployment that is in use', () => {
     });
     const made = answer.json<{ created: number; errors: unknown[]; unknown_columns: string[] }>();
     expect(made, answer.body).toMatchObject({ created: 2, errors: [] });
-    // Given anew, or found again from the link and other columns.
+    // Assigned again, or derived from the link and other columns.
     const derived = ['id', 'imported', 'referer_host', 'source', 'source_kind', 'continent', 'domain'];
     expect(made.unknown_columns.filter((name) => !derived.includes(name))).toEqual([]);
     const arrived = await other.app.inject({

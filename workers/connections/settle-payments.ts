@@ -27,8 +27,8 @@ const AGAIN_AFTER = 300_000;
 /**
  * Finds payments whose buyer was named after them, which are then due. Several workers may run it.
  *
- * @param after where the call before ended; null: at the oldest payment
- * @returns where the next call goes on; null: it has looked at the newest
+ * @param after where the previous call ended; null: at the oldest payment
+ * @returns where the next call continues; null: it has looked at the newest
  */
 export async function findNamedPayments(
   { pool }: ConnectionDependencies,

@@ -7,7 +7,7 @@ export type Waiting = (kind: keyof PendingWork) => Promise<boolean>;
 
 export function createWaiting(given: {
   pool: Pool;
-  /** The pause of the loops that ask. It ends when there is work of any kind. */
+  /** The pause of the polling loops. It ends when there is work of any kind. */
   pause: IdlePause;
   /** The clock of deliveries, milliseconds. */
   now: () => number;

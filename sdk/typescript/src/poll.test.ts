@@ -105,7 +105,7 @@ test('a poll begins at `since`, sends links and filters, and continues from its 
     if (seen.length === 3) break;
   }
   expect(seen).toEqual(['a', 'b', 'c']);
-  // The last click was not taken: the loop did not ask for another one.
+  // The last click was not consumed: the loop requested no other one.
   expect(stored).toHaveLength(2);
   expect(got.map(({ url }) => new URL(url, 'http://h').searchParams.toString())).toEqual([
     'country=DE%2CAT&link_ids=l-1%2Cl-2&limit=500&since=2026-11-20T10%3A00%3A00.000000Z',

@@ -30,7 +30,7 @@ export type PollOptions = {
   intervalMs?: number;
   /** Ends the poll. */
   signal?: AbortSignal;
-  /** Is told of each outage. The poll continues after it. */
+  /** Called with each outage. The poll continues after it. */
   onOutage?: (error: Error) => void;
 };
 
@@ -87,7 +87,7 @@ export function pollOf(readPage: ReadPage, options: PollOptions = {}): Poll {
   };
 }
 
-/** What was visible before `since` once needs no second look. */
+/** Returns the later instant, so that a poll never goes back. */
 const latest = (a: string, b: string) => (a > b ? a : b);
 
 function beginningOf({ state, since }: PollOptions): PollState {

@@ -245,8 +245,8 @@ export function expectClean({ watched: { violations, errors, foreign } }: Consol
 }
 
 /**
- * Answers what a page asks by itself: each half a minute, and a list of links once its rows are there. It would notice
- * the end of its session before a press does.
+ * Responds to the reads that a page makes on its own: every half a minute, and for the figures of a list once its rows
+ * are there. Otherwise the page would notice the end of its session before a press does.
  */
 export async function holdOwnReads(page: Page): Promise<void> {
   await page.route('**/api/v1/problems', (route) => route.fulfill({ json: { problems: [] } }));

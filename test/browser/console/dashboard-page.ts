@@ -7,7 +7,11 @@ export type Result = {
   totals: Record<string, number>;
 };
 
-/** Asks the API for clicks of the last 30 days. @param body other fields of the query */
+/**
+ * Queries the clicks of the last 30 days.
+ *
+ * @param body other fields of the query
+ */
 export const ask = (site: ConsoleSite, body: object): Promise<Result> =>
   site.api<Result>('/analytics/query', { metrics: ['clicks'], window: { days: 30 }, ...body });
 

@@ -50,8 +50,8 @@ const LOOKS = `(() => {
 })()`;
 
 /**
- * Runs in the page: the rings of all controls with the focus of the keyboard. Where a control is not seen, what stands
- * for it has the ring.
+ * Runs in the page: the rings of all controls with the focus of the keyboard. For a hidden control, the element that
+ * represents it has the ring.
  */
 const RINGS = `(() => {
   const ringOf = (one) => {

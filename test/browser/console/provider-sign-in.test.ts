@@ -51,7 +51,7 @@ test('a person signs in with the provider, and comes back to the page', async ()
   expect(new URL(page.url()).search).toBe('?tab=members');
   await page.getByRole('row').filter({ hasText: 'ann@shop.example' }).getByText('Owner').first().waitFor();
 
-  // A change of access asks for the provider again.
+  // A change of access requires a sign-in at the provider again.
   await site.forgetConfirmations();
   await page.goto(`${site.app}/console/settings/developers`);
   await page.getByRole('button', { name: 'New key' }).click();

@@ -14,7 +14,7 @@ inChromium(async () => {
   return site.close;
 });
 
-/** Answers the question that appears before a page is left. */
+/** Stays on the page, in the dialog that appears before it is left. */
 async function stay(page: ConsolePage): Promise<void> {
   const question = page.getByRole('dialog', { name: 'Leave without saving?' });
   await question.getByRole('button', { name: 'Stay' }).click();
