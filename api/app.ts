@@ -4,6 +4,7 @@ import { type FastifyBaseLogger, fastify, LogController } from 'fastify';
 import { inBlocks } from '../core/addresses/address-blocks.ts';
 import { withoutPort } from '../core/addresses/address-port.ts';
 import { analyticsRoutes } from './analytics/routes.ts';
+import { annotationRoutes } from './annotations/routes.ts';
 import { auditRoutes } from './audit/routes.ts';
 import { bioPageRoutes } from './bio-pages/routes.ts';
 import { channelRoutes } from './channels/routes.ts';
@@ -107,6 +108,7 @@ const RESOURCES: Routes[] = [
   clickImportRoutes,
   liveClickRoutes,
   analyticsRoutes,
+  annotationRoutes,
   savedViewRoutes,
   sharedDashboardRoutes,
   visitorRoutes,

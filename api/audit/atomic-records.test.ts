@@ -199,6 +199,7 @@ const WITHOUT_ENTRY = {
   ],
   'a visitor of a shared dashboard types its password': ['shared.unlock'],
   'what they create is listed with its time': [
+    'annotations.create',
     'bioPages.create',
     'clicks.import',
     'folders.create',
@@ -218,6 +219,7 @@ const WITHOUT_ENTRY = {
     'track.order',
   ],
   'they change what the console shows': [
+    'annotations.delete',
     'firstSteps.hide',
     'pixel.clearProblems',
     'pixel.createTest',

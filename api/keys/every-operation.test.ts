@@ -15,7 +15,7 @@ type Paths = Record<string, Record<string, { operationId: string }>>;
 const OPERATIONS: Record<string, string> = {
   'publishable read links referrals tracking secret manage analyst operator owner': 'me.get',
   'read secret manage analyst operator owner': [
-    'analytics.query clicks.export clicks.list clicks.listImports clicks.stream savedViews.list',
+    'analytics.query annotations.list clicks.export clicks.list clicks.listImports clicks.stream savedViews.list',
     'sharedDashboards.list',
     'visitors.getJourney visitors.list webhooks.get webhooks.getDelivery webhooks.list',
     'webhooks.listDeliveries workspace.get',
@@ -36,7 +36,7 @@ const OPERATIONS: Record<string, string> = {
     'links.listTags links.search',
   ].join(' '),
   'secret operator owner': [
-    'clicks.import clicks.undoImport',
+    'annotations.create annotations.delete clicks.import clicks.undoImport',
     'savedViews.create savedViews.delete sharedDashboards.create sharedDashboards.delete',
     'sharedDashboards.update webhooks.create webhooks.delete webhooks.redeliver webhooks.rotateSecret',
     'webhooks.test webhooks.update',

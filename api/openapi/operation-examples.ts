@@ -110,6 +110,7 @@ export const REQUEST_EXAMPLES: Record<string, unknown> = {
       window: { days: 30 },
     },
   },
+  'annotations.create': { at: '2026-11-20T09:30:00Z', text: 'Version 2 released' },
   'sharedDashboards.create': { name: 'Autumn sale', scope: { type: 'tag', values: ['autumn'] } },
   'sharedDashboards.update': { show_revenue: true, expires_at: '2026-12-31T23:59:59Z' },
   'members.invite': { email: 'grace@shop.example', role: 'analyst' },

@@ -15,7 +15,7 @@ const TAGS = [
   { name: 'Folders', description: 'Folders for campaigns.' },
   { name: 'Channels', description: 'Performance by channel.' },
   { name: 'Analytics', description: 'Any metric by any dimension, with filters.' },
-  { name: 'Dashboards', description: 'Saved views and shared dashboards.' },
+  { name: 'Dashboards', description: 'Saved views, annotations, and shared dashboards.' },
   { name: 'Clicks', description: 'Raw clicks: list, export and live stream.' },
   { name: 'Visitors', description: 'Visitors and their journeys.' },
   { name: 'Tracking', description: 'Identifies and orders reported by a server.' },

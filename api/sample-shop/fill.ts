@@ -55,6 +55,7 @@ export async function fillSampleShop(
   await call('POST', '/domains', { domain: end === '' ? SAMPLE_DOMAIN : `go${end}.${SAMPLE_DOMAIN}` });
   const codeOf = (referrer: string) => withEnd(`sample-${referrer}`, end);
   const history = sampleHistory(now, ({ slug }: SampleLink) => withEnd(slug, end), codeOf);
+  for (const annotation of history.annotations) await call('POST', '/annotations', annotation);
   await fillProgram({ pool, call }, workspace, history, { end, now, codeOf });
   // After the referrers, whose links have clicks too.
   const { import_id: importId } = await call<{ import_id: string }>(

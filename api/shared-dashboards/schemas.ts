@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { SharedAnnotation } from '../annotations/schemas.ts';
 import {
   Body,
   Cursor,
@@ -51,6 +52,9 @@ const OPTIONS = {
   show_revenue: Type.Optional(
     Type.Boolean({ description: 'Whether visitors see revenue and revenue per click. False by default.' }),
   ),
+  show_annotations: Type.Optional(
+    Type.Boolean({ description: "Whether its chart shows the workspace's annotations. False by default." }),
+  ),
   embed: Type.Optional(
     Type.Boolean({
       description:
@@ -82,6 +86,7 @@ export const SharedDashboardRecord = Type.Object(
     url: Url,
     scope: Scope,
     show_revenue: Type.Boolean(),
+    show_annotations: Type.Boolean(),
     has_password: Type.Boolean(),
     embed: Type.Boolean(),
     missing_values: Type.Array(Type.String(), {
@@ -117,6 +122,9 @@ export const DashboardView = Type.Object(
     is_scope_gone: Type.Boolean({
       description:
         'Whether all that the dashboard shows is gone: its folders and links, or the tags of its links.',
+    }),
+    annotations: Type.Array(SharedAnnotation, {
+      description: "The workspace's, where the dashboard shows them; else empty.",
     }),
     expires_at: Nullable(Instant),
   },

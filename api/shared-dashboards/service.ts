@@ -3,6 +3,7 @@ import { hashPassword, LINK_COST } from '../../core/access/passwords.ts';
 import { AppError, badRequest } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import { formatInstant, NANOS_PER_MICRO, requireInstant } from '../../core/time/timestamps.ts';
+import { listAnnotations } from '../../sql/console/annotations.ts';
 import {
   type DashboardFields,
   type DashboardScope,
@@ -12,6 +13,7 @@ import {
 import type { Queryable } from '../../sql/database/pool.ts';
 import { foldersByIds } from '../../sql/links/folders.ts';
 import { linksByIds } from '../../sql/links/links.ts';
+import { MOST_ANNOTATIONS, type SharedAnnotation } from '../annotations/schemas.ts';
 import type { Scope, SharedDashboardChange, SharedDashboardRecord } from './schemas.ts';
 
 /** Maximum number of shared dashboards of a workspace. */
@@ -55,12 +57,18 @@ export async function isScopeGone(
   return (await presentScopeValues(db, workspace_id, [scope])).size === 0;
 }
 
+/** Returns the annotations of a workspace as visitors see them. */
+export async function sharedAnnotations(db: Queryable, workspaceId: string): Promise<SharedAnnotation[]> {
+  const all = await listAnnotations(db, workspaceId, { before: null, limit: MOST_ANNOTATIONS });
+  return all.map(({ at, text }) => ({ at, text }));
+}
+
 function recordOf(
   appUrl: string,
   dashboard: SharedDashboard,
   present: ReadonlySet<string>,
 ): SharedDashboardRecord {
-  const { id, name, token, scope, show_revenue, password_hash, embed, expires_at, created_at } = dashboard;
+  const { id, name, token, scope, show_revenue, show_annotations, password_hash, embed } = dashboard;
   return {
     id,
     name,
@@ -68,11 +76,12 @@ function recordOf(
     url: `${appUrl}/shared/${token}`,
     scope: scope.type === 'workspace' ? { type: 'workspace' } : scope,
     show_revenue,
+    show_annotations,
     has_password: password_hash !== null,
     embed,
     missing_values: scope.values.filter((value) => !present.has(value)),
-    expires_at,
-    created_at,
+    expires_at: dashboard.expires_at,
+    created_at: dashboard.created_at,
   };
 }
 
@@ -104,6 +113,7 @@ export async function changedFields(
     scope: change.scope ? await readScope(tx, workspaceId, change.scope) : before.scope,
     password_hash: passwordHash === undefined ? before.password_hash : passwordHash,
     show_revenue: change.show_revenue ?? before.show_revenue,
+    show_annotations: change.show_annotations ?? before.show_annotations,
     embed: change.embed ?? before.embed,
     expires_at: change.expires_at === undefined ? before.expires_at : readEnd(change.expires_at),
   };
@@ -119,6 +129,7 @@ export const DEFAULT_FIELDS: DashboardFields = {
   scope: { type: 'workspace', values: [] },
   password_hash: null,
   show_revenue: false,
+  show_annotations: false,
   embed: false,
   expires_at: null,
 };

@@ -53,6 +53,7 @@ test('a dashboard is shared, listed, changed and deleted, and its URL ends with 
     token: expect.stringMatching(/^[\w-]{43}$/),
     url: `${api.deps.config.appUrl}/shared/${made.token}`,
     scope: { type: 'workspace' },
+    show_annotations: false,
     show_revenue: false,
     has_password: false,
     embed: false,
@@ -74,6 +75,7 @@ test('a dashboard is shared, listed, changed and deleted, and its URL ends with 
     currency: 'usd',
     time_zone: null,
     is_scope_gone: false,
+    annotations: [],
     expires_at: LATER,
   });
   expect((await shop.delete(`/shared-dashboards/${made.id}`)).body).toEqual({ ok: true });

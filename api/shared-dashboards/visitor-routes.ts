@@ -10,7 +10,7 @@ import { createTries } from '../session/tries.ts';
 import { createDashboardAccess, requireOpenDashboard } from './access.ts';
 import { DashboardView, TokenParams, UnlockBody } from './schemas.ts';
 import { scopedQuery, withAbsentTags } from './scoped-query.ts';
-import { isScopeGone } from './service.ts';
+import { isScopeGone, sharedAnnotations } from './service.ts';
 
 const tags = ['Shared dashboards'];
 const PUBLIC = { scope: 'public', plan: 'any', console: true } as const;
@@ -51,6 +51,7 @@ export async function visitorRoutes(app: Api, deps: ApiDeps): Promise<void> {
         show_revenue: dashboard.show_revenue,
         currency: workspace.currency,
         time_zone: workspace.time_zone,
+        annotations: dashboard.show_annotations ? await sharedAnnotations(pool, workspace.id) : [],
         is_scope_gone: await isScopeGone(pool, dashboard),
         expires_at: dashboard.expires_at,
       };

@@ -201,6 +201,13 @@ export const SAMPLE_BIO_PAGE = {
   is_published: true,
 };
 
+/** What the chart names, by day of the history. */
+export const SAMPLE_ANNOTATIONS = [
+  { day: 24, text: 'Newsletter: autumn teas' },
+  { day: 38, text: 'Autumn sale began' },
+  { day: 52, text: 'Newsletter: gifts' },
+] as const;
+
 /** The body of `POST /programs`. */
 export const SAMPLE_PROGRAM = {
   name: 'Friends of the shop',

@@ -1,5 +1,5 @@
 import { seededRandom } from '../seeded-random.ts';
-import { SAMPLE_LINKS, SAMPLE_REFERRERS, type SampleLink } from './catalog.ts';
+import { SAMPLE_ANNOTATIONS, SAMPLE_LINKS, SAMPLE_REFERRERS, type SampleLink } from './catalog.ts';
 import { pickAt } from './weighted.ts';
 
 /** Days that the sample shop's history goes back, today included. */
@@ -62,6 +62,8 @@ export type SampleHistory = {
   orders: string;
   customers: ReferredCustomer[];
   purchases: ReferredPurchase[];
+  /** Bodies of `POST /annotations`. */
+  annotations: { at: string; text: string }[];
 };
 
 const csvOf = (names: string, rows: readonly (readonly string[])[]): string =>
@@ -133,6 +135,10 @@ export function sampleHistory(
       orders.filter(([ts]) => Date.parse(ts ?? '') < now),
     ),
     ...referred,
+    annotations: SAMPLE_ANNOTATIONS.map(({ day, text }) => ({
+      at: new Date(today - (SAMPLE_DAYS - 1 - day) * DAY + 10 * HOUR).toISOString(),
+      text,
+    })),
   };
 }
 

@@ -15,6 +15,7 @@ export type SharedDashboard = {
   scope: DashboardScope;
   password_hash: string | null;
   show_revenue: boolean;
+  show_annotations: boolean;
   /** Whether other pages may frame it. Never with a password. */
   embed: boolean;
   expires_at: string | null;
@@ -24,24 +25,25 @@ export type SharedDashboard = {
 /** Fields that a create stores and a change may set. */
 export type DashboardFields = Pick<
   SharedDashboard,
-  'name' | 'scope' | 'password_hash' | 'show_revenue' | 'embed' | 'expires_at'
+  'name' | 'scope' | 'password_hash' | 'show_revenue' | 'show_annotations' | 'embed' | 'expires_at'
 >;
 
 const COLUMNS = `id, workspace_id, name, token,
   json_build_object('type', scope_type, 'values', scope_values) AS scope,
-  password_hash, show_revenue, embed, ${isoMicros('expires_at')} AS expires_at, ${isoMicros('created_at')} AS created_at`;
+  password_hash, show_revenue, show_annotations, embed, ${isoMicros('expires_at')} AS expires_at,
+  ${isoMicros('created_at')} AS created_at`;
 
 /** Creates a dashboard. The caller has locked the workspace: creation times are unique in it. */
 export async function insertSharedDashboard(
   tx: Queryable,
   workspaceId: string,
   token: string,
-  { name, scope, password_hash, show_revenue, embed, expires_at }: DashboardFields,
+  { name, scope, password_hash, show_revenue, show_annotations, embed, expires_at }: DashboardFields,
 ): Promise<SharedDashboard> {
   const { rows } = await tx.query<SharedDashboard>(
     `INSERT INTO shared_dashboards (id, workspace_id, token, name, scope_type, scope_values, password_hash,
-       show_revenue, embed, expires_at, created_at)
-     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, GREATEST(date_trunc('microseconds', clock_timestamp()),
+       show_revenue, show_annotations, embed, expires_at, created_at)
+     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, GREATEST(date_trunc('microseconds', clock_timestamp()),
        (SELECT max(created_at) + interval '1 microsecond' FROM shared_dashboards
         WHERE workspace_id = $2 AND ${NOT_AHEAD}))
      RETURNING ${COLUMNS}`,
@@ -54,6 +56,7 @@ export async function insertSharedDashboard(
       scope.values,
       password_hash,
       show_revenue,
+      show_annotations,
       embed,
       expires_at,
     ],
@@ -67,13 +70,24 @@ export async function updateSharedDashboard(
   tx: Queryable,
   workspaceId: string,
   id: string,
-  { name, scope, password_hash, show_revenue, embed, expires_at }: DashboardFields,
+  { name, scope, password_hash, show_revenue, show_annotations, embed, expires_at }: DashboardFields,
 ): Promise<SharedDashboard> {
   const { rows } = await tx.query<SharedDashboard>(
     `UPDATE shared_dashboards SET name = $3, scope_type = $4, scope_values = $5, password_hash = $6,
-       show_revenue = $7, embed = $8, expires_at = $9
+       show_revenue = $7, show_annotations = $8, embed = $9, expires_at = $10
      WHERE id = $1 AND workspace_id = $2 RETURNING ${COLUMNS}`,
-    [id, workspaceId, name, scope.type, scope.values, password_hash, show_revenue, embed, expires_at],
+    [
+      id,
+      workspaceId,
+      name,
+      scope.type,
+      scope.values,
+      password_hash,
+      show_revenue,
+      show_annotations,
+      embed,
+      expires_at,
+    ],
   );
   if (!rows[0]) throw new Error(`the shared dashboard ${id} was not updated`);
   return rows[0];

@@ -144,6 +144,16 @@ CREATE TABLE saved_views (
   UNIQUE (workspace_id, created_at)
 );
 
+-- What happened at a time, such as a release: charts show it.
+CREATE TABLE annotations (
+  id           uuid PRIMARY KEY,
+  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  at           timestamptz NOT NULL,
+  text         text NOT NULL CHECK (length(text) BETWEEN 1 AND 200),
+  created_at   timestamptz NOT NULL,
+  UNIQUE (workspace_id, created_at)
+);
+
 -- Dashboards that anyone with the token in their URL may read.
 CREATE TABLE shared_dashboards (
   id            uuid PRIMARY KEY,
@@ -154,6 +164,7 @@ CREATE TABLE shared_dashboards (
   scope_values  text[] NOT NULL CHECK ((scope_type = 'workspace') = (scope_values = '{}')), -- tags, or ids
   password_hash text,                 -- scrypt; null: none
   show_revenue  boolean NOT NULL DEFAULT false,
+  show_annotations boolean NOT NULL DEFAULT false,
   embed         boolean NOT NULL DEFAULT false CHECK (NOT embed OR password_hash IS NULL), -- other pages may frame it
   expires_at    timestamptz,
   created_at    timestamptz NOT NULL,

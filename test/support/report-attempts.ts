@@ -6,6 +6,11 @@ const YESTERDAY = new Date(Date.now() - 86_400_000).toISOString();
 
 /** Attempts at clicks, visitors, reports and shared dashboards. */
 export const REPORT_ATTEMPTS: Attempts = {
+  'GET /api/v1/annotations': () => [{ path: '/annotations', status: 200 }],
+  'POST /api/v1/annotations': () => [
+    { path: '/annotations', body: { at: '2026-11-20', text: 'Own' }, status: 201 },
+  ],
+  'DELETE /api/v1/annotations/{id}': (victim) => [{ path: `/annotations/${victim.annotation}`, status: 404 }],
   'GET /api/v1/saved-views': () => [{ path: '/saved-views', status: 200 }],
   'POST /api/v1/saved-views': () => [{ path: '/saved-views', body: { name: 'Own', query: {} }, status: 201 }],
   'DELETE /api/v1/saved-views/{id}': (victim) => [{ path: `/saved-views/${victim.savedView}`, status: 404 }],

@@ -45,6 +45,7 @@ export type Victim = {
   session: string;
   passkeyId: string;
   savedView: string;
+  annotation: string;
   pixelTest: string;
   dashboard: string;
   /** Token of the dashboard, which has a password. */
@@ -101,6 +102,10 @@ export async function plantVictim(api: TestApi, owner: TestWorkspace): Promise<V
     name: SECRET_NAME,
     query: { filters: [{ dimension: 'tag', operator: 'is', values: [SECRET_NAME] }] },
   });
+  const annotation = await owner.post<{ id: string }>('/annotations', {
+    at: '2026-11-20',
+    text: SECRET_NAME,
+  });
   const dashboard = await owner.post<{ id: string; token: string }>('/shared-dashboards', {
     name: SECRET_NAME,
     password: 'victims-dashboard',
@@ -114,6 +119,7 @@ export async function plantVictim(api: TestApi, owner: TestWorkspace): Promise<V
     domainName,
     clickImport,
     savedView: savedView.body.id,
+    annotation: annotation.body.id,
     pixelTest: pixelTest.body.id,
     dashboard: dashboard.body.id,
     dashboardToken: dashboard.body.token,

@@ -76,6 +76,10 @@ export const formatInstantIn = (instant: string, timeZone: string) =>
     new Date(instant),
   );
 
+/** The day alone, of a time zone. @param instant ISO 8601 */
+export const formatDayIn = (instant: string, timeZone: string) =>
+  new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone }).format(new Date(instant));
+
 /** The day alone. @param instant ISO 8601 */
 export const formatDate = (instant: string) => dates().format(new Date(instant));
 

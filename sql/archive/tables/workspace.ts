@@ -33,6 +33,7 @@ export const WORKSPACE_TABLES: readonly ArchivedTable[] = [
   { name: 'provider_identities', order: 'issuer, subject' },
   { name: 'first_steps', order: 'step' },
   { name: 'saved_views', order: 'id' },
+  { name: 'annotations', order: 'id' },
   { name: 'shared_dashboards', order: 'id' },
   { name: 'report_problems', order: 'problem, field' },
 ];

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test, vi } from 'vitest';
+import { visitNew } from '../../support/visitors.ts';
 import { inChromium } from '../in-chromium.ts';
 import {
   type ConsoleSite,
@@ -109,6 +110,86 @@ test('a view is saved, opened by an analyst who can not change it, and deleted',
   await dialog.getByText('No saved views yet').waitFor();
   await page.getByRole('button', { name: 'Undo' }).click();
   await dialog.getByRole('button', { name: 'Germany this week', exact: true }).waitFor();
+  await page.close();
+});
+
+test('an operator annotates the chart, for all members and for boards that show it', async () => {
+  const page = await site.open('/', { keepsUndo: true });
+  await page.getByRole('button', { name: 'Annotations' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Annotations' });
+  await dialog.getByText('No annotations yet').waitFor();
+  await dialog.getByRole('textbox', { name: 'What happened' }).fill('Version 2 released');
+  await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+  await dialog.getByRole('listitem').filter({ hasText: 'Version 2 released' }).waitFor();
+  await expectGood(page, 'dashboard-annotations');
+  await page.keyboard.press('Escape');
+  const notes = (shown: typeof page) => shown.getByRole('list', { name: 'Annotations' });
+  await notes(page).getByText('Version 2 released').waitFor();
+  await expectGood(page, 'dashboard-annotated');
+  // The box beside the pointer has it too, at the end of the chart.
+  await page.locator('.u-over').hover({ position: { x: 2, y: 80 } });
+  const box = (await page.locator('.u-over').boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+  await page.mouse.move(box.x + box.width - 2, box.y + 80);
+  await page.locator('.chart-hover-note').getByText('Version 2 released').waitFor();
+
+  const analyst = await site.open('/', { role: 'analyst' });
+  await notes(analyst).getByText('Version 2 released').waitFor();
+  expect(await analyst.getByRole('button', { name: 'Annotations' }).count()).toBe(0);
+  await analyst.close();
+  const board = await site.api<{ id: string; url: string }>('/shared-dashboards', { name: 'Board' });
+  const visitor = await site.open('/', { role: null });
+  await visitor.goto(board.url.replace(/^https?:\/\/[^/]+/, site.app));
+  await totals(visitor, 'Clicks').waitFor();
+  expect(await notes(visitor).count()).toBe(0);
+  await page.getByRole('button', { name: 'Share', exact: true }).click();
+  await page.getByRole('button', { name: 'Change Board' }).click();
+  await page.getByRole('checkbox', { name: 'Show annotations' }).check();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('dialog', { name: 'Shared dashboards' }).waitFor();
+  await visitor.reload();
+  await notes(visitor).getByText('Version 2 released').waitFor();
+  expect(await visitor.getByRole('button', { name: 'Annotations' }).count()).toBe(0);
+  await visitor.close();
+  await page.keyboard.press('Escape');
+
+  await page.getByRole('button', { name: 'Annotations' }).click();
+  await dialog.getByRole('button', { name: 'Delete the annotation Version 2 released' }).click();
+  await dialog.getByText('No annotations yet').waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await dialog.getByRole('listitem').filter({ hasText: 'Version 2 released' }).waitFor();
+  await site.api(`/shared-dashboards/${board.id}`, undefined, 'DELETE');
+  expectClean(page);
+  await page.close();
+});
+
+test('visitors who clicked in the last minutes are online now, and lead to their clicks', async () => {
+  const slug = `online${site.mail.replaceAll('.', '-')}`;
+  const link = {
+    destination_url: 'https://shop.example/',
+    name: 'Online',
+    slug,
+    smart: true,
+    external: true,
+  };
+  await site.api('/links', link);
+  for (let nth = 0; nth < 3; nth++) await visitNew(`${site.service.short_url}/${slug}`);
+  const visitors = async (minutes: number) => {
+    const window = {
+      from: new Date(Date.now() - minutes * 60_000).toISOString(),
+      to: new Date().toISOString(),
+    };
+    const query = { metrics: ['visitors'], window };
+    return (await site.api<{ totals: { visitors: number } }>('/analytics/query', query)).totals.visitors;
+  };
+  await expect.poll(() => visitors(4), PATIENCE).toBeGreaterThanOrEqual(3);
+  const page = await site.open('/');
+  const online = page.getByRole('link', { name: / online now$/ });
+  await online.waitFor();
+  const shown = Number((await online.textContent())?.replace(/\D/g, ''));
+  expect(shown).toBeGreaterThanOrEqual(3);
+  expect(shown).toBeLessThanOrEqual(await visitors(10));
+  await online.click();
+  await page.getByRole('heading', { level: 1, name: 'Live' }).waitFor();
   await page.close();
 });
 

@@ -5,6 +5,13 @@ export interface paths {
   "/api/v1/analytics/query": {
     post: operations["analytics.query"];
   };
+  "/api/v1/annotations": {
+    get: operations["annotations.list"];
+    post: operations["annotations.create"];
+  };
+  "/api/v1/annotations/{id}": {
+    delete: operations["annotations.delete"];
+  };
   "/api/v1/audit-log": {
     get: operations["audit.list"];
   };
@@ -547,6 +554,19 @@ export interface components {
       /** Format: date-time */
       to?: string;
     };
+    Annotation: {
+      /** Format: date-time */
+      at: string;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: uuid */
+      id: string;
+      text: string;
+    };
+    AnnotationList: {
+      annotations: components["schemas"]["Annotation"][];
+      next_cursor: string | null;
+    };
     AssignPurchase: {
       /** Format: uuid */
       partner_id: string;
@@ -1043,6 +1063,11 @@ export interface components {
     };
     /** @enum {string} */
     CreatableChannel: "facebook" | "instagram" | "youtube" | "linkedin" | "twitter" | "tiktok" | "newsletter" | "website" | "other" | "threads" | "bluesky" | "mastodon" | "pinterest" | "reddit" | "telegram" | "discord" | "tumblr" | "google_business" | "nostr" | "lemmy" | "slack" | "devto" | "x";
+    CreateAnnotation: {
+      /** Format: date-time */
+      at: string;
+      text: components["schemas"]["Text200"];
+    };
     CreateBioPage: {
       avatar_height?: number | null;
       /** Format: uri */
@@ -1208,6 +1233,7 @@ export interface components {
       name: components["schemas"]["Name"];
       password?: string | null;
       scope?: components["schemas"]["DashboardScope"];
+      show_annotations?: boolean;
       show_revenue?: boolean;
     };
     CreateWebhook: {
@@ -1330,6 +1356,7 @@ export interface components {
     /** @enum {string} */
     DashboardScopeType: "workspace" | "tag" | "folder" | "links";
     DashboardView: {
+      annotations: components["schemas"]["SharedAnnotation"][];
       currency: string;
       /** Format: date-time */
       expires_at: string | null;
@@ -3026,6 +3053,11 @@ export interface components {
       mode: components["schemas"]["RewardMode"];
       user_hash?: string | null;
     };
+    SharedAnnotation: {
+      /** Format: date-time */
+      at: string;
+      text: string;
+    };
     SharedDashboard: {
       /** Format: date-time */
       created_at: string;
@@ -3038,6 +3070,7 @@ export interface components {
       missing_values: string[];
       name: string;
       scope: components["schemas"]["DashboardScope"];
+      show_annotations: boolean;
       show_revenue: boolean;
       token: string;
       /** Format: uri */
@@ -3365,6 +3398,7 @@ export interface components {
       name?: components["schemas"]["Name"];
       password?: string | null;
       scope?: components["schemas"]["DashboardScope"];
+      show_annotations?: boolean;
       show_revenue?: boolean;
     };
     UpdateWebhook: {
@@ -3550,6 +3584,65 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["AnalyticsResult"];
+        };
+      };
+    };
+  };
+  "annotations.list": {
+    parameters: {
+      query?: {
+        limit?: number;
+        cursor?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["AnnotationList"];
+        };
+      };
+    };
+  };
+  "annotations.create": {
+    parameters: {
+      header?: {
+        "Idempotency-Key"?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateAnnotation"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Annotation"];
+        };
+      };
+    };
+  };
+  "annotations.delete": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Ok"];
         };
       };
     };

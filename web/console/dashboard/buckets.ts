@@ -48,6 +48,25 @@ function boundsOf(label: string, unit: TimeUnit, zone: string): [from: number, t
   return [instantOfDay(first, zone, 0).getTime(), instantOfDay(first, zone, days).getTime()];
 }
 
+/** The day of an instant in a time zone, such as `2026-02-28`. @param at milliseconds since the epoch */
+export const dayIn = (at: number, zone: string): string =>
+  // The Swedish format is `2026-02-28`.
+  new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short' }).format(at);
+
+/**
+ * Returns which bucket an instant is in; -1: none.
+ *
+ * @param labels of the buckets, ascending
+ * @param at milliseconds since the epoch
+ */
+export function bucketAt(labels: readonly string[], at: number, unit: TimeUnit, zone: string): number {
+  const isShort = UNIT_MS[unit] !== undefined;
+  const day = isShort ? '' : dayIn(at, zone);
+  const bucket = labels.findLastIndex((label) => (isShort ? Date.parse(label) <= at : label <= day));
+  const label = labels[bucket];
+  return label !== undefined && at < boundsOf(label, unit, zone)[1] ? bucket : -1;
+}
+
 /** Fewest buckets of a chart of which the first may be left out. */
 export const LEAST_BUCKETS = 4;
 
@@ -70,6 +89,7 @@ export function chartBuckets(
   const rows = isCut ? all.slice(1) : all;
   return {
     rows,
+    labels: rows.map(labelOf),
     times: rows.map((row) => bucketStart(labelOf(row))),
     isOpenEnded: last !== undefined && boundsOf(labelOf(last), unit, zone)[1] > Date.parse(window.to),
   };

@@ -1,15 +1,23 @@
 import { Button, Group, NativeSelect, Paper, Table, Title } from '@mantine/core';
-import { useMemo } from 'react';
+import { Suspense, useMemo, useState } from 'react';
 import type { Metric, TimeUnit } from '../../../core/analytics/dimensions.ts';
+import { useSession } from '../api/session.ts';
 import { formatPercent, formatShort, plural } from '../formats.ts';
 import { Chart } from '../parts/chart.tsx';
 import { ScrollTable } from '../parts/scroll-table.tsx';
 import type { ChartLine } from '../parts/time-chart.tsx';
+import { lazyPage } from '../shell/lazy-page.tsx';
+import { AnnotationList } from './annotation-list.tsx';
+import { marksOf, placedIn } from './annotation-marks.ts';
+import { useAnnotations } from './annotations.ts';
 import { bucketName, chartBuckets, chartZone } from './buckets.ts';
 import { formatMetric, METRIC_NAMES, valueIn } from './dimensions.ts';
+import { OnlineNow } from './online-now.tsx';
 import { metricsFor, type Result, type Source, unitIn, useSource } from './source.ts';
 import { useView } from './use-view.ts';
 import { unitOf, unitsOf, type View } from './view.ts';
+
+const ANNOTATIONS = lazyPage<{ close: () => void }>(() => import('./annotations-dialog.tsx'));
 
 const UNIT_NAMES: Record<TimeUnit, string> = {
   minute: 'By minute',
@@ -26,23 +34,31 @@ const comparedName = ({ comparison }: View): string =>
 /** The chosen metric over time as an area, the compared period dashed; optionally as a table. */
 export function OverTime({ result }: { result: Result }) {
   const { view, search, change } = useView();
-  const { currency, zone } = useSource();
+  const { currency, zone, isConsole } = useSource();
   const { metric } = view;
   // The unit of the response: a previous response may still be shown.
   const unit = unitIn(result) ?? unitOf(view);
   const beforeName = comparedName(view);
   const isTable = search.get('numbers') === 'shown';
-  const { times, lines } = useMemo(
+  const { times, lines, labels } = useMemo(
     () => chartOf(result, metric, unit, { currency, beforeName, zone }),
     [result, metric, unit, currency, beforeName, zone],
   );
+  const annotations = useAnnotations();
+  const { placed, marks } = useMemo(() => {
+    const inChart = placedIn(annotations, labels, unit, zone);
+    return { placed: inChart, marks: marksOf(inChart) };
+  }, [annotations, labels, unit, zone]);
   const units = unitsOf(view.window);
   return (
     <Paper withBorder p="md" component="section" aria-label="Over time" miw={0}>
       <Group justify="space-between" mb="xs" gap="xs" wrap="nowrap">
-        <Title order={2} size="h4">
-          {METRIC_NAMES[metric]}
-        </Title>
+        <Group gap="md" wrap="nowrap">
+          <Title order={2} size="h4">
+            {METRIC_NAMES[metric]}
+          </Title>
+          {isConsole && <OnlineNow />}
+        </Group>
         <NativeSelect
           aria-label="Size of the chart's steps"
           size="xs"
@@ -56,21 +72,49 @@ export function OverTime({ result }: { result: Result }) {
         lines={lines}
         zone={chartZone(unit, zone)}
         writeAxis={metric === 'conversion_rate' ? formatPercent : formatShort}
+        marks={marks}
         summary={summaryOf(result, view, unit, { currency, zone })}
       />
-      <Button
-        variant="subtle"
-        size="xs"
-        px={0}
-        mt="xs"
-        aria-expanded={isTable}
-        onClick={() => change({ numbers: isTable ? null : 'shown' }, { replace: true })}
-      >
-        {isTable ? 'Hide table' : 'Show as table'}
-      </Button>
+      <AnnotationList placed={placed} />
+      <Group gap="md" mt="xs">
+        <Button
+          variant="subtle"
+          size="xs"
+          px={0}
+          aria-expanded={isTable}
+          onClick={() => change({ numbers: isTable ? null : 'shown' }, { replace: true })}
+        >
+          {isTable ? 'Hide table' : 'Show as table'}
+        </Button>
+        {isConsole && <AnnotationsButton />}
+      </Group>
       {isTable && <FiguresTable result={result} unit={unit} />}
     </Paper>
   );
+}
+
+/** Opens the dialog in which operators make and delete annotations. */
+function AnnotationsButton() {
+  const { can } = useSession();
+  const [isOpen, setOpen] = useState(false);
+  if (!can('operator')) return null;
+  return (
+    <>
+      <Button variant="subtle" size="xs" px={0} onClick={() => setOpen(true)}>
+        Annotations
+      </Button>
+      {isOpen && (
+        <Suspense fallback={null}>
+          <OpenedAnnotations close={() => setOpen(false)} />
+        </Suspense>
+      )}
+    </>
+  );
+}
+
+function OpenedAnnotations({ close }: { close: () => void }) {
+  const [AnnotationsDialog] = useState(() => ANNOTATIONS.component());
+  return <AnnotationsDialog close={close} />;
 }
 
 function chartOf(
@@ -80,7 +124,7 @@ function chartOf(
   { currency, beforeName, zone }: { currency: string; beforeName: string; zone: string },
 ) {
   const { window, compared_window: before } = result;
-  const { rows, times, isOpenEnded } = chartBuckets(result, unit, zone);
+  const { rows, labels, times, isOpenEnded } = chartBuckets(result, unit, zone);
   const write = (value: number) => formatMetric(metric, value, currency);
   const lines: ChartLine[] = [
     {
@@ -101,7 +145,7 @@ function chartOf(
       shift: (Date.parse(before.from) - Date.parse(window.from)) / 1_000,
     });
   }
-  return { times, lines };
+  return { times, lines, labels };
 }
 
 function FiguresTable({ result, unit }: { result: Result; unit: TimeUnit }) {

@@ -34,6 +34,7 @@ export function ShareForm({ dashboard, done }: { dashboard: SharedDashboard | nu
     name: name.trim(),
     scope: type === 'workspace' ? { type } : { type, values },
     show_revenue: draft.show_revenue,
+    show_annotations: draft.show_annotations,
     embed: draft.embed && !hasPassword,
     expires_at: draft.lastDay === '' ? null : instantOfDay(draft.lastDay, zone, 1).toISOString(),
     ...(draft.keepsPassword ? {} : { password: password === '' ? null : password }),
@@ -84,6 +85,7 @@ export function ShareForm({ dashboard, done }: { dashboard: SharedDashboard | nu
         {...text('lastDay', 'expires_at', 'Last day')}
       />
       <Checkbox label="Show revenue" {...check('show_revenue')} />
+      <Checkbox label="Show annotations" {...check('show_annotations')} />
       <Checkbox
         label="Other sites may show it in a frame"
         description={
@@ -104,6 +106,7 @@ const draftOf = (dashboard: SharedDashboard | null) => ({
   type: dashboard?.scope.type ?? ('workspace' as ScopeType),
   values: dashboard?.scope.values ?? [],
   show_revenue: dashboard?.show_revenue ?? false,
+  show_annotations: dashboard?.show_annotations ?? false,
   embed: dashboard?.embed ?? false,
   keepsPassword: dashboard?.has_password ?? false,
   password: '',

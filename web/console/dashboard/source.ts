@@ -21,6 +21,8 @@ export type Source = {
   withRevenue: boolean;
   /** Whether values lead to pages of the console. */
   isConsole: boolean;
+  /** What happened, of a shared dashboard; null: those of the workspace are read. */
+  annotations: readonly { at: string; text: string }[] | null;
 };
 
 export const SourceContext = createContext<Source | null>(null);

@@ -13,8 +13,16 @@ export type HoverLine = {
 /** Distance of the box from the pointer. Pixels. */
 const GAP = 12;
 
-/** A box beside the pointer with the time and the value of each line. */
-export function hoverBox(timeAt: (n: number) => string, lines: readonly HoverLine[]): uPlot.Plugin {
+/**
+ * A box beside the pointer with the time, the value of each line, and what happened then.
+ *
+ * @param notesAt returns the texts of the n-th time
+ */
+export function hoverBox(
+  timeAt: (n: number) => string,
+  lines: readonly HoverLine[],
+  notesAt: (n: number) => readonly string[] = () => [],
+): uPlot.Plugin {
   const box = document.createElement('div');
   box.className = 'chart-hover';
   box.hidden = true;
@@ -30,7 +38,8 @@ export function hoverBox(timeAt: (n: number) => string, lines: readonly HoverLin
     row.append(mark, name, value);
     return { row, name, value, label };
   });
-  box.append(title, ...rows.map(({ row }) => row));
+  const notes = element('div', 'chart-hover-notes');
+  box.append(title, ...rows.map(({ row }) => row), notes);
 
   return {
     hooks: {
@@ -50,10 +59,49 @@ export function hoverBox(timeAt: (n: number) => string, lines: readonly HoverLin
           const note = lines[nth]?.noteAt(idx) ?? '';
           name.textContent = note === '' ? label : `${label} (${note})`;
         }
+        notes.replaceChildren(
+          ...notesAt(idx).map((text) => {
+            const note = element('div', 'chart-hover-note');
+            note.textContent = text;
+            return note;
+          }),
+        );
         const { width } = chart.over.getBoundingClientRect();
         const isRight = left > width / 2;
         box.style.left = isRight ? '' : `${left + GAP}px`;
         box.style.right = isRight ? `${width - left + GAP}px` : '';
+      },
+    },
+  };
+}
+
+/** Half the width of a mark's head. CSS pixels. */
+const HEAD = 5;
+
+/** Draws a dashed line with a head at each mark. @param color of CSS */
+export function markLines(marks: readonly { index: number }[], color: string): uPlot.Plugin {
+  return {
+    hooks: {
+      draw: ({ ctx, bbox, data, valToPos }) => {
+        const { devicePixelRatio: ratio } = window;
+        ctx.save();
+        ctx.strokeStyle = color;
+        ctx.fillStyle = color;
+        ctx.lineWidth = ratio;
+        ctx.setLineDash([2 * ratio, 3 * ratio]);
+        for (const { index } of marks) {
+          const x = Math.round(valToPos(data[0][index] ?? 0, 'x', true));
+          ctx.beginPath();
+          ctx.moveTo(x, bbox.top);
+          ctx.lineTo(x, bbox.top + bbox.height);
+          ctx.stroke();
+          ctx.beginPath();
+          ctx.moveTo(x - HEAD * ratio, bbox.top);
+          ctx.lineTo(x + HEAD * ratio, bbox.top);
+          ctx.lineTo(x, bbox.top + HEAD * 1.4 * ratio);
+          ctx.fill();
+        }
+        ctx.restore();
       },
     },
   };

@@ -2,7 +2,7 @@ import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
 import { formatCount, formatShort, viewerTimeZone } from '../formats.ts';
-import { type HoverLine, hoverBox } from './chart-hover.ts';
+import { type HoverLine, hoverBox, markLines } from './chart-hover.ts';
 
 const HEIGHT = 220;
 /** Minimum range of the axis, so that a single click stays small. */
@@ -38,6 +38,9 @@ export type ChartLine = {
   isOpenEnded?: boolean;
 };
 
+/** Texts on the chart at one of its times. */
+export type ChartMark = { index: number; texts: string[] };
+
 export type ChartProps = {
   /** Seconds since the epoch, ascending. */
   times: number[];
@@ -48,10 +51,21 @@ export type ChartProps = {
   writeAxis?: (value: number) => string;
   /** IANA time zone; the viewer's by default. */
   zone?: string;
+  /** Lines across the chart whose texts are in the box; list them near the chart. */
+  marks?: readonly ChartMark[];
 };
 
+const NO_MARKS: readonly ChartMark[] = [];
+
 /** Figures over time, with a box of the values under the pointer. */
-export default function TimeChart({ times, lines, summary, writeAxis, zone = viewerTimeZone() }: ChartProps) {
+export default function TimeChart({
+  times,
+  lines,
+  summary,
+  writeAxis,
+  zone = viewerTimeZone(),
+  marks = NO_MARKS,
+}: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const scheme = useComputedColorScheme('light');
 
@@ -60,7 +74,7 @@ export default function TimeChart({ times, lines, summary, writeAxis, zone = vie
     const parent = place.current;
     if (!parent) return;
     const chart = new uPlot(
-      optionsFor(parent, { times, lines, writeAxis, zone }),
+      optionsFor(parent, { times, lines, writeAxis, zone, marks }),
       [times, ...drawnOf(lines).map(({ values }) => values)],
       parent,
     );
@@ -73,7 +87,7 @@ export default function TimeChart({ times, lines, summary, writeAxis, zone = vie
       resize.disconnect();
       chart.destroy();
     };
-  }, [times, lines, scheme, zone, writeAxis]);
+  }, [times, lines, scheme, zone, writeAxis, marks]);
 
   return (
     <>
@@ -114,11 +128,14 @@ function drawnOf(lines: readonly ChartLine[]): DrawnLine[] {
   });
 }
 
-type Drawn = Pick<ChartProps, 'times' | 'lines' | 'writeAxis'> & { zone: string };
+type Drawn = Pick<ChartProps, 'times' | 'lines' | 'writeAxis'> & {
+  zone: string;
+  marks: readonly ChartMark[];
+};
 
 function optionsFor(
   parent: HTMLElement,
-  { times, lines, writeAxis = formatShort, zone }: Drawn,
+  { times, lines, writeAxis = formatShort, zone, marks }: Drawn,
 ): uPlot.Options {
   const style = getComputedStyle(parent);
   const color = (name: string) => style.getPropertyValue(name).trim();
@@ -153,7 +170,14 @@ function optionsFor(
     tzDate: (time) => uPlot.tzDate(new Date(time * 1_000), zone),
     cursor: { drag: { x: false, y: false, setScale: false }, y: false },
     legend: { show: false },
-    plugins: [hoverBox((n) => timeText(times[n] ?? 0, apart(times), zone, true), hovered)],
+    plugins: [
+      hoverBox(
+        (n) => timeText(times[n] ?? 0, apart(times), zone, true),
+        hovered,
+        (n) => marks.find(({ index }) => index === n)?.texts ?? [],
+      ),
+      ...(marks.length > 0 ? [markLines(marks, color('--chart-mark'))] : []),
+    ],
     scales: { y: { range: (_chart, _low, high) => [0, topOf(lines, high)] } },
     axes: [
       {

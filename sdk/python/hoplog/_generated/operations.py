@@ -58,6 +58,9 @@ OPERATIONS: Dict[str, Operation] = {
     "clicks.undoImport": Operation("DELETE", "/clicks/imports/{id}", repeatable=True),
     "clicks.stream": Operation("GET", "/clicks/live", repeatable=True, raw=True),
     "analytics.query": Operation("POST", "/analytics/query", body="json", repeatable=True),
+    "annotations.list": Operation("GET", "/annotations", repeatable=True, rows="annotations", cursor="cursor"),
+    "annotations.create": Operation("POST", "/annotations", body="json", idempotent=True),
+    "annotations.delete": Operation("DELETE", "/annotations/{id}", repeatable=True),
     "savedViews.list": Operation("GET", "/saved-views", repeatable=True, rows="saved_views", cursor="cursor"),
     "savedViews.create": Operation("POST", "/saved-views", body="json", idempotent=True),
     "savedViews.delete": Operation("DELETE", "/saved-views/{id}", repeatable=True),
@@ -851,6 +854,48 @@ class AsyncAnalytics:
 
         Counts agree with `GET /channels` and `GET /links`. Leads and orders without a credited click are in no figure. `time:*`, `weekday` and `hour_of_day` go by their own time, every other dimension by the credited click. `campaign`, `tag` and `folder` are what the link has now: a link with several tags counts in the row of each, and once in the totals. Every bucket of the window is there, also empty ones; a query has at most 10,080. `visitors` is exact up to a million clicks in the window and accurate to 1 % above that. Comparing adds figures to the rows of the window; a bucket is compared with the bucket at its position."""
         result: t.AnalyticsResult = await self._call(OPERATIONS["analytics.query"], (), {}, body, options)
+        return result
+
+
+class Annotations:
+    def __init__(self, call: Call) -> None:
+        self._call = call
+
+    def list(self, *, options: Optional[RequestOptions] = None, **query: Unpack[t.AnnotationsListQuery]) -> Rows[t.Annotation, t.AnnotationList]:
+        """List annotations, newest first"""
+        return Rows(self._call, OPERATIONS["annotations.list"], (), {**query}, None, options)
+
+    def create(self, body: t.CreateAnnotation, *, options: Optional[RequestOptions] = None) -> t.Annotation:
+        """Annotate the chart
+
+        Names what happened at a time, such as a release or the start of a campaign. The chart of the overview shows it to all members, and shared dashboards with `show_annotations` to their visitors. A workspace has at most 500; else 409."""
+        result: t.Annotation = self._call(OPERATIONS["annotations.create"], (), {}, body, options)
+        return result
+
+    def delete(self, id: str, *, options: Optional[RequestOptions] = None) -> t.Ok:
+        """Delete an annotation"""
+        result: t.Ok = self._call(OPERATIONS["annotations.delete"], (id,), {}, None, options)
+        return result
+
+
+class AsyncAnnotations:
+    def __init__(self, call: AsyncCall) -> None:
+        self._call = call
+
+    def list(self, *, options: Optional[RequestOptions] = None, **query: Unpack[t.AnnotationsListQuery]) -> AsyncRows[t.Annotation, t.AnnotationList]:
+        """List annotations, newest first"""
+        return AsyncRows(self._call, OPERATIONS["annotations.list"], (), {**query}, None, options)
+
+    async def create(self, body: t.CreateAnnotation, *, options: Optional[RequestOptions] = None) -> t.Annotation:
+        """Annotate the chart
+
+        Names what happened at a time, such as a release or the start of a campaign. The chart of the overview shows it to all members, and shared dashboards with `show_annotations` to their visitors. A workspace has at most 500; else 409."""
+        result: t.Annotation = await self._call(OPERATIONS["annotations.create"], (), {}, body, options)
+        return result
+
+    async def delete(self, id: str, *, options: Optional[RequestOptions] = None) -> t.Ok:
+        """Delete an annotation"""
+        result: t.Ok = await self._call(OPERATIONS["annotations.delete"], (id,), {}, None, options)
         return result
 
 
@@ -2429,6 +2474,7 @@ class Groups:
         self.channels = Channels(call)
         self.clicks = Clicks(call)
         self.analytics = Analytics(call)
+        self.annotations = Annotations(call)
         self.saved_views = SavedViews(call)
         self.shared_dashboards = SharedDashboards(call)
         self.visitors = Visitors(call)
@@ -2464,6 +2510,7 @@ class AsyncGroups:
         self.channels = AsyncChannels(call)
         self.clicks = AsyncClicks(call)
         self.analytics = AsyncAnalytics(call)
+        self.annotations = AsyncAnnotations(call)
         self.saved_views = AsyncSavedViews(call)
         self.shared_dashboards = AsyncSharedDashboards(call)
         self.visitors = AsyncVisitors(call)

@@ -138,6 +138,19 @@ AnalyticsWindow = TypedDict(
 )
 
 
+class Annotation(TypedDict):
+    id: str
+    at: str
+    text: str
+    created_at: str
+
+
+class AnnotationList(TypedDict):
+    annotations: List["Annotation"]
+    next_cursor: Union[str, None]
+    """Pass it as `cursor` to get the next page. Null on the last page."""
+
+
 class AssignPurchase(TypedDict):
     partner_id: str
     """The referrer."""
@@ -747,6 +760,12 @@ class CouponList(TypedDict):
 CreatableChannel = Literal["facebook", "instagram", "youtube", "linkedin", "twitter", "tiktok", "newsletter", "website", "other", "threads", "bluesky", "mastodon", "pinterest", "reddit", "telegram", "discord", "tumblr", "google_business", "nostr", "lemmy", "slack", "devto", "x"]
 
 
+class CreateAnnotation(TypedDict):
+    at: str
+    """When it happened. A date alone is midnight UTC."""
+    text: "Text200"
+
+
 class CreateBioPage(TypedDict):
     slug: str
     """3 to 40 lowercase letters, digits and hyphens. Capitals and spaces are normalized. Immutable."""
@@ -959,6 +978,8 @@ class CreateSharedDashboard(TypedDict):
     """Visitors must enter it. Null: no password."""
     show_revenue: NotRequired[bool]
     """Whether visitors see revenue and revenue per click. False by default."""
+    show_annotations: NotRequired[bool]
+    """Whether its chart shows the workspace's annotations. False by default."""
     embed: NotRequired[bool]
     """Whether pages of other sites may show it in a frame. False by default, and with a password. In a frame its URL takes `?theme=light` or `dark`, and `&background=` a CSS color."""
     expires_at: NotRequired[Union[str, None]]
@@ -2921,6 +2942,7 @@ class SharedDashboard(TypedDict):
     url: str
     scope: "DashboardScope"
     show_revenue: bool
+    show_annotations: bool
     has_password: bool
     embed: bool
     missing_values: List[str]
@@ -3313,6 +3335,8 @@ class UpdateSharedDashboard(TypedDict):
     """Visitors must enter it. Null: no password."""
     show_revenue: NotRequired[bool]
     """Whether visitors see revenue and revenue per click. False by default."""
+    show_annotations: NotRequired[bool]
+    """Whether its chart shows the workspace's annotations. False by default."""
     embed: NotRequired[bool]
     """Whether pages of other sites may show it in a frame. False by default, and with a password. In a frame its URL takes `?theme=light` or `dark`, and `&background=` a CSS color."""
     expires_at: NotRequired[Union[str, None]]
@@ -3997,6 +4021,13 @@ class ClicksStreamQuery(TypedDict):
     """The id of an event: the stream resumes after it. Or an instant, such as the `watermark` of `GET /clicks`: the stream begins with clicks not older than it. At most a day back. A `Last-Event-ID` header takes precedence."""
     seconds: NotRequired[int]
     """The response ends after this time. Reconnect with the last id."""
+
+
+class AnnotationsListQuery(TypedDict):
+    limit: NotRequired[int]
+    """Rows per page."""
+    cursor: NotRequired[Union[str, List[str]]]
+    """The `next_cursor` of the previous page, unchanged."""
 
 
 class SavedViewsListQuery(TypedDict):

@@ -302,6 +302,23 @@ export interface Analytics {
   query(body: T.AnalyticsQueryData['body'], options?: RequestOptions): Promise<T.AnalyticsQueryResponse>;
 }
 
+export interface Annotations {
+  /**
+   * List annotations, newest first
+   */
+  list(query?: QueryOf<T.AnnotationsListData['query']>, options?: RequestOptions): List<T.AnnotationsListResponse['annotations'][number], T.AnnotationsListResponse>;
+  /**
+   * Annotate the chart
+   *
+   * Names what happened at a time, such as a release or the start of a campaign. The chart of the overview shows it to all members, and shared dashboards with `show_annotations` to their visitors. A workspace has at most 500; else 409.
+   */
+  create(body: T.AnnotationsCreateData['body'], options?: RequestOptions): Promise<T.AnnotationsCreateResponse>;
+  /**
+   * Delete an annotation
+   */
+  delete(id: string, options?: RequestOptions): Promise<T.AnnotationsDeleteResponse>;
+}
+
 export interface SavedViews {
   /**
    * List saved views, newest first
@@ -974,6 +991,7 @@ export interface Groups {
   readonly channels: Channels;
   readonly clicks: Clicks;
   readonly analytics: Analytics;
+  readonly annotations: Annotations;
   readonly savedViews: SavedViews;
   readonly sharedDashboards: SharedDashboards;
   readonly visitors: Visitors;
@@ -1038,6 +1056,9 @@ export const OPERATIONS = {
   'clicks.undoImport': { method: 'DELETE', path: '/clicks/imports/{id}', repeatable: true },
   'clicks.stream': { method: 'GET', path: '/clicks/live', query: true, repeatable: true, result: 'response' },
   'analytics.query': { method: 'POST', path: '/analytics/query', body: 'json', repeatable: true },
+  'annotations.list': { method: 'GET', path: '/annotations', query: true, repeatable: true, rows: 'annotations', cursor: 'cursor' },
+  'annotations.create': { method: 'POST', path: '/annotations', body: 'json', idempotent: true },
+  'annotations.delete': { method: 'DELETE', path: '/annotations/{id}', repeatable: true },
   'savedViews.list': { method: 'GET', path: '/saved-views', query: true, repeatable: true, rows: 'saved_views', cursor: 'cursor' },
   'savedViews.create': { method: 'POST', path: '/saved-views', body: 'json', idempotent: true },
   'savedViews.delete': { method: 'DELETE', path: '/saved-views/{id}', repeatable: true },

@@ -194,6 +194,21 @@ export type AnalyticsWindow = {
     to?: string;
 };
 
+export type Annotation = {
+    id: string;
+    at: string;
+    text: string;
+    created_at: string;
+};
+
+export type AnnotationList = {
+    annotations: Array<Annotation>;
+    /**
+     * Pass it as `cursor` to get the next page. Null on the last page.
+     */
+    next_cursor: string | null;
+};
+
 export type AssignPurchase = {
     /**
      * The referrer.
@@ -1081,6 +1096,14 @@ export type CouponList = {
  */
 export type CreatableChannel = 'facebook' | 'instagram' | 'youtube' | 'linkedin' | 'twitter' | 'tiktok' | 'newsletter' | 'website' | 'other' | 'threads' | 'bluesky' | 'mastodon' | 'pinterest' | 'reddit' | 'telegram' | 'discord' | 'tumblr' | 'google_business' | 'nostr' | 'lemmy' | 'slack' | 'devto' | 'x';
 
+export type CreateAnnotation = {
+    /**
+     * When it happened. A date alone is midnight UTC.
+     */
+    at: string;
+    text: Text200;
+};
+
 export type CreateBioPage = {
     /**
      * 3 to 40 lowercase letters, digits and hyphens. Capitals and spaces are normalized. Immutable.
@@ -1429,6 +1452,10 @@ export type CreateSharedDashboard = {
      * Whether visitors see revenue and revenue per click. False by default.
      */
     show_revenue?: boolean;
+    /**
+     * Whether its chart shows the workspace's annotations. False by default.
+     */
+    show_annotations?: boolean;
     /**
      * Whether pages of other sites may show it in a frame. False by default, and with a password. In a frame its URL takes `?theme=light` or `dark`, and `&background=` a CSS color.
      */
@@ -4212,6 +4239,7 @@ export type SharedDashboard = {
     url: string;
     scope: DashboardScope;
     show_revenue: boolean;
+    show_annotations: boolean;
     has_password: boolean;
     embed: boolean;
     /**
@@ -4794,6 +4822,10 @@ export type UpdateSharedDashboard = {
      * Whether visitors see revenue and revenue per click. False by default.
      */
     show_revenue?: boolean;
+    /**
+     * Whether its chart shows the workspace's annotations. False by default.
+     */
+    show_annotations?: boolean;
     /**
      * Whether pages of other sites may show it in a frame. False by default, and with a password. In a frame its URL takes `?theme=light` or `dark`, and `&background=` a CSS color.
      */
@@ -6797,6 +6829,71 @@ export type AnalyticsQueryResponses = {
 };
 
 export type AnalyticsQueryResponse = AnalyticsQueryResponses[keyof AnalyticsQueryResponses];
+
+export type AnnotationsListData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Rows per page.
+         */
+        limit?: number;
+        /**
+         * The `next_cursor` of the previous page, unchanged.
+         */
+        cursor?: string;
+    };
+    url: '/api/v1/annotations';
+};
+
+export type AnnotationsListResponses = {
+    /**
+     * OK
+     */
+    200: AnnotationList;
+};
+
+export type AnnotationsListResponse = AnnotationsListResponses[keyof AnnotationsListResponses];
+
+export type AnnotationsCreateData = {
+    body: CreateAnnotation;
+    headers?: {
+        /**
+         * Makes the call safe to retry for 24 hours. See Idempotency.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/annotations';
+};
+
+export type AnnotationsCreateResponses = {
+    /**
+     * Created
+     */
+    201: Annotation;
+};
+
+export type AnnotationsCreateResponse = AnnotationsCreateResponses[keyof AnnotationsCreateResponses];
+
+export type AnnotationsDeleteData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/annotations/{id}';
+};
+
+export type AnnotationsDeleteResponses = {
+    /**
+     * OK
+     */
+    200: Ok;
+};
+
+export type AnnotationsDeleteResponse = AnnotationsDeleteResponses[keyof AnnotationsDeleteResponses];
 
 export type SavedViewsListData = {
     body?: never;

@@ -1,5 +1,5 @@
 import type { TimeUnit } from '../../../../core/analytics/dimensions.ts';
-import { bucketStart, LEAST_BUCKETS } from '../../dashboard/buckets.ts';
+import { bucketStart, dayIn, LEAST_BUCKETS } from '../../dashboard/buckets.ts';
 import { instantOfDay } from '../../parts/window.ts';
 
 const HOUR = 3_600;
@@ -101,7 +101,5 @@ function unevenMs(at: number, unit: SparklineUnit, zone: string): number {
 
 /** The label of the bucket of an instant: for hours when its hour begins, else its day in the time zone. */
 function labelAt(at: number, unit: SparklineUnit, zone: string): string {
-  if (unit === 'hour') return new Date(at - unevenMs(at, unit, zone)).toISOString();
-  // The Swedish format is `2026-02-28`.
-  return new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short' }).format(at);
+  return unit === 'hour' ? new Date(at - unevenMs(at, unit, zone)).toISOString() : dayIn(at, zone);
 }

@@ -15,6 +15,7 @@ const sourceOf = ({ workspace }: Pick<Session, 'workspace'>, withRevenue: boolea
   zone: workspace.time_zone ?? viewerTimeZone(),
   withRevenue,
   isConsole: true,
+  annotations: null,
 });
 
 /** Sends the read of totals and chart. The page does not wait for the response, because it has other reads to send. */

@@ -38,7 +38,7 @@ export default function SharedPage() {
   });
   const status = view.error instanceof ApiFailure ? view.error.status : null;
   if (view.data && status !== 401 && status !== 404) {
-    const { name, currency, time_zone, show_revenue, is_scope_gone } = view.data;
+    const { name, currency, time_zone, show_revenue, annotations, is_scope_gone } = view.data;
     return (
       <Frame>
         <Dashboard
@@ -49,6 +49,7 @@ export default function SharedPage() {
             zone: time_zone ?? viewerTimeZone(),
             withRevenue: show_revenue,
             isConsole: false,
+            annotations,
           }}
           empty={
             is_scope_gone ? (
