@@ -18,7 +18,8 @@ import { bytesToUuid, uuidToBytes, uuidv7 } from '../core/ids.ts';
  *
  *   node bench/insert-formats.ts --url http://127.0.0.1:PORT [--rows 50000] [--rounds 7]
  *
- * The native encoder is the product's. Uses the database `hoplog_bench_formats` and drops it at the end. Prints medians.
+ * The native encoder is the product's. Uses the database `hoplog_bench_formats` and drops it at the end. Prints
+ * medians.
  */
 
 const DATABASE = 'hoplog_bench_formats';

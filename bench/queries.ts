@@ -19,8 +19,8 @@ import { generateClicks, WORKSPACES } from './generate-clicks.ts';
  *
  *   node bench/queries.ts [--url http://…] [--rows 40000000] [--days 365] [--runs 5]
  *
- * Uses an embedded server, or the given one with the database `hoplog_bench_queries`, which it drops at the end. `--keep`
- * keeps the database and reuses an existing one.
+ * Uses an embedded server, or the given one with the database `hoplog_bench_queries`, which it drops at the end.
+ * `--keep` keeps the database and reuses an existing one.
  */
 
 const DATABASE = 'hoplog_bench_queries';

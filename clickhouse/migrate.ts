@@ -10,8 +10,8 @@ export type MigrateOptions = {
 };
 
 /**
- * Applies the numbered migrations that ClickHouse lacks, and returns their names in order. ClickHouse has no transactions: every
- * statement must be safe to run twice (`IF NOT EXISTS`).
+ * Applies the numbered migrations that ClickHouse lacks, and returns their names in order. ClickHouse has no
+ * transactions: every statement must be safe to run twice (`IF NOT EXISTS`).
  *
  * @param client connected to any database of the server
  */

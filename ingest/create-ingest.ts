@@ -75,7 +75,10 @@ export type Ingest = {
   readiness(): Readiness;
   /** Returns whether a host is a proven domain of a workspace. */
   hasDomain(host: string): boolean;
-  /** Stops accepting, responds on open connections and closes them, returns leases. Takes up to 3 s with PostgreSQL down. */
+  /**
+   * Stops accepting, responds on open connections and closes them, returns leases. Takes up to 3 s with PostgreSQL
+   * down.
+   */
   close(): Promise<void>;
 };
 

@@ -78,8 +78,8 @@ export function readFields(schema: FieldSchema, body: unknown): UnknownField[] {
 }
 
 /**
- * Returns the paths of the objects in a body's schema that do not say whether they allow unknown fields, or whose fields
- * {@link readFields} does not know: unknown ones would be dropped without a word.
+ * Returns the paths of the objects in a body's schema that do not say whether they allow unknown fields, or whose
+ * fields {@link readFields} does not know: unknown ones would be dropped without a word.
  */
 export function openObjects(schema: FieldSchema, path = 'body'): string[] {
   const { properties, items, anyOf = [], additionalProperties } = schema;

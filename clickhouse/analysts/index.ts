@@ -53,7 +53,11 @@ const PROBES = [
   },
 ] as const;
 
-/** Returns how the server fails to confine an analyst, or null. @param analyst a client that is signed in as the analyst */
+/**
+ * Returns how the server fails to confine an analyst, or null.
+ *
+ * @param analyst a client that is signed in as the analyst
+ */
 export async function findLeak(analyst: ClickHouseClient): Promise<string | null> {
   for (const { sql, lack } of PROBES) {
     try {

@@ -23,8 +23,9 @@ export function viewStatements(database: string, workspaceId: string): string[] 
 }
 
 /**
- * Returns the statements that create the user with the row policies of a workspace. The policies are on the tables and not on the
- * views: ClickHouse applies a table's policy before any other condition, so that no error of a query tells of other rows.
+ * Returns the statements that create the user with the row policies of a workspace. The policies are on the tables and
+ * not on the views: ClickHouse applies a table's policy before any other condition, so that no error of a query tells
+ * of other rows.
  */
 export function rowsUserStatements(database: string, workspaceId: string): string[] {
   const user = rowsUser(workspaceId);

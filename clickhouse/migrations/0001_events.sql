@@ -5,11 +5,11 @@
 
 -- One row per click. ts: microseconds unique within a stream, then the stream's ordinal in the last three digits, so
 -- (workspace_id, ts) is a total order. The click's id derives from ts and is not stored. Unknown text is empty; an
--- empty domain is the deployment's own; region is ISO 3166-2, language a primary subtag, asn 0 when unknown.
--- is_orphan: a visit of a domain that led to no link. It is in no report unless a query names it; link_id has 16 bytes.
--- import_id: of a click that was imported (api/click-imports); zero: it was made here. Such a click has the ordinal 999, and
--- its `sequence` is a hash of the row of the file. extra_clicks: how many clicks beside itself the row stands for, where the
--- source has only counts.
+-- empty domain is the deployment's own; region is ISO 3166-2, language a primary subtag, asn 0 when unknown. is_orphan:
+-- a visit of a domain that led to no link. It is in no report unless a query names it; link_id has 16 bytes. import_id:
+-- of a click that was imported (api/click-imports); zero: it was made here. Such a click has the ordinal 999, and its
+-- `sequence` is a hash of the row of the file. extra_clicks: how many clicks beside itself the row stands for, where
+-- the source has only counts.
 CREATE TABLE IF NOT EXISTS {{database}}.clicks (
   workspace_id UUID,
   ts           DateTime64(9, 'UTC') CODEC(DoubleDelta, ZSTD(1)),
@@ -75,8 +75,8 @@ SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fs
   min_rows_to_fsync_after_merge = 1;
 
 -- One order counts once: the row of its highest version. A worker writes the order as it is in PostgreSQL, with the
--- version that it has there. Journeys find orders by visitor, email and user. An imported order whose import was undone has
--- no amount and no buyer.
+-- version that it has there. Journeys find orders by visitor, email and user. An imported order whose import was undone
+-- has no amount and no buyer.
 CREATE TABLE IF NOT EXISTS {{database}}.orders (
   workspace_id     UUID,
   order_id         String,

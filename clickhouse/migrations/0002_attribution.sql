@@ -1,14 +1,14 @@
--- The shares of an order that its attribution gives to links, sorted by the order's time: a report reads the shares of its
--- window. Written once the watermark has passed the order.
+-- The shares of an order that its attribution gives to links, sorted by the order's time: a report reads the shares of
+-- its window. Written once the watermark has passed the order.
 --
--- `part` numbers the rows of one version; the shares of a version add up to 1, its minor units (of the workspace's currency) to
--- the order's amount. The version determines ts, so its rows are found by their key. `replaced`: another version of the order
--- counts instead; such a row has the key of the row that it replaces, and may come before it.
+-- `part` numbers the rows of one version; the shares of a version add up to 1, its minor units (of the workspace's
+-- currency) to the order's amount. The version determines ts, so its rows are found by their key. `replaced`: another
+-- version of the order counts instead; such a row has the key of the row that it replaces, and may come before it.
 -- `first_channel` is the channel of the person's first click, for ltv. The history of bio buttons can be deleted:
--- `first_bio_links` are the buttons that the person clicked before any other link, `first_other_channel` is the channel of the
--- first click on another link. All three are on every part.
--- `country` and the columns after it are those of the credited clicks. `lead`: the share of a lead, whose `share` and minor
--- units are 0; a lead's `order_id` is its number.
+-- `first_bio_links` are the buttons that the person clicked before any other link, `first_other_channel` is the channel
+-- of the first click on another link. All three are on every part.
+-- `country` and the columns after it are those of the credited clicks. `lead`: the share of a lead, whose `share` and
+-- minor units are 0; a lead's `order_id` is its number.
 -- `written`: tells a report whether the cached sums of a day are still current.
 CREATE TABLE IF NOT EXISTS {{database}}.attributed_shares (
   workspace_id        UUID,

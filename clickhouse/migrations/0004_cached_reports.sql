@@ -1,9 +1,9 @@
--- The cache of results: parts of reports that were requested again (clickhouse/reports/cached-parts.ts). A lost row is computed
--- again, so inserts are not synced, and rows end after a day.
+-- The cache of results: parts of reports that were requested again (clickhouse/reports/cached-parts.ts). A lost row is
+-- computed again, so inserts are not synced, and rows end after a day.
 --
--- part: 'channels/…' and 'links/…', named by the generations of the rolled-up periods, with clicks and visitors by channel or
--- by link; 'shares/link' and 'shares/origin', with the sums of all days of the workspace by channel. Of shares the rows with
--- the latest `made` count.
+-- part: 'channels/…' and 'links/…', named by the generations of the rolled-up periods, with clicks and visitors by
+-- channel or by link; 'shares/link' and 'shares/origin', with the sums of all days of the workspace by channel. Of
+-- shares the rows with the latest `made` count.
 CREATE TABLE IF NOT EXISTS {{database}}.cached_report_parts (
   workspace_id UUID,
   part         String,

@@ -24,7 +24,10 @@ export function parseStorable(text: string): unknown {
 const MOST = 255;
 const KEPT = 180;
 
-/** Returns an id as it is, or, when it is too long or can't be stored, its beginning and a hash, so that it stays unique. */
+/**
+ * Returns an id as it is, or, when it is too long or can't be stored, its beginning and a hash, so that it stays
+ * unique.
+ */
 export function storableId(id: string): string {
   if (id.length <= MOST && unstorableText(id) === null) return id;
   const hash = createHash('sha256').update(JSON.stringify(id)).digest('hex');

@@ -3,16 +3,16 @@ import { bytesToUuid } from '../../core/ids.ts';
 
 /**
  * Limits wrong passwords per link and address to five a minute, and per link to thirty for visitors who have not yet
- * entered the password: guesses from many addresses count together. At most as many checks of an address, and of a link,
- * run at once as may still be wrong; other attempts wait. Correct passwords never count.
+ * entered the password: guesses from many addresses count together. At most as many checks of an address, and of a
+ * link, run at once as may still be wrong; other attempts wait. Correct passwords never count.
  */
 export type Attempts = {
   /**
    * Starts an attempt. Call it before the password is checked.
    *
    * @param wasLetIn whether the visitor gave the right password before
-   * @returns `blocked` after five wrong passwords of the address in the last minute, `locked` after thirty of all; `busy` when too many attempts wait or this one
-   * waited too long
+   * @returns `blocked` after five wrong passwords of the address in the last minute, `locked` after thirty of all;
+   *   `busy` when too many attempts wait or this one waited too long
    */
   begin(linkId: string, address: Uint8Array, wasLetIn: boolean): Promise<Begun>;
 };

@@ -7,7 +7,8 @@ CREATE TABLE ingest_streams (
   name           text NOT NULL,
   high_water     numeric(20) NOT NULL DEFAULT -1, -- last sequence inserted into ClickHouse; -1: none
   visible_before bigint NOT NULL DEFAULT 0,       -- microseconds: every event older than this is visible
-  -- Ranges of sequences below high_water that the log has lost, [["from", "to"], ...] in order: the process sends them again.
+  -- Ranges of sequences below high_water that the log has lost, [["from", "to"], ...] in order: the process sends them
+  -- again.
   missing        jsonb NOT NULL DEFAULT '[]',
   unsendable     numeric(20) NOT NULL DEFAULT -1, -- what is missing up to this sequence, the process no longer has
   state          text NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'retired')),
@@ -77,8 +78,8 @@ CREATE TABLE log_lanes (
   PRIMARY KEY (consumer, partition)
 );
 
--- Worker processes that are alive, so that they share the lanes. Only a hint: the epoch keeps a lane safe. Unlogged: each
--- worker writes it every second, and a crash of PostgreSQL may empty it.
+-- Worker processes that are alive, so that they share the lanes. Only a hint: the epoch keeps a lane safe. Unlogged:
+-- each worker writes it every second, and a crash of PostgreSQL may empty it.
 CREATE UNLOGGED TABLE live_workers (
   consumer   text NOT NULL,
   holder     text NOT NULL, -- as in log_lanes.held_by
@@ -107,8 +108,8 @@ ALTER TABLE ingest_streams SET (fillfactor = 50, autovacuum_vacuum_threshold = 5
 ALTER TABLE log_lanes SET (fillfactor = 50, autovacuum_vacuum_threshold = 5000, autovacuum_analyze_threshold = 100000);
 ALTER TABLE live_workers SET (fillfactor = 50, autovacuum_vacuum_threshold = 5000, autovacuum_analyze_threshold = 100000);
 
--- Events that could not be decoded or stored. With Kafka a copy goes to the dead-letter topic; this table decides: it is
--- written in the transaction that advances the lane past the event.
+-- Events that could not be decoded or stored. With Kafka a copy goes to the dead-letter topic; this table decides: it
+-- is written in the transaction that advances the lane past the event.
 CREATE TABLE dead_letters (
   id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   partition  text NOT NULL,

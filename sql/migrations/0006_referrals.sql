@@ -51,8 +51,8 @@ CREATE TRIGGER programs_added AFTER INSERT ON programs FOR EACH ROW
 CREATE TRIGGER programs_changed AFTER UPDATE OF link_parameters ON programs FOR EACH ROW
   WHEN (NEW.link_parameters <> OLD.link_parameters) EXECUTE FUNCTION record_workspace_of_program();
 
--- A referrer. The id is the API's `partner_id`. One user has one enrollment in a workspace. A deleted one keeps its ids,
--- which the ledger needs.
+-- A referrer. The id is the API's `partner_id`. One user has one enrollment in a workspace. A deleted one keeps its
+-- ids, which the ledger needs.
 CREATE TABLE enrollments (
   id               uuid PRIMARY KEY,
   workspace_id     uuid NOT NULL REFERENCES workspaces (id),

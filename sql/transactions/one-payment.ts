@@ -86,8 +86,8 @@ export const orderIdsOf = ({ provider, refs }: Pick<ConnectionPayment, 'provider
   refs.map((ref) => orderIdOf(provider, ref));
 
 /**
- * Returns a test for whether the provider reported a refund of the payment. `settleRefunds` gives those refunds an id of
- * the payment and a number.
+ * Returns a test for whether the provider reported a refund of the payment. `settleRefunds` gives those refunds an id
+ * of the payment and a number.
  */
 export function isRefundOf(payment: Pick<ConnectionPayment, 'provider' | 'refs'>) {
   const prefixes = orderIdsOf(payment).map((id) => `${id}/`);

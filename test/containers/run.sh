@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# npm run test:containers: builds the image and runs the whole docker-compose.yml, then a test on containers. Uses the running engine, else one of
-# Debian's (engine.sh), and images from their registries, else stand-ins (stand-ins.sh).
+# npm run test:containers: builds the image and runs the whole docker-compose.yml, then a test on containers. Uses the
+# running engine, else Debian's (engine.sh), and images from their registries, else stand-ins (stand-ins.sh).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

@@ -18,7 +18,7 @@ export type PollState = {
 export type PollOptions = {
   /** Only clicks of these links, at most 500. */
   linkIds?: readonly string[];
-  /** Begins with clicks of this instant, in ISO 8601. Default: with the first click of the workspace. Not with `state`. */
+  /** Begins with clicks of this instant, in ISO 8601; by default with the workspace's first click. Not with `state`. */
   since?: string | Date;
   /** Continues a poll. */
   state?: PollState;

@@ -1,4 +1,5 @@
-// Stores clicks of a link with the state after them, as the guide says. Run in a folder with the packed SDK by kills.test.ts.
+// Stores clicks of a link with the state after them, as the guide says. kills.test.ts runs it in a folder with the packed
+// SDK.
 import { DatabaseSync } from 'node:sqlite';
 import { Hoplog } from '@hoplog/sdk';
 

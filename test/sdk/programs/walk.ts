@@ -1,4 +1,5 @@
-// A client of the generated SDK, compiled and bundled in a temporary folder beside `generated/` by generated-clients.test.ts.
+// A client of the generated SDK. generated-clients.test.ts compiles and bundles it in a temporary folder beside
+// `generated/`.
 import { createClient } from './generated/client/index.js';
 import { clicksList, linksCreateBulk, linksList, referralsReportSignup } from './generated/index.js';
 

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Like the real image: at the first start a server on its socket makes role and database, stops, and the real one starts.
+# Like the real image: at the first start, a server on its socket creates the role and the database and stops. Then the
+# real one starts.
 set -Eeo pipefail
 if [ "$1" != postgres ]; then exec "$@"; fi
 if [ "$(id -u)" = 0 ]; then
