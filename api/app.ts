@@ -27,6 +27,7 @@ import { addValidation } from './input/validation.ts';
 import { keyRoutes } from './keys/routes.ts';
 import { linkRoutes } from './links/routes.ts';
 import { liveClickRoutes } from './live-clicks/routes.ts';
+import { addMcp } from './mcp/routes.ts';
 import { meRoutes } from './me/routes.ts';
 import { memberRoutes } from './members/routes.ts';
 import { partnerRoutes } from './partner/routes.ts';
@@ -201,6 +202,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   addPublishableLimit(app, deps);
   addReportLimit(app);
   addOpenApi(app, deps);
+  addMcp(app, deps);
 
   await app.register(async (scope) => healthRoutes(scope as Api, deps));
   await app.register(async (scope) => embedRoutes(scope as Api, deps));

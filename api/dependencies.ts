@@ -95,6 +95,8 @@ declare module 'fastify' {
     plan?: PlanNeed | ((request: FastifyRequest) => PlanNeed);
     /** The route reads clicks, within its workspace's concurrency limit. See `plugins/report-limit.ts`. */
     readsClicks?: true;
+    /** The route calls others with its key, which refuse what the key may not do: any restricted key may call it. */
+    callsOthers?: true;
     /** A further column for the query of the key, for {@link Auth.beside}. */
     besideKey?: BesideKey;
     /**

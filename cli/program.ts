@@ -11,7 +11,7 @@ import { CommandFailed, shownLines } from './output.ts';
 const USAGE = 2;
 const FAILURE = 1;
 
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+export const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
 

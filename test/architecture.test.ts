@@ -35,7 +35,7 @@ const roomOf = (path: string) => path.split('/')[0] ?? '';
 const isTest = (path: string) => /\.test\.tsx?$|(^|\/)test-support(\/|\.ts$)/.test(path);
 const isProduct = (path: string) => !isTest(path) && roomOf(path) in { ...MAY_IMPORT, cli: true };
 /** What browsers run: not the builds. */
-const isBrowser = (path: string) => /^web\/(console|embed|pixel)\//.test(path) && !isTest(path);
+const isBrowser = (path: string) => /^web\/(console|embed|pixel|docs\/browser)\//.test(path) && !isTest(path);
 
 const STATIC = /^(?:import|export)\s+(type\s+)?(?:([\w*{}\s,$]+?)\s+from\s+)?'([^']+)'/gm;
 const LATER = /\bimport\('(\.[^']+)'\)/g;

@@ -24,6 +24,8 @@ const TYPES: readonly [end: string, type: string][] = [
 export type Site = {
   /** Returns a page or file by its path below `/docs/`; null: there is none. @throws {AppError} when it is not built */
   file(path: string): Promise<Asset | null>;
+  /** Returns the index of the search (`core/text/search-options.ts`) as JSON. @throws {AppError} when it is not built */
+  searchIndex(): Promise<string>;
 };
 
 /** Opens the documentation. Files are read at their first request, and the pages name this deployment's origin. */
@@ -39,13 +41,22 @@ export function createSite({ baseUrl }: Pick<Config, 'baseUrl'>): Site {
     return compressedAsset(Buffer.from(content.toString().replaceAll(BASE_URL, baseUrl)), type);
   };
 
+  const filesOf = async (): Promise<ReadonlySet<string>> => {
+    listed ??= listFiles();
+    return listed.catch(() => {
+      listed = null;
+      throw new AppError('not_found', 'the documentation is not built: run `npm run build`');
+    });
+  };
+
   return {
+    async searchIndex() {
+      const name = [...(await filesOf())].find((file) => /^assets\/search-\w+\.json$/.test(file));
+      if (name === undefined) throw new AppError('not_found', 'the documentation has no search index');
+      return readFile(join(SITE_DIR, name), 'utf8');
+    },
     async file(path) {
-      listed ??= listFiles();
-      const files = await listed.catch(() => {
-        listed = null;
-        throw new AppError('not_found', 'the documentation is not built: run `npm run build`');
-      });
+      const files = await filesOf();
       const page = path.replace(/\/$/, '');
       const name = [page, `${page || 'index'}.html`].find((one) => files.has(one));
       if (name === undefined) return null;

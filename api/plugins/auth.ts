@@ -71,7 +71,7 @@ function refuseOrigin({ appUrl, baseUrl }: ApiDeps['config'], { auth, headers }:
 
 /** @throws {AppError} `forbidden` when the key lacks `manage`, or its scopes do not include the route */
 function refuseRights(request: FastifyRequest, key: KeyRecord): void {
-  const { manage } = request.routeOptions.config;
+  const { manage, callsOthers } = request.routeOptions.config;
   if (manage !== undefined) {
     if (key.manage || (typeof manage === 'function' && !manage(request))) return;
     throw new AppError(
@@ -79,7 +79,7 @@ function refuseRights(request: FastifyRequest, key: KeyRecord): void {
       'this endpoint requires a key with `manage`; an owner creates one in the console, an operator with `hoplog key create`',
     );
   }
-  if (key.kind !== 'secret' || key.scopes.includes('secret')) return;
+  if (key.kind !== 'secret' || key.scopes.includes('secret') || callsOthers) return;
   const { url: path = '' } = request.routeOptions;
   if (mayCall(key.scopes, { path, isRead: roleFor(request) === 'analyst' })) return;
   throw new AppError(

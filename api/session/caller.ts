@@ -15,7 +15,7 @@ import { refuseForeignPage } from './own-origin.ts';
 /** Minimum interval between two updates of a session's `last_seen_at`. Milliseconds. */
 const USE_NOTED_EVERY = 60_000;
 
-const isRead = ({ method }: FastifyRequest) => method === 'GET' || method === 'HEAD';
+const isRead = ({ method }: { method: string }) => method === 'GET' || method === 'HEAD';
 
 /**
  * Returns the member of the request's session cookie, with the session in place of a key, or null without a valid
@@ -74,9 +74,13 @@ async function sessionOf({ pool }: Pick<ApiDeps, 'pool'>, token: string): Promis
 const isPlainRead = (request: FastifyRequest): boolean =>
   isRead(request) && request.routeOptions.config.role !== 'operator';
 
-/** Returns the least role that may call the route. */
-export const roleFor = (request: FastifyRequest): Role =>
-  request.routeOptions.config.role ?? (isRead(request) ? 'analyst' : 'operator');
+/** Returns the least role that may call a route. */
+export const requiredRole = ({ role }: { role?: Role }, method: string): Role =>
+  role ?? (isRead({ method }) ? 'analyst' : 'operator');
+
+/** {@link requiredRole} of a request's route. */
+export const roleFor = ({ routeOptions, method }: FastifyRequest): Role =>
+  requiredRole(routeOptions.config, method);
 
 /**
  * Refuses a caller whose role is too low. A sample shop has an unlimited plan and invented figures: its members can

@@ -14,6 +14,7 @@ const USER_COMMANDS: Modules = {
   clicks: async () => (await import('./clicks.ts')).clicksCommands,
   query: async () => (await import('./query.ts')).queryCommand,
   call: async () => (await import('./call.ts')).callCommand,
+  mcp: async () => (await import('./mcp.ts')).mcpCommand,
   completion: async () => (await import('./completion.ts')).completionCommand,
   'completion-words': async () => (await import('./completion.ts')).completionWordsCommand,
 };

@@ -1,5 +1,4 @@
-import { isUuid } from '../../core/ids.ts';
-import { slugOfUrl } from '../../core/link-imports/values.ts';
+import { readLinkName } from '../../core/links/link-names.ts';
 import type { Link } from '../../sdk/typescript/src/generated/types.ts';
 import type { Hoplog } from '../../sdk/typescript/src/hoplog.ts';
 import { CommandFailed } from '../output.ts';
@@ -10,13 +9,11 @@ import { CommandFailed } from '../output.ts';
  * @throws {CommandFailed} when there is none, or a slug is on several domains
  */
 export async function namedLink(hoplog: Hoplog, text: string): Promise<Link> {
-  if (isUuid(text)) return hoplog.links.get(text);
-  const isAddress = /[^/]\/[^/]/.test(text);
-  const slug = isAddress ? slugOfUrl(text) : text;
+  const name = readLinkName(text);
+  if (name.kind === 'id') return hoplog.links.get(name.id);
   const found: Link[] = [];
-  for await (const link of hoplog.links.list({ slug, archived: 'include' })) {
-    if (link.slug.toLowerCase() !== slug.toLowerCase()) continue;
-    if (!isAddress || withoutScheme(link.short_url) === withoutScheme(text)) found.push(link);
+  for await (const link of hoplog.links.list({ slug: name.slug, archived: 'include' })) {
+    if (name.isMeant(link)) found.push(link);
   }
   const [link, ...others] = found;
   if (!link) throw new CommandFailed(`no link has the id, slug, or address ${JSON.stringify(text)}`);
@@ -26,9 +23,3 @@ export async function namedLink(hoplog: Hoplog, text: string): Promise<Link> {
     `several links have the slug ${JSON.stringify(text)}; name one by its address or id: ${addresses}`,
   );
 }
-
-const withoutScheme = (address: string) =>
-  address
-    .replace(/^https?:\/\//i, '')
-    .replace(/[?#].*$/, '')
-    .toLowerCase();

@@ -27,6 +27,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   sessions: SIGN_IN,
   idempotency_keys: REPLAYS,
   idempotency_reservations: REPLAYS,
+  write_previews: 'they end after 5 minutes',
   publishable_uses: 'the count of the hour’s calls with publishable keys',
   webhook_outbox: DELIVERIES,
   webhook_deliveries: `the log of deliveries; ${DELIVERIES}`,

@@ -7,6 +7,7 @@ const PRUNED = {
   // The contract: idempotency keys expire after 24 hours.
   idempotency_keys: { column: 'created_at', age: '24 hours' },
   publishable_uses: { column: 'hour', age: '1 day' },
+  write_previews: { column: 'expires_at', age: '1 hour' },
   // Left by requests whose process died.
   idempotency_reservations: { column: 'ends_at', age: '1 minute' },
   // Refunds of orders that were never reported.

@@ -110,6 +110,17 @@ CREATE TABLE idempotency_reservations (
   PRIMARY KEY (workspace_id, key)
 );
 
+-- Writes that a program was shown by a tool of MCP and has not confirmed. A confirmation deletes its row.
+CREATE TABLE write_previews (
+  token_hash   bytea PRIMARY KEY,
+  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  key_id       uuid NOT NULL REFERENCES api_keys (id),
+  tool         text NOT NULL,
+  write        jsonb NOT NULL,     -- what a confirmation does
+  expires_at   timestamptz NOT NULL
+);
+CREATE INDEX write_previews_age ON write_previews (expires_at);
+
 -- Rows that publishable keys made in a workspace: strangers have those keys.
 CREATE TABLE publishable_uses (
   workspace_id uuid NOT NULL REFERENCES workspaces (id),

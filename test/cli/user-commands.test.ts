@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { clickLinks } from '../support/clicker.ts';
 import { follow, untilClicks } from '../support/first-click.ts';
@@ -243,6 +245,23 @@ test('call knows every operation of the OpenAPI document', async () => {
       stderr: expect.stringMatching(stderr),
     });
   }
+});
+
+test('mcp serves the tools on standard input and output, and says why a key is refused', async () => {
+  const connected = async (given: string) => {
+    const client = new Client({ name: 'test', version: '1' });
+    onTestFinished(() => client.close());
+    const env = { ...PROGRAM_ENV, PATH: PROGRAM_ENV.PATH ?? '', HOPLOG_URL: url, HOPLOG_KEY: given };
+    const args = [...programArguments('hoplog'), 'mcp'];
+    const transport = new StdioClientTransport({ command: process.execPath, args, env, stderr: 'ignore' });
+    await client.connect(transport);
+    return client;
+  };
+  const client = await connected(key);
+  expect((await client.listTools()).tools.map(({ name }) => name)).toContain('query_analytics');
+  const result = await client.callTool({ name: 'whoami', arguments: {} });
+  expect(result.structuredContent).toMatchObject({ untrusted: { workspace: { name: 'demo' } } });
+  await expect(connected('lk_live_other')).rejects.toThrow('unknown key');
 });
 
 test('the help has the commands of users and of operators in groups of their own', async () => {

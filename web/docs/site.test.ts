@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parse } from 'acorn';
 import MiniSearch from 'minisearch';
 import { beforeAll, expect, test } from 'vitest';
+import { SEARCH_OPTIONS } from '../../core/text/search-options.ts';
 import { ROOT } from '../../test/docs/markdown.ts';
 import { readSources } from './build.ts';
 import { type ApiDocument, type Endpoint, endpointsOf, operationPath, type Schema } from './document.ts';
@@ -11,7 +12,6 @@ import { groupedGuides } from './guides.ts';
 import { createRenderer } from './markdown.ts';
 import type { Page } from './page.ts';
 import { samplesOf } from './samples.ts';
-import { SEARCH_OPTIONS } from './search-options.ts';
 import { filesOf, pagesOf, type Sources, searchIndexOf } from './site.ts';
 
 const ASSETS = {

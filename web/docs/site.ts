@@ -1,4 +1,5 @@
 import MiniSearch from 'minisearch';
+import { SEARCH_OPTIONS } from '../../core/text/search-options.ts';
 import { type ApiDocument, endpointsOf, errorPath, eventPath, operationPath } from './document.ts';
 import { ERROR_CODES, errorPage, errorsPage } from './error-pages.ts';
 import { type Guide, guideHref, guidePage } from './guides.ts';
@@ -9,7 +10,6 @@ import { createRenderer, type References } from './markdown.ts';
 import { navigationOf } from './navigation.ts';
 import { operationPage } from './operation-page.ts';
 import type { Page } from './page.ts';
-import { SEARCH_OPTIONS } from './search-options.ts';
 import { apiPage, tagPage } from './tag-pages.ts';
 import { webhookPage } from './webhook-pages.ts';
 

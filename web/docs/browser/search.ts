@@ -1,5 +1,5 @@
 import type MiniSearch from 'minisearch';
-import { type Hit, SEARCH_OPTIONS } from '../search-options.ts';
+import { type Hit, SEARCH_OPTIONS } from '../../../core/text/search-options.ts';
 import { element } from './elements.ts';
 
 /** Maximum number of shown results. */

@@ -1,3 +1,4 @@
+// Browsers run this file too.
 import type { Options } from 'minisearch';
 
 /** The fields of a result that search shows. */
