@@ -30,7 +30,7 @@ const ARCHIVE = 'hoplog-2026-11-24-0300';
 type Part = { name: string; path: string; partition_id: string; active: 0 | 1 };
 
 /**
- * Of all tests: a DATA_DIR that was started once, with three clicks in one part, and an archive of them. Each test
+ * For all tests: a DATA_DIR that was started once, with three clicks in one part, and an archive of them. Each test
  * damages a copy.
  */
 let clicked: { directory: string; key: string; link: Link; part: Part };
@@ -111,7 +111,9 @@ async function state(): Promise<State> {
   return { status, ...parts.clickhouse };
 }
 
-/** Waits until status reports this damage: each of its checks may exceed its three seconds. Returns what it tells. */
+/**
+ * Waits until status reports this damage: each of its checks may exceed its three seconds. Returns what status says.
+ */
 async function untilDamaged(found: RegExp): Promise<string> {
   const isDamaged = ({ status, ok, detail }: State) => status === 1 && !ok && found.test(detail);
   return (await until(`a status with ${found}`, state, isDamaged, { intervalMs: EACH_SECOND.interval }))

@@ -67,7 +67,7 @@ test('an erased email and its user are in no file of ClickHouse, and in none of 
   const visitor = new URL(location).searchParams.get('_vid') ?? '';
   await untilClicks(service, key, link, 1);
   await call('/track/identify', { visitor_id: visitor, email: EMAIL, external_user_id: USER });
-  // Of a buyer without a visitor id: a mutation must find it.
+  // The order of a buyer without a visitor id, which a mutation must find.
   await call('/track/order', { order_id: 'o-1', amount: 10, email: EMAIL });
   await call('/track/order', { order_id: 'o-2', amount: 10, external_user_id: USER });
   const isStored = () => [...filesWith(EMAIL, 'clickhouse'), ...filesWith(USER, 'clickhouse')];

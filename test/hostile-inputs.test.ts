@@ -120,7 +120,7 @@ test('a hostile body gets an error in the envelope from every operation, and wri
         return { response, ms: held() };
       };
       let { response, ms } = await send();
-      // A collection of what earlier files of this process left may fall into a request, and does so once.
+      // A garbage collection of what earlier files left may happen during a request, but only once.
       for (let again = 0; again < 2 && ms >= HELD_LIMIT; again++) {
         const next = await send();
         response = next.response;

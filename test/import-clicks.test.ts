@@ -48,7 +48,7 @@ async function shlinkVisits(workspaceId: string): Promise<string> {
       const n = page * 1_000 + index;
       return {
         referer: n % 3 === 0 ? 'https://news.example/a' : '',
-        // Three visits share a second, two of them in everything.
+        // Three visits share a second, and two of them are equal.
         date: new Date(newest - Math.floor(n / 3) * 1_890_000).toISOString().replace('.000Z', '+00:00'),
         userAgent: 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0',
         visitLocation: {

@@ -163,7 +163,7 @@ const REFUSED: [what: string, bytes: string][] = [
   ['a header of the PROXY protocol', PROXY_HEADER + get()],
 ];
 
-/** Chunks that end otherwise than the standard says. The API refuses them; the parser of uWebSockets.js takes them. */
+/** Chunks whose end violates the standard. The API refuses them; the parser of uWebSockets.js takes them. */
 const LOOSE_CHUNKS: [what: string, bytes: string][] = [
   ['a bare line feed behind a size', post([CHUNKED], '2\n{}\r\n0\r\n\r\n')],
   ['bare line feeds', post([CHUNKED], '2\n{}\n0\n\n')],

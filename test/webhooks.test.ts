@@ -38,7 +38,7 @@ async function call<T>(method: string, path: string, body?: object): Promise<{ s
   return { status: response.status, body: (await response.json()) as T };
 }
 
-/** Waits for an event of the type. A delivery that was late came once more, so their number tells nothing. */
+/** Waits for an event of the type. A late delivery is repeated, so the number of events says nothing. */
 const arrived = (type: string): Promise<Received> =>
   until(
     `a delivery of ${type}`,

@@ -50,7 +50,7 @@ function visitorsOf({ identifies }: ModelEvents, { visitor, email }: Person): Se
   return visitors;
 }
 
-/** @param amountMinor null: of a lead */
+/** @param amountMinor null: a lead */
 function sharesOf(events: ModelEvents, person: Person, amountMinor: number | null): ModelRow[] {
   const { micros } = person;
   const visitors = visitorsOf(events, person);

@@ -365,7 +365,7 @@ function besideOf({ own, other }: { own: string[]; other: string[] }, labels: st
   const passed = hours(own);
   if (index === -1 || Number.isNaN(passed[0])) return other[index];
   const at = passed[index] ?? -1;
-  // An hour that comes twice has a counterpart once.
+  // Of an hour that a clock repeats, only one has a counterpart.
   return passed.indexOf(at) === index ? other[hours(other).indexOf(at)] : undefined;
 }
 

@@ -198,7 +198,7 @@ function windowOfDays(random: Random, zone: string, period: Period): { from: str
   return windowOf(all[from], all[from + 1 + random.below(all.length - 1 - from)]);
 }
 
-/** The days of 23 or 25 hours, or half an hour less or more. */
+/** Days that are longer or shorter than 24 hours, by an hour or by half an hour. */
 function changedDays(zone: string, period: Period): { from: string; to: string }[] {
   const all = midnights(zone, period);
   return all.flatMap((from, n) => {

@@ -5,7 +5,7 @@ export type Random = {
   /** From 0 to `end` - 1. */
   below(end: number): number;
   pick<T>(from: readonly T[]): T;
-  /** Some different ones, between `least` and `most`. */
+  /** Returns a random number of distinct choices, between `least` and `most`. */
   some<T>(from: readonly T[], least: number, most: number): T[];
   chance(of: number): boolean;
 };

@@ -25,7 +25,7 @@ let service: ServedWorkspace['service'];
 let site: Server;
 let siteUrl: string;
 let browser: Browser;
-/** Of the pages that are only looked at. */
+/** The context of the pages that tests only look at. */
 let looks: BrowserContext;
 
 inChromium(async () => {
@@ -40,7 +40,7 @@ inChromium(async () => {
   siteUrl = `http://localhost:${(site.address() as AddressInfo).port}`;
   browser = await sharedChromium();
   looks = await browser.newContext();
-  // It stays open, and with it the process of the pages.
+  // Stays open, to keep the process of the pages.
   await (await looks.newPage()).goto(`${service.short_url}/robots.txt`);
   return async () => {
     await looks.close();

@@ -221,7 +221,7 @@ test('an unpaid affiliate is told why: no payout method, or a suspended particip
   const method = { external_user_id: 'held', method: 'paypal', email: 'held@example.org' };
   await site.api(own, '/referrals/payout-method', method);
   expect(await told()).toContain(`${reached}: you are paid with the next payout.`);
-  // A page sets another address: as of the embed itself, with the publishable key.
+  // A page sets another address with the publishable key, as the embed does.
   await site.api({ ...own, secret: own.publishable }, '/referrals/payout-method', {
     ...method,
     email: 'new@example.org',

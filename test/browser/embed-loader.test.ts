@@ -74,7 +74,7 @@ test("a height is accepted from the iframe's own window and the expected origin 
   const settled = async () => (await heights(page))[0];
   await expectFits(page, await dashboardIn(page, undefined, 0));
   const second = await dashboardIn(page, undefined, 1);
-  // Else its own height could follow the forged one.
+  // Otherwise its own height could follow the forged one.
   await expectFits(page, second, 1);
   const [first] = await heights(page);
   const forged = `({ type: 'service:embed:height', height: 7777 })`;
@@ -162,7 +162,7 @@ test('the script waits ten seconds for a mount that comes later, and then says t
   await run('#never');
   await page.clock.runFor(9_000);
   expect([await page.locator('iframe').count(), told]).toEqual([0, []]);
-  // As applications do: an element that is there gets its id.
+  // Sets the id of an existing element, as applications do.
   await page.evaluate(`document.querySelector('p').id = 'late'`);
   await expect.poll(() => page.locator('#late > iframe').count()).toBe(1);
   await page.clock.runFor(1_100);
@@ -177,14 +177,14 @@ test('a page that is restored, and an effect that runs twice, have one dashboard
     `<div id="restored">${site.script('data-user-id="restored"')}</div><div id="effect"></div>`,
   );
   await dashboardIn(page);
-  // As Turbo does after "back": the snapshot with the iframe, whose scripts run again.
+  // Restores the snapshot with the iframe, whose scripts run again, as Turbo does after "back".
   await page.evaluate(`{
     const old = document.querySelector('#restored script');
     const again = document.createElement('script');
     for (const { name, value } of old.attributes) again.setAttribute(name, value);
     old.replaceWith(again);
   }`);
-  // As React's strict mode does: each run appends a script.
+  // Each run appends a script, as in React's strict mode.
   await page.evaluate(`for (let run = 0; run < 2; run++) {
     const script = document.createElement('script');
     script.src = ${JSON.stringify(`${site.app}/embed.js`)};

@@ -184,7 +184,7 @@ describe('consent', () => {
     const orderId = nextOrder();
     await desk.page.evaluate(callOf(orderId));
     expect(await desk.page.evaluate('hoplog.visitor()')).toBeNull();
-    // Another page of the visit: the consent comes there.
+    // The consent comes on another page of the visit.
     await open(desk, waiting());
     await desk.page.waitForFunction('window.hoplog && hoplog.consent');
     await desk.page.evaluate(callOf(orderId));

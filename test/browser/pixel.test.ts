@@ -67,7 +67,7 @@ test('a real browser clicks, identifies and buys, and the reports show it', asyn
   await page.evaluate(`tracker.identify({ email: 'Ada@Example.com', external_user_id: 'u1' })`);
   await page.goto(`${shopUrl}/checkout`);
   await page.waitForFunction("'tracker' in window");
-  // The identify of the page before may be under way too.
+  // The identify of the previous page may be under way too.
   const isOrder = (response: Response) =>
     response.url().endsWith('/collect') && response.request().postData()?.includes('o-1') === true;
   await Promise.all([

@@ -16,7 +16,7 @@ import { sharedChromium } from './chromium.ts';
 import { inChromium } from './in-chromium.ts';
 import { type Shop, startShop } from './shop.ts';
 
-/** Of another workspace of the deployment, from before. */
+/** A visitor id that another workspace of the deployment has set before. */
 const COOKIE = '9c5f8d1e-3b0a-4c6d-8e2f-112233445566';
 
 let stores: TestStores;
@@ -57,7 +57,7 @@ test.each(['cookieless', 'none'] as const)(
       expect(new URL(page.url()).search).toBe('');
       expect(await page.evaluate('document.cookie')).not.toContain('_vid=1');
     }
-    // The one that was there, for workspaces that use it; nothing was added.
+    // The cookie from before stays, for workspaces that use it; no cookie was added.
     expect((await context.cookies()).map(({ value }) => value)).toEqual([COOKIE]);
     await context.close();
 

@@ -12,7 +12,7 @@ type Locked = { version: string; dev?: boolean; os?: string[]; cpu?: string[]; l
 const { packages } = JSON.parse(readFileSync(`${ROOT}package-lock.json`, 'utf8')) as {
   packages: Record<string, Locked>;
 };
-/** Of processes that the image does not run (`cli/programs/assemble.ts`): the embedded ClickHouse. */
+/** Packages of processes that the image does not run (`cli/programs/assemble.ts`): the embedded ClickHouse. */
 const NOT_IN_IMAGE = ['node_modules/@chdb/lib-linux-x64-gnu'];
 
 const runsOnX64 = ({ os, cpu, libc, dev }: Locked) =>

@@ -16,7 +16,7 @@ import { createTestDeployment, type TestDeployment } from './test-deployment.ts'
 
 const INGEST = ['ingest-0', 'ingest-1', 'ingest-2'];
 const SERVICES = [...INGEST, 'workers-0', 'workers-1', 'api-0', 'api-1'];
-/** Restarted one after the other: of each kind one. The nightly run restarts them all. */
+/** Services that are restarted one after the other, one of each kind. The nightly run restarts them all. */
 const RESTARTED = NIGHTLY ? SERVICES : ['ingest-0', 'workers-0', 'api-0'];
 const CLICKS_EACH = 40;
 /** Silence that a loaded machine may need. */

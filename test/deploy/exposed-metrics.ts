@@ -42,7 +42,7 @@ export function declaredLabels(): Map<string, string[]> {
     () => 0,
     () => 0,
   );
-  // They have no series while there is nothing to name: they ask PostgreSQL, which is not asked here.
+  // These metrics have no series while there is nothing to name. They query PostgreSQL, which does not respond here.
   const pool = { query: () => Promise.reject(new Error('no database')) } as unknown as Pool;
   exposeStreams(pool, registry);
   exposeReplication(pool, registry);

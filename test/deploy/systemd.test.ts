@@ -16,7 +16,7 @@ const UNIT = join(CHECKOUT, 'deploy', 'systemd', 'hoplog.service');
 const STOP_SECONDS = 10;
 /** Limit of a first start on a loaded machine. */
 const READY_MS = 90_000;
-/** Of `systemd-analyze security`, in tenths; "OK" ends at 4.9. */
+/** Highest exposure by `systemd-analyze security`, in tenths; "OK" ends at 4.9. */
 const MOST_EXPOSURE = 20;
 /** Directives of the unit, by `systemd-analyze security`, which names some of them with a part of their value. */
 const HARDENED =

@@ -5,7 +5,7 @@ import { limitsOf, PLAN_TIERS } from '../../core/access/plans.ts';
 import { PROVIDERS } from '../../core/connections/providers.ts';
 import { markdownFiles, readDocument, tableRows } from './markdown.ts';
 
-/** What documents say of commands, limits, and features, compared with the code. */
+/** What documents say about commands, limits, and features, compared with the code. */
 
 /** Guides for operators and users: others name commands of other programs, or of the past. */
 const GUIDES = markdownFiles().filter((path) => /^(README\.md|docs\/|examples\/)/.test(path));

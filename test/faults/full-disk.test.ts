@@ -14,7 +14,7 @@ import { until } from '../support/until.ts';
 import { familyOf } from './processes.ts';
 
 const NO_MOUNT = 'only root may mount a small disk';
-/** Some times what a service takes: a test uses up all of it. */
+/** Several times the space that a service takes. A test uses up all of it. */
 const DISK_BYTES = 448 * 2 ** 20;
 const DISK_FILES = 16_384;
 

@@ -46,7 +46,7 @@ test(`${ROUNDS} rounds of kill -9 of the whole service under load lose no redire
     answered.push(...clicked.answered);
     service = await startService({ dataDir });
   }
-  // In a round of a loaded machine none but the first may have been.
+  // On a loaded machine, only the first round may have redirects.
   expect(answered.length).toBeGreaterThan(10 * ROUNDS);
   const stored = await accountFor(service, key, answered);
   console.log(`${answered.length} redirected clicks over ${ROUNDS} kills, ${stored} stored`);

@@ -41,7 +41,7 @@ async function call<T>(method: string, path: string, body?: object): Promise<T> 
   return (await response.json()) as T;
 }
 
-/** With owners and modes: PostgreSQL refuses others. */
+/** Keeps owners and modes, because PostgreSQL refuses others. */
 const copyFiles = (from: string, to: string) => execFileSync('cp', ['-a', from, to]);
 
 /** Copies PostgreSQL's files as of one moment, while its processes are paused. */

@@ -117,7 +117,7 @@ function killWorkers(): void {
 }
 
 const partitionOfStream = (name: string) => readShipperState(join(dataDir, 'journal', name))?.partition ?? -1;
-/** Of the API, which is idle, and of the three ingest processes. */
+/** Streams of the API, which is idle, and of the three ingest processes. */
 const partitionsOfStreams = () => ({
   idle: partitionOfStream('api-0'),
   busy: ['ingest-0', 'ingest-1', 'ingest-2'].map(partitionOfStream).toSorted(),

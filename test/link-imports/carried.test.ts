@@ -297,7 +297,7 @@ test('what is not taken over is named, in every format', async () => {
   expect((await imported(shortIo)).unknown_columns).toEqual(['cloaking', 'clicks']);
   const yourls = `keyword,url,title,timestamp,ip,clicks\nn2,${to('n2')},T,2012-05-01 10:00:00,203.0.113.7,0\n`;
   expect((await imported(yourls)).unknown_columns).toEqual(['ip', 'clicks']);
-  // Of an object, what was not read in it.
+  // For an object, the values in it that were not read.
   const nested = [
     { slug: 'n5', url: to('n5'), meta: { validUntil: '2999-01-01T00:00:00Z', mood: 'fine', note: null } },
     { slug: 'n6', url: to('n6'), security: { password: 'pass n6', level: 3 } },
@@ -306,7 +306,7 @@ test('what is not taken over is named, in every format', async () => {
   expect(ofObjects).toMatchObject({ created: 2, unknown_columns: ['meta.mood', 'security.level'] });
   const flat = `slug,url,meta.validUntil,meta.mood\nn7,${to('n7')},2999-01-01,fine\n`;
   expect((await imported(flat)).unknown_columns).toEqual(['meta.mood']);
-  // A row that gave no link left nothing out of one.
+  // A row without a link leaves nothing out.
   const refused = `destination_url,name,slug,mood,hasPassword\n${to('n3')},N,n3,fine,true\nno,N,n4,fine,\n`;
   expect(await imported(refused)).toMatchObject({ created: 0, unknown_columns: ['mood'] });
   const [first = '', bad = ''] = refused.split('\n');

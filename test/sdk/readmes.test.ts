@@ -135,7 +135,7 @@ describe('README of the package for TypeScript', () => {
 
   test('its examples compile, also for `require`', { tags: 'nightly' }, async () => {
     const files = [first, ...others].map((example, nth) => {
-      // An example that imports the client again stands for itself.
+      // An example that imports the client again is complete.
       writeFileSync(join(folder, `compiled-${nth}.ts`), example);
       return `compiled-${nth}.ts`;
     });

@@ -158,7 +158,7 @@ test(`dlt loads each of ${CLICKS} clicks once, ${CLICKS_PER_SECOND} a second, al
   await everyClick();
   // Every page is read, and nothing is written.
   const allRead = { got: ({ next_cursor }: Page) => next_cursor === null };
-  // The load behind one that was killed may only write what that one had read.
+  // The load after a killed one may only write what the killed one had read.
   killed.push((await load(allRead)) || (await load(allRead)));
   expect(killed).toEqual([true, true, true]);
   // The first one writes what the killed ones had read.

@@ -67,7 +67,7 @@ export type ConsoleSite = {
   api<T>(path: string, body?: object, method?: string): Promise<T>;
   /** Runs an operator command beside the service, and returns its `--json` output. */
   hoplog<T>(...args: string[]): Promise<T>;
-  /** Lets the last proof of every member to be at the browser be an hour ago. */
+  /** Moves the last confirmation of every member back by an hour. */
   forgetConfirmations(): Promise<void>;
   /** Returns the link of an invitation to the demo workspace. */
   invite(role?: Role, email?: string): Promise<string>;

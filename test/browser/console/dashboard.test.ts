@@ -240,7 +240,7 @@ describe('with clicks, leads and orders', () => {
     await page.keyboard.press('Enter');
     await dialog.waitFor({ state: 'detached' });
     expect(address(page).getAll('f')).toEqual(['country:is:JP']);
-    // Its own values stay offered while it is changed.
+    // While a filter is changed, its own values stay offered.
     await page.getByRole('button', { name: 'Country is Japan', exact: true }).press('Enter');
     const change = page.getByRole('dialog', { name: 'Change the filter' });
     await change.getByRole('combobox', { name: 'Condition' }).selectOption('is_not');

@@ -69,7 +69,7 @@ test(
     const rows = [...good];
     rows.splice(3, 0, row('insecure', 'ftp://shop.example/a'));
     rows.splice(PIECE + 50, 0, row('FIRST'));
-    // In the next piece of the file: the check must see it.
+    // This row is in the next piece of the file, and the check must see it.
     rows.push(row('LEAF-7', 'https://shop.example/other'));
     const page = await site.open('/links');
     await page.getByRole('link', { name: 'Import' }).click();

@@ -54,7 +54,7 @@ test('what is wrong is a badge on every page, and its page leads to where it is 
   await rows.filter({ hasText: 'The connection to Stripe has received no event' }).waitFor();
   await expectGood(page, 'problems', 'all');
   await rows.first().getByRole('link').press('Enter');
-  // Mended there, the badge follows at once, not with its next read.
+  // Once the problem is fixed there, the badge changes at once, not with its next read.
   await page.addInitScript(
     'const every = setInterval; setInterval = (run, ms, ...more) => every(run, ms === 30000 ? 600000 : ms, ...more)',
   );

@@ -74,7 +74,7 @@ test('a promotion code is made in Stripe, its failure is shown, and it is tried 
   await shop.enroll('dan', program);
   await site.api('/connections', { provider: 'stripe', restricted_key: 'rk_test_of_the_console' });
   const pool = createPool(storesOf(site.dataDir).databaseUrl, { max: 1 });
-  /** Ends the attempts of the workers, which reach no Stripe. */
+  /** Ends the attempts of the workers, which can't reach Stripe. */
   const end = (status: 'active' | 'failed', error: string | null) =>
     pool.query(
       `UPDATE promotion_codes SET status = $1, error = $2, next_attempt_at = NULL

@@ -165,7 +165,7 @@ test('a new address says from when it is payable, and its owner confirms it and 
   const { ref } = await shop.enroll('uma', program);
   await shop.signup('uma-friend', ref);
   await shop.purchase('uma-friend', 'uma-order', 200);
-  // As a page does, with the publishable key.
+  // The call that a page makes, with the publishable key.
   const saved = await fetch(`${site.service.api_url}/referrals/payout-method`, {
     method: 'POST',
     headers: {

@@ -88,7 +88,7 @@ test('an owner changes how the workspace counts, and reads what it does before i
   await expectGood(page, 'settings-delete-clicks', 'each once');
   await question.getByRole('button', { name: 'Save and delete' }).click();
   await expect.poll(async () => (await settings()).retention_months, { timeout: LIMIT_MS }).toBe(12);
-  // Else the reload would meet the guard of unsaved changes.
+  // Otherwise the guard of unsaved changes would stop the reload.
   await question.waitFor({ state: 'detached' });
   await page.reload();
   await expect

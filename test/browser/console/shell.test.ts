@@ -164,7 +164,7 @@ test('nothing moves when the data of a page comes', async () => {
     await expect.poll(() => loading.count(), PATIENCE).toBe(0);
     const moved = async () => {
       const after = (await page.evaluate(TOPS)) as Record<string, number>;
-      // As in layout shifts, less than three pixels are none.
+      // Less than three pixels do not count, as in layout shifts.
       return Object.entries(before).filter(([name, top]) => Math.abs((after[name] ?? top) - top) >= 3);
     };
     await expect.poll(moved, { ...PATIENCE, message: path }).toEqual([]);

@@ -21,7 +21,7 @@ import { merchantOf } from './referral-shop.ts';
 
 /**
  * Five tasks by someone who knows only what is visible. The limits are what each takes today: docs/console.md compares
- * them with the console before.
+ * them with the former console.
  */
 
 const PATIENCE = { timeout: LIMIT_MS };
