@@ -14,6 +14,7 @@ import { parse } from 'yaml';
 import { ROOT_DIR } from '../programs/programs.ts';
 import { changelogSection } from './changelog.ts';
 import { writePackage } from './package.ts';
+import { packSdks, sdkVersions } from './sdks.ts';
 
 const OUT = join(ROOT_DIR, 'dist/release');
 const CHART = join(ROOT_DIR, 'deploy/helm/hoplog');
@@ -37,6 +38,9 @@ function assertVersions(tag: string | undefined): string {
   };
   for (const name of ['version', 'appVersion'] as const) {
     if (chart[name] !== version) throw new Error(`Chart.yaml: ${name} is ${chart[name]}, must be ${version}`);
+  }
+  for (const [file, own] of Object.entries(sdkVersions())) {
+    if (own !== version) throw new Error(`${file}: version is ${own}, must be ${version}`);
   }
   return version;
 }
@@ -118,7 +122,7 @@ function buildImage(version: string): void {
 }
 
 function writeChecksums(): void {
-  const names = readdirSync(OUT).filter((name) => name.endsWith('.tgz'));
+  const names = readdirSync(OUT).filter((name) => /\.(tgz|whl)$/.test(name));
   const lines = names.sort().map((name) => {
     const sum = createHash('sha256')
       .update(readFileSync(join(OUT, name)))
@@ -138,5 +142,6 @@ writeNotes(version, values.tag !== undefined);
 // The chart comes first, because helm and npm give their archives the same name.
 packageChart(version);
 await tryPackage(version);
+for (const packed of packSdks(OUT, version)) say(packed);
 buildImage(version);
 writeChecksums();

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { sdkVersions } from '../../cli/release/sdks.ts';
 import { ROOT, readYaml } from './compose-file.ts';
 
 type Step = {
@@ -26,6 +27,16 @@ test('a release publishes the files that the check has tried, and only after it'
   for (const [name, { needs }] of Object.entries(jobs)) {
     if (name !== 'check') expect([needs].flat(), name).toContain('check');
   }
+});
+
+test('the SDKs are published from the files of the check, with the version of the release', () => {
+  const published = (jobs.publish?.steps ?? []).map(({ run, uses }) => run ?? uses ?? '').join('\n');
+  expect(published).toMatch(/^npm publish --provenance --access public "release\/hoplog-sdk-\$\{.*\.tgz"$/m);
+  expect(published).toMatch(
+    /cp "release\/hoplog-\$\{GITHUB_REF_NAME#v\}-py3-none-any\.whl" wheels\/\npypa\/gh-action/,
+  );
+  const { version } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'));
+  expect(new Set(Object.values(sdkVersions()))).toEqual(new Set([version]));
 });
 
 test('the image is built for both processors, with its list of parts and its origin', () => {

@@ -68,8 +68,8 @@ test('every setting that a guide names is one that the sources or the deployment
   expect(unknown).toEqual([]);
 });
 
-/** Settings that a library reads. */
-const FOREIGN_SETTING = /^TESTCONTAINERS_/;
+/** Settings of other programs: a library, and n8n. */
+const FOREIGN_SETTING = /^(TESTCONTAINERS_|NODE_FUNCTION_ALLOW_BUILTIN$)/;
 
 /** A variable that a document's own commands set and use. */
 function isShellVariable(path: string, name: string): boolean {

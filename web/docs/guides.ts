@@ -20,7 +20,7 @@ const GUIDE_GROUPS: readonly { title: string; files: readonly string[] }[] = [
   },
   { title: 'Reports', files: ['analytics', 'analysts', 'warehouse'] },
   { title: 'Referrals', files: ['referrals', 'embed', 'connections', 'fulfilment', 'moving-referrals'] },
-  { title: 'For programs', files: ['sdks', 'command-line', 'agents'] },
+  { title: 'For programs', files: ['sdks', 'command-line', 'agents', 'automation'] },
   { title: 'How it works', files: ['architecture', 'guarantees', 'performance', 'security'] },
 ];
 /** Guides whose pages are in other parts of the navigation. */
