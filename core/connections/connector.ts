@@ -78,8 +78,17 @@ export type Reading = { at: Date; mode: 'live' | 'test' | null; account?: string
 
 export type Fact = TieFact | CustomerFact | CodeFact | PaymentFact;
 
-/** The email of a customer of the provider. */
-export type CustomerFact = { kind: 'customer'; customer: string; email: string };
+/**
+ * The email of a customer of the provider, or of the account that the customer has there. `isChange`: it replaces
+ * another one, which is `former` where the event tells it.
+ */
+export type CustomerFact = {
+  kind: 'customer';
+  customer: string;
+  email: string;
+  isChange?: boolean;
+  former?: string;
+};
 
 /** Who pays at the provider: its customer, an account that the customer has there, and a subscription. */
 export type Payer = { customer: string | null; account?: string | null; subscription: string | null };
@@ -141,8 +150,10 @@ export type Part = {
   refunded?: Refunded;
   /** A failed or canceled refund. It lowers the sum in the part `of`, unless that part is newer. */
   failedRefund?: Refunded & { of: string | null };
-  /** How much of the refunds in other parts is goods. */
-  split?: Required<Refunded>;
+  /**
+   * How much of the refunds in other parts is goods. `of`: counts only while the part of this name refunds something.
+   */
+  split?: Required<Refunded> & { of?: string };
   /** One amount in two currencies, such as the buyer's and the store's: other amounts are converted by it. */
   pair?: readonly [Money, Money];
   /** `taken`: the provider has withdrawn the money; it comes back when the dispute is won. */

@@ -86,9 +86,17 @@ export function paymentState(parts: Parts, isOver: boolean): PaymentState {
     emails: [...new Set(all.flatMap(({ email }) => email || []))],
     codes: [...new Set(all.flatMap(({ codes }) => codes ?? []))],
     hasEarlier: all.find(({ hasEarlier }) => hasEarlier !== undefined)?.hasEarlier ?? null,
-    ...givenBack(all, sale),
+    ...givenBack(withSplits(parts, all), sale),
   };
 }
+
+/** Leaves out which part of a refund is goods if that refund failed, or is not told yet. */
+const withSplits = (parts: Parts, all: readonly Part[]): Part[] =>
+  all.map((part) => {
+    const { split } = part;
+    const isOpen = split?.of === undefined || (parts[split.of]?.refunded?.minor ?? 0) > 0;
+    return isOpen ? part : { ...part, split: undefined };
+  });
 
 /** Precedence of an invoice's sale: what is of an invoice has no other. */
 export const INVOICE = 10;

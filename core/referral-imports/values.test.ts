@@ -38,6 +38,11 @@ test.each([
   ['1,234,567', '1234567'],
   ['1.234,50', '1234.50'],
   ['12,5', '12.5'],
+  ['0.125', '0.125'],
+  ['0,125', '0.125'],
+  ['1.2340', '1.2340'],
+  ['1234.567', '1234.567'],
+  ['1.234.567', '1234567'],
   ['€ 1 234,50', '1234.50'],
   ['1234.50 USD', '1234.50'],
 ])('the number %s is read', (text, value) => {
@@ -45,7 +50,9 @@ test.each([
 });
 
 test.each([
-  ['1,234', 'is ambiguous: write 1234 or 1.234'],
+  ['1,234', 'is ambiguous: write 1234 or 1.2340'],
+  ['1.234', 'is ambiguous: write 1234 or 1.2340'],
+  ['-12.345 EUR', 'is ambiguous: write -12345 or -12.3450'],
   ['1,2,3', 'must be a number with a point, such as 49.90'],
   ['ten', 'must be a number with a point, such as 49.90'],
 ])('the number %s is an error that says what to write', (text, problem) => {

@@ -80,14 +80,19 @@ function dateOf(year: string, month: number, day: number): string[] {
   return isReal ? [date.toISOString().slice(0, 10)] : [];
 }
 
-/** Returns a number with a point and without thousands separators, as text. A currency beside it is ignored. */
+/**
+ * Returns a number with a point and without thousands separators, as text. A currency beside it is ignored. One
+ * separator before three digits may be of thousands or of decimals; before a zero alone it is of decimals.
+ */
 export function readDecimal(text: string): Read<string> {
   const value = text.replace(/^[$€£¥]\s*|(?<=\d)\s*[A-Za-z]{3}$/g, '').replaceAll(/[\s\u00a0\u202f]/g, '');
   const whole = value.replaceAll(',', '');
-  if (/^-?\d{1,15}(\.\d{1,6})?$/.test(value)) return { value };
-  if (/^-?\d{1,3},\d{3}$/.test(value)) {
-    return { problem: `is ambiguous: write ${whole} or ${value.replace(',', '.')}` };
+  if (/^-?[1-9]\d{0,2}[.,]\d{3}$/.test(value)) {
+    return { problem: `is ambiguous: write ${value.replace(/[.,]/, '')} or ${value.replace(',', '.')}0` };
   }
+  if (/^-?\d{1,15}(\.\d{1,6})?$/.test(value)) return { value };
+  if (/^-?[1-9]\d{0,2}(\.\d{3}){2,}$/.test(value)) return { value: value.replaceAll('.', '') };
+  if (/^-?0,\d{3}$/.test(value)) return { value: value.replace(',', '.') };
   if (/^-?\d{1,3}(,\d{3})+(\.\d{1,6})?$/.test(value)) return { value: whole };
   if (/^-?(\d{1,3}(\.\d{3})+|\d{1,15}),\d{1,6}$/.test(value)) {
     return { value: value.replaceAll('.', '').replace(',', '.') };

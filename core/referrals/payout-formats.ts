@@ -28,16 +28,24 @@ export const unitSql = (sql: { format: string; currency: string }) => {
   return `CASE ${sql.format}::text || '/' || ${sql.currency} ${units.join(' ')} ELSE 1 END`;
 };
 
-/** Matches a character other than a blank, a digit, and ASCII punctuation. */
-const LETTER = '[^\\s0-9!-/:-@\\[-_`{-~]';
-const WORD = `\\S*${LETTER}\\S*${LETTER}\\S*`;
+/** Returns the pattern of names that Wise accepts. @param letter matches a letter of any alphabet */
+function wiseName(letter: string): string {
+  const word = `\\S*${letter}\\S*${letter}\\S*`;
+  return `^(?!.*@)(?=${letter})(.*\\s)?${word}\\s(.*\\s)?${word}(\\s.*)?$`;
+}
+
+const WISE_NAME = new RegExp(wiseName('\\p{L}'), 'su');
 
 /**
- * The names that Wise accepts for a recipient, as a regular expression of both JavaScript and PostgreSQL: they begin
- * with a letter, and two words have two letters or more. An email is not a name. Source: wise.com/help/articles/2663302
- * ("full name"), and refusals that users of its batch files report.
+ * Returns whether Wise accepts this name for a recipient: it begins with a letter, and two words have two letters or
+ * more. An email is not a name. Source: wise.com/help/articles/2663302 ("full name"), and refusals that users of its
+ * batch files report.
  */
-export const WISE_NAME = `^(?!.*@)(?=${LETTER})(.*\\s)?${WORD}\\s(.*\\s)?${WORD}(\\s.*)?$`;
+export const isWiseName = (name: string): boolean => WISE_NAME.test(name.trim());
 
-/** Returns whether Wise accepts this name for a recipient. */
-export const isWiseName = (name: string): boolean => new RegExp(WISE_NAME, 'su').test(name.trim());
+/**
+ * SQL: the same as {@link isWiseName}, of SQL for a name. PostgreSQL has no `\p{L}`; its letters are those of the
+ * collation, and the database's own may know ASCII only.
+ */
+export const wiseNameSql = (name: string): string =>
+  `btrim(${name}, E' \\t\\r\\n') COLLATE "und-x-icu" ~ '${wiseName('[[:alpha:]]')}'`;

@@ -42,31 +42,38 @@ export async function tiedBuyers(
   return rows.map(({ buyer }) => buyer);
 }
 
-/** Records the email of a customer, unless a later event has recorded another one. */
+/**
+ * Records the email of a customer, unless a later event has recorded another one. Of two events of one second the one
+ * that changed the other's email is later.
+ */
 export async function putCustomerEmail(
   tx: Queryable,
   { workspace_id, provider }: ProviderAccount,
-  { customer, email }: Pick<CustomerFact, 'customer' | 'email'>,
+  { customer, email, isChange = false, former }: Omit<CustomerFact, 'kind'>,
   at: Date,
 ): Promise<void> {
   await tx.query(
-    `INSERT INTO connection_customers AS known (workspace_id, provider, customer_id, email, told_at)
-     VALUES ($1, $2, $3, $4, $5) ON CONFLICT (workspace_id, provider, customer_id)
-     DO UPDATE SET email = excluded.email, told_at = excluded.told_at WHERE known.told_at < excluded.told_at`,
-    [workspace_id, provider, customer, email, at],
+    `INSERT INTO connection_customers AS known (workspace_id, provider, customer_id, email, told_at, is_change)
+     VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (workspace_id, provider, customer_id)
+     DO UPDATE SET email = excluded.email, told_at = excluded.told_at, is_change = excluded.is_change
+     WHERE known.told_at < excluded.told_at
+       OR (known.told_at = excluded.told_at AND excluded.is_change
+           AND (NOT known.is_change OR lower(known.email) = lower($7)))`,
+    [workspace_id, provider, customer, email, at, isChange, former ?? null],
   );
 }
 
-/** Returns the email of a customer, or null. */
-export async function emailOfCustomer(
+/** Returns the email of a payer: of its customer, else of its account; or null. */
+export async function emailOfPayer(
   tx: Queryable,
   { workspace_id, provider }: ProviderAccount,
-  customer: string | null,
+  { customer, account = null }: Payer,
 ): Promise<string | null> {
-  if (customer === null) return null;
+  if (customer === null && account === null) return null;
   const { rows } = await tx.query<{ email: string }>(
-    'SELECT email FROM connection_customers WHERE workspace_id = $1 AND provider = $2 AND customer_id = $3',
-    [workspace_id, provider, customer],
+    `SELECT email FROM connection_customers WHERE workspace_id = $1 AND provider = $2 AND customer_id IN ($3, $4)
+     ORDER BY (customer_id = $3) DESC NULLS LAST LIMIT 1`,
+    [workspace_id, provider, customer, account],
   );
   return rows[0]?.email ?? null;
 }

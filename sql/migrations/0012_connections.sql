@@ -101,9 +101,10 @@ CREATE INDEX connection_ties_user
 CREATE TABLE connection_customers (
   workspace_id uuid NOT NULL REFERENCES workspaces (id),
   provider     text NOT NULL,
-  customer_id  text NOT NULL,
+  customer_id  text NOT NULL,        -- or the id of its account
   email        text NOT NULL,
   told_at      timestamptz NOT NULL, -- the event's own time
+  is_change    boolean NOT NULL,     -- the email replaced another one
   PRIMARY KEY (workspace_id, provider, customer_id)
 );
 

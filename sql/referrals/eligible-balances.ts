@@ -1,4 +1,4 @@
-import { METHOD_OF_FORMAT, unitSql, WISE_NAME } from '../../core/referrals/payout-formats.ts';
+import { METHOD_OF_FORMAT, unitSql, wiseNameSql } from '../../core/referrals/payout-formats.ts';
 import type { EnrollmentStatus, HeldBack, PayoutFormat, PayoutMethod } from '../../core/referrals/terms.ts';
 import type { Queryable } from '../database/pool.ts';
 import { isInOpenFile } from './payouts.ts';
@@ -50,7 +50,7 @@ export const heldBack = (sql: {
       THEN 'payout_method_changed'
     WHEN EXISTS (SELECT FROM payouts l WHERE l.enrollment_id = e.id AND l.status = 'failed' AND l.retried_at IS NULL
                  AND (l.method, l.payout_email) = (e.payout_method, e.payout_email)) THEN 'payout_failed'
-    WHEN ${sql.format}::text = 'wise' AND NOT coalesce(btrim(coalesce(e.payout_name, e.name)) ~ '${WISE_NAME}', false)
+    WHEN ${sql.format}::text = 'wise' AND NOT coalesce(${wiseNameSql('coalesce(e.payout_name, e.name)')}, false)
       THEN 'payout_name' END`;
 
 /**

@@ -54,6 +54,7 @@ export async function openDecisions(
        (SELECT count(*) FROM failed) AS failed_payouts,
        (SELECT export_id FROM failed ORDER BY failed_at DESC LIMIT 1) AS failed_payout_file,
        (SELECT count(*) FROM purchases WHERE workspace_id = $1 AND $2::uuid IS NULL AND enrollment_id IS NULL
+          AND reason IS DISTINCT FROM 'same_payment'
           AND purchased_at >= $5 AND purchased_at < $3)
         + (SELECT count(*) FROM (${PAYMENTS_WITHOUT_BUYER}) AS payment WHERE $2::uuid IS NULL
            AND purchased_at >= $5 AND purchased_at < $3) AS unmatched_purchases,

@@ -85,6 +85,9 @@ export async function listPurchases(
   add((p) => `e.program_id = ${p}`, filter.programId);
   add((p) => `p.enrollment_id = ${p}`, filter.enrollmentId);
   add((p) => `(p.enrollment_id IS NOT NULL) = ${p}`, filter.matched);
+  // Another purchase of the payment counts: nothing of it is open.
+  if (filter.matched === false && filter.reason === null)
+    addFixed(`p.reason IS DISTINCT FROM 'same_payment'`);
   add((p) => `p.rewarded = ${p}`, filter.rewarded);
   // Not a parameter, for the index of held purchases.
   if (filter.held !== null) addFixed(filter.held ? 'p.held' : 'NOT p.held');

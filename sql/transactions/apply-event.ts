@@ -53,7 +53,7 @@ export async function applyEvent(
       payers.push(payer);
     } else if (fact.kind === 'customer') {
       await putCustomerEmail(tx, connection, fact, reading.at);
-      payers.push({ customer: fact.customer, subscription: null });
+      payers.push({ customer: fact.customer, account: fact.customer, subscription: null });
     } else if (fact.kind === 'code') {
       await putCode(tx, connection, fact);
       const payments = await openPaymentsWithCode(tx, connection, fact.codeId, since);

@@ -3,7 +3,7 @@ import { type PaymentState, paymentState, providerUserOf } from '../../core/conn
 import { isUuid } from '../../core/ids.ts';
 import { isEmail, normalizeEmail } from '../../core/tracking/emails.ts';
 import type { Connection } from '../connections/connections.ts';
-import { emailOfCustomer, tiedBuyers } from '../connections/customers.ts';
+import { emailOfPayer, tiedBuyers } from '../connections/customers.ts';
 import { NAMES } from '../connections/named-payments.ts';
 import {
   buyerOfEarlier,
@@ -61,7 +61,7 @@ export async function buyerOfPayment(
   const { workspace, connection } = context;
   const paidAt = new Date(state.sale.paidAt);
   const tied = await tiedBuyers(tx, payment, payerOf(payment), paidAt);
-  const ofCustomer = await emailOfCustomer(tx, payment, payment.customer_id);
+  const ofCustomer = await emailOfPayer(tx, payment, payerOf(payment));
   const emails = [...state.emails, ...(ofCustomer === null ? [] : [ofCustomer])]
     .filter(isEmail)
     .map(normalizeEmail);
@@ -103,8 +103,15 @@ export async function buyerOfPayment(
     const own = couponId === null || isUser ? null : await userOfEmails(tx, workspace.id, emails);
     return { ...found, user: own ?? user, by: 'earlier', couponId };
   }
+  const trials = await trialsOf(tx, payment, state.sale.paidAt);
   for (const [by, given] of [
-    ['earlier', await emailsOfTrial(tx, payment, paidAt)],
+    [
+      'earlier',
+      trials
+        .flatMap((one) => one.emails)
+        .filter(isEmail)
+        .map(normalizeEmail),
+    ],
     ['email', emails],
   ] as const) {
     const user = await userOfEmails(tx, workspace.id, given, passedOver);
@@ -113,19 +120,24 @@ export async function buyerOfPayment(
   return { ...found, user: named, by: null };
 }
 
-/** Returns the emails of the free payments with which the subscription began: they name its customer. */
-async function emailsOfTrial(tx: Queryable, payment: ConnectionPayment, paidAt: Date): Promise<string[]> {
+/** Returns the free payments with which the subscription of a payment began: they tell its customer, and its code. */
+async function trialsOf(tx: Queryable, payment: ConnectionPayment, paidAt: number): Promise<PaymentState[]> {
   if (payment.subscription_id === null) return [];
   const all = await paymentsOfSubscription(tx, payment, payment.subscription_id);
-  return all.flatMap(({ id, parts }) => {
-    const { sale, emails } = paymentState(parts, false);
-    const isTrial =
-      id !== payment.id &&
-      sale?.cycle === 'first' &&
-      sale.amountMinor <= 0 &&
-      sale.paidAt <= paidAt.getTime();
-    return isTrial ? emails.filter(isEmail).map(normalizeEmail) : [];
-  });
+  return all
+    .filter(({ id }) => id !== payment.id)
+    .map(({ parts }) => paymentState(parts, false))
+    .filter(({ sale }) => sale?.cycle === 'first' && sale.amountMinor <= 0 && sale.paidAt <= paidAt);
+}
+
+/** Returns the codes of a payment, else those of the trial with which its subscription began. */
+export async function codesOfPayment(
+  tx: Queryable,
+  payment: ConnectionPayment,
+  { codes, sale }: PaymentState,
+): Promise<readonly string[]> {
+  if (codes.length > 0 || sale === null) return codes;
+  return (await trialsOf(tx, payment, sale.paidAt)).flatMap((trial) => trial.codes);
 }
 
 /** @param passedOver gets the emails that name no known user */

@@ -27,7 +27,7 @@ import { lockSignup, signupOfUser } from '../referrals/signups.ts';
 import { auditProvider } from './audit-provider.ts';
 import { correctAmount, correctPurchase, qualifyInOrder } from './correct-purchase.ts';
 import { joinOrders, orderIdsOf, orderOfPayment } from './one-payment.ts';
-import { buyerOfPayment, type PaymentBuyer, type PaymentContext } from './payment-buyer.ts';
+import { buyerOfPayment, codesOfPayment, type PaymentBuyer, type PaymentContext } from './payment-buyer.ts';
 import { couponOfRenewal, recordPurchase, recordUnnamedOrder, type UsedCoupon } from './record-purchase.ts';
 import { settleRefunds } from './settle-refunds.ts';
 
@@ -80,7 +80,7 @@ async function outcomeOf(
       : { status: 'ignored', reason: 'nothing_paid' };
   }
   if (sale.amountMinor > AMOUNT_LIMIT) return { status: 'failed', reason: 'amount_too_large' };
-  const sold = { ...state, sale };
+  const sold = { ...state, sale, codes: await codesOfPayment(tx, payment, state) };
   let outcome: Outcome = { status: payment.status, reason: payment.reason };
   let names: readonly string[] | null = null;
   let order: ReportedOrder;
@@ -100,7 +100,7 @@ async function outcomeOf(
     }
     purchase = await purchaseOfOrder(tx, order.internal_id);
     const hasCoupon = (purchase?.coupon_id ?? null) !== null;
-    const { unknown } = await textsOfCodes(tx, payment, hasCoupon ? [] : state.codes);
+    const { unknown } = await textsOfCodes(tx, payment, hasCoupon ? [] : sold.codes);
     const reason = unknown.length > 0 ? `unknown_code: ${unknown.join(', ')}` : null;
     // A manual report may have named a buyer whom nothing else names.
     const isReferred = hasCoupon || (purchase?.enrollment_id ?? null) !== null;
@@ -328,8 +328,9 @@ const isEarlierSale = (other: PartSale, sale: PartSale): boolean =>
 export async function questionAbout(
   tx: Queryable,
   payment: ConnectionPayment,
-  { sale, isUnsure, hasEarlier, codes }: PaymentState,
+  state: PaymentState,
 ): Promise<Question | null> {
+  const { sale, isUnsure, hasEarlier } = state;
   const { subscription_id: subscription, refs } = payment;
   const isOpen =
     sale !== null &&
@@ -339,7 +340,7 @@ export async function questionAbout(
     hasEarlier === null &&
     !(await otherSales(tx, payment, subscription)).some((other) => isEarlierSale(other, sale));
   const earlierOf = isOpen ? { subscription, paidAt: sale.paidAt } : null;
-  const { texts, open } = await textsOfCodes(tx, payment, codes);
+  const { texts, open } = await textsOfCodes(tx, payment, await codesOfPayment(tx, payment, state));
   const asked = open.length > 0 && (await referrerOfCoupon(tx, payment.workspace_id, texts)) ? [] : open;
   return isUnsure || earlierOf || asked.length > 0 ? { refs, isUnsure, earlierOf, codes: asked } : null;
 }

@@ -2,6 +2,7 @@ import { parse } from 'csv-parse/sync';
 import type { Static } from 'typebox';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { verifyLedger } from '../../../cli/verify-ledger.ts';
+import { isWiseName, wiseNameSql } from '../../../core/referrals/payout-formats.ts';
 import { type Merchant, merchant, PAID_AT_ONCE } from '../../../test/referrals/support.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../../test/support/api.ts';
 import type { EnrollmentHistory } from '../enrollments/schemas.ts';
@@ -127,6 +128,25 @@ test('a file for Wise has the columns of its template for recipients by email', 
       'USD',
     ],
   ]);
+});
+
+test.each<[string, boolean]>([
+  ['Ada Example', true],
+  ['Zoë Ünal', true],
+  ['李小龍 王大明', true],
+  ['Łukasz Żółć', true],
+  ['अनिल कुमार', true],
+  ['Ada\u00a0Example', true],
+  ['Ada', false],
+  ['★★ ☆☆', false],
+  ['€€ Example', false],
+  ['١٢ ٣٤', false],
+  ['Ada ②③', false],
+  ['“Ada” Example', false],
+])('%s is a name that Wise takes, by both JavaScript and PostgreSQL: %s', async (name, isOne) => {
+  expect(isWiseName(name)).toBe(isOne);
+  const { rows } = await api.stores.pool.query(`SELECT ${wiseNameSql('$1::text')} AS "isOne"`, [name]);
+  expect(rows).toEqual([{ isOne }]);
 });
 
 test('recipients whose name Wise refuses are held back until they have a payout name', async () => {

@@ -29,10 +29,10 @@ function partOf(adjustment: Json, at: number): Part | null {
   const status = textAt(adjustment, 'status');
   const totals = objectAt(adjustment, 'totals');
   const money = { minor: minorAt(totals, 'total'), currency: textAt(totals, 'currency_code').toLowerCase() };
-  // A refund that is reversed or rejected after its approval was not given.
+  // A refund that is reversed or rejected after its approval was not given, and is not approved again.
   if (action === 'refund') {
     if (status === 'pending_approval') return null;
-    if (status !== 'approved') return { at, refunded: { ...money, minor: 0 } };
+    if (status !== 'approved') return { at, rank: 1, refunded: { ...money, minor: 0 } };
     return { at, refunded: { ...money, goods: money.minor - maybeMinor(totals, 'tax') } };
   }
   if (action !== 'chargeback') return null;

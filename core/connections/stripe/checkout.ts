@@ -19,8 +19,16 @@ export function checkoutFacts(session: Json, at: number): Fact[] {
   const payer = { customer, account, subscription };
   const tie =
     buyer && (customer ?? account ?? subscription) ? ({ kind: 'tie', ...payer, ...buyer } as const) : null;
-  // A session that sets up a later payment has none yet.
-  if (refs.length === 0) return tie ? [tie] : [];
+  const email =
+    maybeText(maybeObject(session, 'customer_details'), 'email') ?? maybeText(session, 'customer_email');
+  // A session that sets up a later payment has none yet: it tells of the payer.
+  if (refs.length === 0) {
+    const id = customer ?? account;
+    return [
+      ...(tie ? [tie] : []),
+      ...(id !== null && email !== null ? [{ kind: 'customer' as const, customer: id, email }] : []),
+    ];
+  }
   const makesInvoice = maybeObject(session, 'invoice_creation')?.enabled === true;
   const isAlone = session.mode === 'payment' && invoice === null && !makesInvoice;
   const share = shareOf(session);
@@ -36,9 +44,7 @@ export function checkoutFacts(session: Json, at: number): Fact[] {
         ...(isAlone && { standing: 'alone' as const }),
         ...(invoice !== null && { standing: 'invoice' as const }),
         ...(buyer && { buyer }),
-        email:
-          maybeText(maybeObject(session, 'customer_details'), 'email') ??
-          maybeText(session, 'customer_email'),
+        email,
         codes: objectsIn(session.discounts).flatMap(codesOfDiscount),
         ...(share && { share }),
       },

@@ -1,5 +1,14 @@
 import { type Connector, type Envelope, EventProblem, type Reading } from '../connector.ts';
-import { integerAt, isObject, type Json, maybeId, maybeText, objectAt, textAt } from '../fields.ts';
+import {
+  integerAt,
+  isObject,
+  type Json,
+  maybeId,
+  maybeObject,
+  maybeText,
+  objectAt,
+  textAt,
+} from '../fields.ts';
 import { EVENT_READERS, EVENT_TYPES } from './event-types.ts';
 import { lookUpPayment } from './lookup.ts';
 import { stripePromotionCodes } from './promotion-code.ts';
@@ -30,7 +39,7 @@ export const stripe: Connector = {
     const head = { at: new Date(at), mode: body.livemode === false ? 'test' : 'live', account } as const;
     const reader = Object.hasOwn(EVENT_READERS, type) ? EVENT_READERS[type] : undefined;
     if (!reader) return { ...head, ignored: 'type_not_used' };
-    const facts = reader(objectOf(body), at);
+    const facts = reader(objectOf(body), at, maybeObject(objectAt(body, 'data'), 'previous_attributes'));
     return facts.length > 0 ? { ...head, facts } : { ...head, ignored: 'says_nothing' };
   },
 };

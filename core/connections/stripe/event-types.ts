@@ -12,8 +12,14 @@ import {
   refundFact,
 } from './payment.ts';
 
-/** How an event of a type is read. @param object `data.object` @param at the event's time, milliseconds */
-export type EventReader = (object: Json, at: number) => readonly Fact[];
+/**
+ * How an event of a type is read.
+ *
+ * @param object `data.object`
+ * @param at the event's time, milliseconds
+ * @param former `data.previous_attributes`
+ */
+export type EventReader = (object: Json, at: number, former: Json | null) => readonly Fact[];
 
 const some = (fact: Fact | null): Fact[] => (fact ? [fact] : []);
 
