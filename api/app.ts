@@ -76,6 +76,7 @@ import { providerRoutes } from './session/provider-routes.ts';
 import { sessionRoutes } from './session/routes.ts';
 import { sharedDashboardRoutes } from './shared-dashboards/routes.ts';
 import { trackRoutes } from './track/routes.ts';
+import { utmTemplateRoutes } from './utm-templates/routes.ts';
 import { visitorRoutes } from './visitors/routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 import { workspaceRoutes } from './workspace/routes.ts';
@@ -104,6 +105,7 @@ const RESOURCES: Routes[] = [
   linkRoutes,
   domainRoutes,
   folderRoutes,
+  utmTemplateRoutes,
   channelRoutes,
   clickRoutes,
   clickImportRoutes,

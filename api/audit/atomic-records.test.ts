@@ -207,6 +207,7 @@ const WITHOUT_ENTRY = {
     'links.createBulk',
     'links.import',
     'savedViews.create',
+    'utmTemplates.create',
   ],
   'events, which have records of their own': [
     'referrals.enroll',
@@ -224,6 +225,7 @@ const WITHOUT_ENTRY = {
     'pixel.clearProblems',
     'pixel.createTest',
     'savedViews.delete',
+    'utmTemplates.delete',
   ],
   'they send a test': ['webhooks.test'],
 };

@@ -110,6 +110,7 @@ export const REQUEST_EXAMPLES: Record<string, unknown> = {
       window: { days: 30 },
     },
   },
+  'utmTemplates.create': { name: 'Newsletter', utm_source: 'newsletter', utm_medium: 'email' },
   'annotations.create': { at: '2026-11-20T09:30:00Z', text: 'Version 2 released' },
   'sharedDashboards.create': { name: 'Autumn sale', scope: { type: 'tag', values: ['autumn'] } },
   'sharedDashboards.update': { show_revenue: true, expires_at: '2026-12-31T23:59:59Z' },

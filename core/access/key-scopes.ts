@@ -11,6 +11,7 @@ export type KeyRestriction = (typeof KEY_RESTRICTIONS)[number];
 const AREAS: Readonly<Record<string, KeyRestriction>> = {
   links: 'links',
   folders: 'links',
+  'utm-templates': 'links',
   domains: 'links',
   'bio-pages': 'links',
   channels: 'links',

@@ -8,6 +8,21 @@ CREATE TABLE folders (
   UNIQUE (workspace_id, created_at)
 );
 
+-- UTM parameters under a name, which the form of a link fills in.
+CREATE TABLE utm_templates (
+  id           uuid PRIMARY KEY,
+  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  name         text NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
+  utm_source   text CHECK (length(utm_source) BETWEEN 1 AND 255),
+  utm_medium   text CHECK (length(utm_medium) BETWEEN 1 AND 255),
+  utm_campaign text CHECK (length(utm_campaign) BETWEEN 1 AND 255),
+  utm_term     text CHECK (length(utm_term) BETWEEN 1 AND 255),
+  utm_content  text CHECK (length(utm_content) BETWEEN 1 AND 255),
+  created_at   timestamptz NOT NULL,
+  CHECK (num_nonnulls(utm_source, utm_medium, utm_campaign, utm_term, utm_content) > 0),
+  UNIQUE (workspace_id, created_at)
+);
+
 CREATE TABLE destinations (
   id              uuid PRIMARY KEY,
   workspace_id    uuid NOT NULL REFERENCES workspaces (id),

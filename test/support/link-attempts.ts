@@ -80,6 +80,13 @@ export const LINK_ATTEMPTS: Attempts = {
     { path: `/folders/${victim.folder}`, body: {}, status: 404 },
   ],
   'DELETE /api/v1/folders/{id}': (victim) => [{ path: `/folders/${victim.folder}`, status: 404 }],
+  'GET /api/v1/utm-templates': () => [{ path: '/utm-templates', status: 200 }],
+  'POST /api/v1/utm-templates': () => [
+    { path: '/utm-templates', body: { name: 'Own', utm_source: 'own' }, status: 201 },
+  ],
+  'DELETE /api/v1/utm-templates/{id}': (victim) => [
+    { path: `/utm-templates/${victim.utmTemplate}`, status: 404 },
+  ],
   'GET /api/v1/bio-pages': (victim) => [
     { path: '/bio-pages', status: 200 },
     { path: `/bio-pages?external_id=${victim.externalId}`, status: 200 },

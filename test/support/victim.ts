@@ -46,6 +46,7 @@ export type Victim = {
   passkeyId: string;
   savedView: string;
   annotation: string;
+  utmTemplate: string;
   pixelTest: string;
   dashboard: string;
   /** Token of the dashboard, which has a password. */
@@ -102,6 +103,10 @@ export async function plantVictim(api: TestApi, owner: TestWorkspace): Promise<V
     name: SECRET_NAME,
     query: { filters: [{ dimension: 'tag', operator: 'is', values: [SECRET_NAME] }] },
   });
+  const utmTemplate = await owner.post<{ id: string }>('/utm-templates', {
+    name: SECRET_NAME,
+    utm_source: SECRET_NAME,
+  });
   const annotation = await owner.post<{ id: string }>('/annotations', {
     at: '2026-11-20',
     text: SECRET_NAME,
@@ -120,6 +125,7 @@ export async function plantVictim(api: TestApi, owner: TestWorkspace): Promise<V
     clickImport,
     savedView: savedView.body.id,
     annotation: annotation.body.id,
+    utmTemplate: utmTemplate.body.id,
     pixelTest: pixelTest.body.id,
     dashboard: dashboard.body.id,
     dashboardToken: dashboard.body.token,

@@ -6,6 +6,7 @@ const CHECKED_HERE = 'this deployment looks the record up itself';
 /** Links, where they are, and bio pages. */
 export const LINK_TABLES: readonly ArchivedTable[] = [
   { name: 'folders', order: 'id' },
+  { name: 'utm_templates', order: 'id' },
   { name: 'destinations', order: 'id' },
   {
     name: 'domains',

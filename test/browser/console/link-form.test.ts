@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { inChromium } from '../in-chromium.ts';
 import { type ConsoleSite, consoleSite, expectClean, expectGood } from './console-site.ts';
-import { field, LONG, openSection, PATIENCE, press, records, setDomain } from './link-desk.ts';
+import { choose, field, LONG, openSection, PATIENCE, press, records, setDomain } from './link-desk.ts';
 
 // Each test looks at several states, on a machine that may have other things to do.
 vi.setConfig({ testTimeout: LONG });
@@ -243,4 +243,42 @@ test('an address that is pasted on any page begins a link; one in a field stays 
     .poll(() => field(page, 'Destination URL').inputValue(), PATIENCE)
     .toBe('https://shop.example/pasted');
   await page.close();
+});
+
+test('UTM parameters are saved as a template, and fill another link in', async () => {
+  const page = await site.open('/links/new', { keepsUndo: true });
+  await openSection(page, 'Campaign and UTM');
+  await field(page, 'UTM source').fill('newsletter');
+  await field(page, 'UTM medium').fill('email');
+  await press(page, 'Templates');
+  const dialog = page.getByRole('dialog', { name: 'UTM templates' });
+  await dialog.getByText('No templates yet').waitFor();
+  await dialog.getByRole('textbox', { name: 'Save the parameters of this link as' }).fill('Letter');
+  await page.keyboard.press('Enter');
+  const row = dialog.getByRole('listitem').filter({ hasText: 'Letter' });
+  await row.getByText('source newsletter, medium email').waitFor();
+  await expectGood(page, 'utm-templates');
+  await row.getByRole('button', { name: 'Delete the template Letter' }).click();
+  await dialog.getByText('No templates yet').waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await row.waitFor();
+  await page.close();
+
+  const other = await site.open('/links/new');
+  await field(other, 'Destination URL').fill('https://shop.example/from-template');
+  await openSection(other, 'Campaign and UTM');
+  await field(other, 'UTM medium').fill('print');
+  await field(other, 'UTM term').fill('tea');
+  await choose(other, 'UTM template', 'Letter');
+  const shown = () =>
+    Promise.all(['UTM source', 'UTM medium', 'UTM term'].map((name) => field(other, name).inputValue()));
+  // What the template does not set stays.
+  await expect.poll(shown, PATIENCE).toEqual(['newsletter', 'email', 'tea']);
+  await expectGood(other, 'links-new-template');
+  await field(other, 'Slug').fill('from-template');
+  await press(other, 'Create');
+  await other.getByRole('heading', { level: 1, name: 'from-template' }).waitFor();
+  const [made] = await records(site, '&slug=from-template');
+  expect(made).toMatchObject({ utm_source: 'newsletter', utm_medium: 'email', utm_term: 'tea' });
+  await other.close();
 });

@@ -396,6 +396,13 @@ export interface paths {
   "/api/v1/two-factor/setup": {
     post: operations["twoFactor.setUp"];
   };
+  "/api/v1/utm-templates": {
+    get: operations["utmTemplates.list"];
+    post: operations["utmTemplates.create"];
+  };
+  "/api/v1/utm-templates/{id}": {
+    delete: operations["utmTemplates.delete"];
+  };
   "/api/v1/visitors": {
     get: operations["visitors.list"];
   };
@@ -1235,6 +1242,14 @@ export interface components {
       scope?: components["schemas"]["DashboardScope"];
       show_annotations?: boolean;
       show_revenue?: boolean;
+    };
+    CreateUtmTemplate: {
+      name: components["schemas"]["Name"];
+      utm_campaign?: components["schemas"]["UtmValue"] | null;
+      utm_content?: components["schemas"]["UtmValue"] | null;
+      utm_medium?: components["schemas"]["UtmValue"] | null;
+      utm_source?: components["schemas"]["UtmValue"] | null;
+      utm_term?: components["schemas"]["UtmValue"] | null;
     };
     CreateWebhook: {
       description?: string | null;
@@ -3426,6 +3441,22 @@ export interface components {
     Usage: {
       limit: number | null;
       used: number;
+    };
+    UtmTemplate: {
+      /** Format: date-time */
+      created_at: string;
+      /** Format: uuid */
+      id: string;
+      name: string;
+      utm_campaign: string | null;
+      utm_content: string | null;
+      utm_medium: string | null;
+      utm_source: string | null;
+      utm_term: string | null;
+    };
+    UtmTemplateList: {
+      next_cursor: string | null;
+      utm_templates: components["schemas"]["UtmTemplate"][];
     };
     UtmValue: string;
     Visitor: {
@@ -6868,6 +6899,65 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["AuthenticatorAppSecret"];
+        };
+      };
+    };
+  };
+  "utmTemplates.list": {
+    parameters: {
+      query?: {
+        limit?: number;
+        cursor?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["UtmTemplateList"];
+        };
+      };
+    };
+  };
+  "utmTemplates.create": {
+    parameters: {
+      header?: {
+        "Idempotency-Key"?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateUtmTemplate"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["UtmTemplate"];
+        };
+      };
+    };
+  };
+  "utmTemplates.delete": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Ok"];
         };
       };
     };

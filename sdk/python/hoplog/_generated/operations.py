@@ -50,6 +50,9 @@ OPERATIONS: Dict[str, Operation] = {
     "folders.create": Operation("POST", "/folders", body="json", idempotent=True),
     "folders.update": Operation("PATCH", "/folders/{id}", body="json", repeatable=True),
     "folders.delete": Operation("DELETE", "/folders/{id}", repeatable=True),
+    "utmTemplates.list": Operation("GET", "/utm-templates", repeatable=True, rows="utm_templates", cursor="cursor"),
+    "utmTemplates.create": Operation("POST", "/utm-templates", body="json", idempotent=True),
+    "utmTemplates.delete": Operation("DELETE", "/utm-templates/{id}", repeatable=True),
     "channels.list": Operation("GET", "/channels", repeatable=True, rows="channels"),
     "clicks.list": Operation("GET", "/clicks", repeatable=True, rows="clicks", cursor="before"),
     "clicks.export": Operation("GET", "/clicks/export", repeatable=True, raw=True),
@@ -690,6 +693,52 @@ class AsyncFolders:
 
         Its campaigns stay, without a folder."""
         result: t.Ok = await self._call(OPERATIONS["folders.delete"], (id,), {}, None, options)
+        return result
+
+
+class UtmTemplates:
+    def __init__(self, call: Call) -> None:
+        self._call = call
+
+    def list(self, *, options: Optional[RequestOptions] = None, **query: Unpack[t.UtmTemplatesListQuery]) -> Rows[t.UtmTemplate, t.UtmTemplateList]:
+        """List UTM templates, newest first"""
+        return Rows(self._call, OPERATIONS["utmTemplates.list"], (), {**query}, None, options)
+
+    def create(self, body: t.CreateUtmTemplate, *, options: Optional[RequestOptions] = None) -> t.UtmTemplate:
+        """Create a UTM template
+
+        A name for UTM parameters, at least one, which the console fills into the form of a link. A parameter that is left out or null is not of the template. A workspace has at most 200; else 409."""
+        result: t.UtmTemplate = self._call(OPERATIONS["utmTemplates.create"], (), {}, body, options)
+        return result
+
+    def delete(self, id: str, *, options: Optional[RequestOptions] = None) -> t.Ok:
+        """Delete a UTM template
+
+        Links that were made with it keep their parameters."""
+        result: t.Ok = self._call(OPERATIONS["utmTemplates.delete"], (id,), {}, None, options)
+        return result
+
+
+class AsyncUtmTemplates:
+    def __init__(self, call: AsyncCall) -> None:
+        self._call = call
+
+    def list(self, *, options: Optional[RequestOptions] = None, **query: Unpack[t.UtmTemplatesListQuery]) -> AsyncRows[t.UtmTemplate, t.UtmTemplateList]:
+        """List UTM templates, newest first"""
+        return AsyncRows(self._call, OPERATIONS["utmTemplates.list"], (), {**query}, None, options)
+
+    async def create(self, body: t.CreateUtmTemplate, *, options: Optional[RequestOptions] = None) -> t.UtmTemplate:
+        """Create a UTM template
+
+        A name for UTM parameters, at least one, which the console fills into the form of a link. A parameter that is left out or null is not of the template. A workspace has at most 200; else 409."""
+        result: t.UtmTemplate = await self._call(OPERATIONS["utmTemplates.create"], (), {}, body, options)
+        return result
+
+    async def delete(self, id: str, *, options: Optional[RequestOptions] = None) -> t.Ok:
+        """Delete a UTM template
+
+        Links that were made with it keep their parameters."""
+        result: t.Ok = await self._call(OPERATIONS["utmTemplates.delete"], (id,), {}, None, options)
         return result
 
 
@@ -2471,6 +2520,7 @@ class Groups:
         self.links = Links(call)
         self.domains = Domains(call)
         self.folders = Folders(call)
+        self.utm_templates = UtmTemplates(call)
         self.channels = Channels(call)
         self.clicks = Clicks(call)
         self.analytics = Analytics(call)
@@ -2507,6 +2557,7 @@ class AsyncGroups:
         self.links = AsyncLinks(call)
         self.domains = AsyncDomains(call)
         self.folders = AsyncFolders(call)
+        self.utm_templates = AsyncUtmTemplates(call)
         self.channels = AsyncChannels(call)
         self.clicks = AsyncClicks(call)
         self.analytics = AsyncAnalytics(call)

@@ -986,6 +986,15 @@ class CreateSharedDashboard(TypedDict):
     """The dashboard ends at this instant. Null: it does not end."""
 
 
+class CreateUtmTemplate(TypedDict):
+    name: "Name"
+    utm_source: NotRequired[Union["UtmValue", None]]
+    utm_medium: NotRequired[Union["UtmValue", None]]
+    utm_campaign: NotRequired[Union["UtmValue", None]]
+    utm_term: NotRequired[Union["UtmValue", None]]
+    utm_content: NotRequired[Union["UtmValue", None]]
+
+
 class CreateWebhook(TypedDict):
     url: str
     """An `http://` or `https://` URL without credentials. A host that resolves to an address that is not globally reachable is a 400. A host that does not resolve yet is accepted."""
@@ -3405,6 +3414,23 @@ class Usage(TypedDict):
     """Null: unlimited."""
 
 
+class UtmTemplate(TypedDict):
+    id: str
+    name: str
+    utm_source: Union[str, None]
+    utm_medium: Union[str, None]
+    utm_campaign: Union[str, None]
+    utm_term: Union[str, None]
+    utm_content: Union[str, None]
+    created_at: str
+
+
+class UtmTemplateList(TypedDict):
+    utm_templates: List["UtmTemplate"]
+    next_cursor: Union[str, None]
+    """Pass it as `cursor` to get the next page. Null on the last page."""
+
+
 UtmValue = str
 
 
@@ -3641,6 +3667,13 @@ class DomainsDeleteQuery(TypedDict):
 
 
 class FoldersListQuery(TypedDict):
+    limit: NotRequired[int]
+    """Rows per page."""
+    cursor: NotRequired[Union[str, List[str]]]
+    """The `next_cursor` of the previous page, unchanged."""
+
+
+class UtmTemplatesListQuery(TypedDict):
     limit: NotRequired[int]
     """Rows per page."""
     cursor: NotRequired[Union[str, List[str]]]

@@ -231,6 +231,25 @@ export interface Folders {
   delete(id: string, options?: RequestOptions): Promise<T.FoldersDeleteResponse>;
 }
 
+export interface UtmTemplates {
+  /**
+   * List UTM templates, newest first
+   */
+  list(query?: QueryOf<T.UtmTemplatesListData['query']>, options?: RequestOptions): List<T.UtmTemplatesListResponse['utm_templates'][number], T.UtmTemplatesListResponse>;
+  /**
+   * Create a UTM template
+   *
+   * A name for UTM parameters, at least one, which the console fills into the form of a link. A parameter that is left out or null is not of the template. A workspace has at most 200; else 409.
+   */
+  create(body: T.UtmTemplatesCreateData['body'], options?: RequestOptions): Promise<T.UtmTemplatesCreateResponse>;
+  /**
+   * Delete a UTM template
+   *
+   * Links that were made with it keep their parameters.
+   */
+  delete(id: string, options?: RequestOptions): Promise<T.UtmTemplatesDeleteResponse>;
+}
+
 export interface Channels {
   /**
    * Get channel performance
@@ -988,6 +1007,7 @@ export interface Groups {
   readonly links: Links;
   readonly domains: Domains;
   readonly folders: Folders;
+  readonly utmTemplates: UtmTemplates;
   readonly channels: Channels;
   readonly clicks: Clicks;
   readonly analytics: Analytics;
@@ -1048,6 +1068,9 @@ export const OPERATIONS = {
   'folders.create': { method: 'POST', path: '/folders', body: 'json', idempotent: true },
   'folders.update': { method: 'PATCH', path: '/folders/{id}', body: 'json', repeatable: true },
   'folders.delete': { method: 'DELETE', path: '/folders/{id}', repeatable: true },
+  'utmTemplates.list': { method: 'GET', path: '/utm-templates', query: true, repeatable: true, rows: 'utm_templates', cursor: 'cursor' },
+  'utmTemplates.create': { method: 'POST', path: '/utm-templates', body: 'json', idempotent: true },
+  'utmTemplates.delete': { method: 'DELETE', path: '/utm-templates/{id}', repeatable: true },
   'channels.list': { method: 'GET', path: '/channels', query: true, repeatable: true, rows: 'channels' },
   'clicks.list': { method: 'GET', path: '/clicks', query: true, repeatable: true, rows: 'clicks', cursor: 'before' },
   'clicks.export': { method: 'GET', path: '/clicks/export', query: true, repeatable: true, result: 'response' },

@@ -1466,6 +1466,15 @@ export type CreateSharedDashboard = {
     expires_at?: string | null;
 };
 
+export type CreateUtmTemplate = {
+    name: Name;
+    utm_source?: UtmValue | null;
+    utm_medium?: UtmValue | null;
+    utm_campaign?: UtmValue | null;
+    utm_term?: UtmValue | null;
+    utm_content?: UtmValue | null;
+};
+
 export type CreateWebhook = {
     /**
      * An `http://` or `https://` URL without credentials. A host that resolves to an address that is not globally reachable is a 400. A host that does not resolve yet is accepted.
@@ -4938,6 +4947,25 @@ export type Usage = {
     limit: number | null;
 };
 
+export type UtmTemplate = {
+    id: string;
+    name: string;
+    utm_source: string | null;
+    utm_medium: string | null;
+    utm_campaign: string | null;
+    utm_term: string | null;
+    utm_content: string | null;
+    created_at: string;
+};
+
+export type UtmTemplateList = {
+    utm_templates: Array<UtmTemplate>;
+    /**
+     * Pass it as `cursor` to get the next page. Null on the last page.
+     */
+    next_cursor: string | null;
+};
+
 export type UtmValue = string;
 
 export type Visitor = {
@@ -5838,6 +5866,71 @@ export type FoldersUpdateResponses = {
 };
 
 export type FoldersUpdateResponse = FoldersUpdateResponses[keyof FoldersUpdateResponses];
+
+export type UtmTemplatesListData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Rows per page.
+         */
+        limit?: number;
+        /**
+         * The `next_cursor` of the previous page, unchanged.
+         */
+        cursor?: string;
+    };
+    url: '/api/v1/utm-templates';
+};
+
+export type UtmTemplatesListResponses = {
+    /**
+     * OK
+     */
+    200: UtmTemplateList;
+};
+
+export type UtmTemplatesListResponse = UtmTemplatesListResponses[keyof UtmTemplatesListResponses];
+
+export type UtmTemplatesCreateData = {
+    body: CreateUtmTemplate;
+    headers?: {
+        /**
+         * Makes the call safe to retry for 24 hours. See Idempotency.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/utm-templates';
+};
+
+export type UtmTemplatesCreateResponses = {
+    /**
+     * Created
+     */
+    201: UtmTemplate;
+};
+
+export type UtmTemplatesCreateResponse = UtmTemplatesCreateResponses[keyof UtmTemplatesCreateResponses];
+
+export type UtmTemplatesDeleteData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/utm-templates/{id}';
+};
+
+export type UtmTemplatesDeleteResponses = {
+    /**
+     * OK
+     */
+    200: Ok;
+};
+
+export type UtmTemplatesDeleteResponse = UtmTemplatesDeleteResponses[keyof UtmTemplatesDeleteResponses];
 
 export type ChannelsListData = {
     body?: never;

@@ -46,6 +46,7 @@ export default function NewLinkDialog({ close }: { close: () => void }) {
         set={<Field extends keyof LinkDraft>(field: Field, value: LinkDraft[Field]) =>
           setDraft((before) => ({ ...before, [field]: value }))
         }
+        fill={(part) => setDraft((before) => ({ ...before, ...part }))}
         wrong={(path) => wrongWith(error, path, null)}
         existing={null}
       />

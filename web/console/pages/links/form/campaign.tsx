@@ -1,8 +1,10 @@
 import { SimpleGrid, Stack, TextInput } from '@mantine/core';
+import { useSession } from '../../../api/session.ts';
 import { channelName } from '../../../formats.ts';
 import { type FormFields, joined, type LinkFormSection } from './fields.ts';
 import { FolderField } from './folder-field.tsx';
 import { UTM_FIELDS } from './link-draft.ts';
+import { UtmTemplateField } from './utm-template-field.tsx';
 
 const UTM_LABELS = {
   utm_source: 'UTM source',
@@ -22,7 +24,8 @@ function placeholderOf(field: (typeof UTM_FIELDS)[number], channels: readonly st
   return channel === 'google_business' ? 'local' : 'social';
 }
 
-function CampaignFields({ draft, set, wrong }: FormFields) {
+function CampaignFields({ draft, set, fill, wrong }: FormFields) {
+  const { workspace } = useSession();
   return (
     <Stack gap="md">
       <FolderField
@@ -30,6 +33,7 @@ function CampaignFields({ draft, set, wrong }: FormFields) {
         error={wrong('folder_id')}
         onChange={(value) => set('folder_id', value)}
       />
+      {workspace.paid && <UtmTemplateField draft={draft} fill={fill} />}
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
         {UTM_FIELDS.map((field) => (
           <TextInput

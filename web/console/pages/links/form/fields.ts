@@ -5,6 +5,8 @@ import type { LinkDraft } from './link-draft.ts';
 export type FormFields = {
   draft: LinkDraft;
   set: <Field extends keyof LinkDraft>(field: Field, value: LinkDraft[Field]) => void;
+  /** Sets several fields together. */
+  fill: (part: Partial<LinkDraft>) => void;
   /** The error of the field that the API calls `path`, or null. */
   wrong: (path: string) => string | null;
   /** The existing link; null for a new one. */

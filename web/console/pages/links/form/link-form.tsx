@@ -50,6 +50,7 @@ export function LinkForm({ draft, onChange, existing, error, pending, submit, la
   const fields: FormFields = {
     draft,
     set: (field, value) => onChange({ ...draft, [field]: value }),
+    fill: (part) => onChange({ ...draft, ...part }),
     wrong: (path) => wrongWith(error, path, existing),
     existing,
   };
