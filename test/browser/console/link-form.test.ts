@@ -253,7 +253,7 @@ test('UTM parameters are saved as a template, and fill another link in', async (
   await press(page, 'Templates');
   const dialog = page.getByRole('dialog', { name: 'UTM templates' });
   await dialog.getByText('No templates yet').waitFor();
-  await dialog.getByRole('textbox', { name: 'Save the parameters of this link as' }).fill('Letter');
+  await dialog.getByRole('textbox', { name: 'Name of a new template' }).fill('Letter');
   await page.keyboard.press('Enter');
   const row = dialog.getByRole('listitem').filter({ hasText: 'Letter' });
   await row.getByText('source newsletter, medium email').waitFor();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { TimeUnit } from '../../../core/analytics/dimensions.ts';
-import { chartBuckets } from './buckets.ts';
+import { chartBuckets, touchedBuckets } from './buckets.ts';
 
 const result = (unit: TimeUnit, labels: string[], from: string, to: string) => ({
   rows: labels.map((label) => ({ dimensions: { [`time:${unit}`]: label }, metrics: { clicks: 1 } })),
@@ -63,4 +63,17 @@ test.each([
     shown,
     isOpenEnded,
   ]);
+});
+
+test.each<[TimeUnit, string, string, string, number | null]>([
+  // 30 times 24 hours each: in the earlier ones the clock was set back.
+  ['day', '2026-10-30T22:21:00Z', '2026-11-29T22:21:00Z', 'Europe/Berlin', 31],
+  ['day', '2026-09-30T22:21:00Z', '2026-10-30T22:21:00Z', 'Europe/Berlin', 30],
+  ['day', '2026-11-01T00:00:00Z', '2026-11-02T00:00:00Z', 'UTC', 1],
+  ['week', '2026-11-02T00:00:00Z', '2026-11-16T00:00:00Z', 'UTC', 2],
+  ['week', '2026-11-08T00:00:00Z', '2026-11-16T00:00:01Z', 'UTC', 3],
+  ['month', '2026-10-31T23:30:00Z', '2026-12-31T00:00:00Z', 'Europe/Berlin', 2],
+  ['hour', '2026-11-01T00:00:00Z', '2026-11-02T00:00:00Z', 'UTC', null],
+])('by %s a window from %s to %s in %s touches %j buckets', (unit, from, to, zone, count) => {
+  expect(touchedBuckets({ from, to }, unit, zone)).toBe(count);
 });

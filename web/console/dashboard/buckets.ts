@@ -7,7 +7,7 @@ import type { Result } from './source.ts';
  * Seconds since the epoch at which a bucket begins. Labels of days, weeks and months have no offset: they are taken as
  * UTC, and written in UTC by {@link chartZone}.
  */
-export function bucketStart(label: string): number {
+function bucketStart(label: string): number {
   const text = label.length === 7 ? `${label}-01` : label;
   return Date.parse(text) / 1_000;
 }
@@ -65,6 +65,33 @@ export function bucketAt(labels: readonly string[], at: number, unit: TimeUnit, 
   const bucket = labels.findLastIndex((label) => (isShort ? Date.parse(label) <= at : label <= day));
   const label = labels[bucket];
   return label !== undefined && at < boundsOf(label, unit, zone)[1] ? bucket : -1;
+}
+
+const HOUR = 3_600;
+const DAY = 24 * HOUR;
+const WEEK = 7 * DAY;
+
+/** The units whose buckets are numbered. */
+export type SlotUnit = Exclude<TimeUnit, 'minute'>;
+
+/** A number that grows by one with each bucket. */
+export function slotOf(label: string, unit: SlotUnit): number {
+  if (unit === 'month') {
+    const [year = 0, month = 0] = label.split('-').map(Number);
+    return year * 12 + month;
+  }
+  const start = bucketStart(label);
+  if (unit === 'hour') return Math.floor(start / HOUR);
+  // Day 4 of the epoch was a Monday.
+  return unit === 'day' ? Math.floor(start / DAY) : Math.floor((start - 4 * DAY) / WEEK);
+}
+
+/** Returns how many days, weeks, or months of a time zone a window touches; null for buckets of one length. */
+export function touchedBuckets(window: Result['window'], unit: TimeUnit, zone: string): number | null {
+  if (unit === 'minute' || unit === 'hour') return null;
+  // The end is exclusive.
+  const last = slotOf(dayIn(Date.parse(window.to) - 1, zone), unit);
+  return last - slotOf(dayIn(Date.parse(window.from), zone), unit) + 1;
 }
 
 /** Fewest buckets of a chart of which the first may be left out. */

@@ -10,7 +10,7 @@ import { lazyPage } from '../shell/lazy-page.tsx';
 import { AnnotationList } from './annotation-list.tsx';
 import { marksOf, placedIn } from './annotation-marks.ts';
 import { useAnnotations } from './annotations.ts';
-import { bucketName, chartBuckets, chartZone } from './buckets.ts';
+import { bucketName, chartBuckets, chartZone, touchedBuckets } from './buckets.ts';
 import { formatMetric, METRIC_NAMES, valueIn } from './dimensions.ts';
 import { OnlineNow } from './online-now.tsx';
 import { metricsFor, type Result, type Source, unitIn, useSource } from './source.ts';
@@ -137,11 +137,14 @@ function chartOf(
   ];
   // Without previous data, a line at zero would look like data.
   if (before && rows.some(({ compared }) => (compared?.[metric] ?? 0) !== 0)) {
+    const cut = result.rows.length - rows.length;
+    const known = (touchedBuckets(before, unit, zone) ?? Number.POSITIVE_INFINITY) - cut;
     lines.push({
       label: beforeName,
       look: 'previous',
       write,
-      values: rows.map(({ compared }) => compared?.[metric] ?? null),
+      // Its window may touch fewer days, as where a clock was changed: the rest is nothing, not 0.
+      values: rows.map(({ compared }, index) => (index < known ? (compared?.[metric] ?? null) : null)),
       shift: (Date.parse(before.from) - Date.parse(window.from)) / 1_000,
     });
   }

@@ -1,10 +1,9 @@
 import type { TimeUnit } from '../../../../core/analytics/dimensions.ts';
-import { bucketStart, dayIn, LEAST_BUCKETS } from '../../dashboard/buckets.ts';
+import { dayIn, LEAST_BUCKETS, slotOf } from '../../dashboard/buckets.ts';
 import { instantOfDay } from '../../parts/window.ts';
 
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
-const WEEK = 7 * DAY;
 
 /** Buckets of a sparkline's window: rows of one response are at most 1,000, for the 25 links of a page. */
 export type SparklineUnit = Extract<TimeUnit, 'hour' | 'day' | 'week' | 'month'>;
@@ -63,18 +62,6 @@ export function valuesOf(points: readonly Point[], { unit, first, count }: Bucke
     if (at >= 0) values[at] = (values[at] ?? 0) + clicks;
   }
   return values;
-}
-
-/** A number that grows by one with each bucket. */
-function slotOf(label: string, unit: SparklineUnit): number {
-  if (unit === 'month') {
-    const [year = 0, month = 0] = label.split('-').map(Number);
-    return year * 12 + month;
-  }
-  const start = bucketStart(label);
-  if (unit === 'hour') return Math.floor(start / HOUR);
-  // Day 4 of the epoch was a Monday.
-  return unit === 'day' ? Math.floor(start / DAY) : Math.floor((start - 4 * DAY) / WEEK);
 }
 
 /** When a slot begins: milliseconds since the epoch, for hours those of UTC. */

@@ -65,7 +65,7 @@ function SaveForm({ parameters }: Pick<TemplatesDialogProps, 'parameters'>) {
   return (
     <Group align="flex-end" gap="xs" wrap="nowrap">
       <TextInput
-        label="Save the parameters of this link as"
+        label="Name of a new template"
         description={words === '' ? 'Fill in a UTM parameter of the link first.' : words}
         data-autofocus
         maxLength={100}
