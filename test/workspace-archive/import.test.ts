@@ -8,6 +8,9 @@ import { rollUpImports } from '../../workers/rollups/keep-rolled-up.ts';
 import { ROOT } from '../docs/markdown.ts';
 import { merchant, PAID_AT_ONCE } from '../referrals/support.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import { makeDomain } from '../support/domains.ts';
+import { isCurrent, startTestIngest } from '../support/ingest.ts';
+import { PREVIEW, visit, visitHost } from '../support/visitors.ts';
 import { archives, clicksBefore, importFrom, PROOFS, plantWorkspace } from './support.ts';
 
 let old: TestApi;
@@ -210,6 +213,90 @@ describe('into a deployment that is in use', () => {
     );
     await expect(importFrom(newer, old.stores)).rejects.toThrow('belongs to this deployment');
   });
+});
+
+test('a visitor gets the same from every kind of link and from a bio page, before and after the move', async () => {
+  const movers = await old.addWorkspace();
+  await makeDomain(old.stores.pool, movers.workspace.id, 'go.movers.example');
+  const to = (path: string) => `https://shop.example/${path}`;
+  const rule = (type: string, more: object, path: string) => ({
+    conditions: [{ type, ...more }],
+    destination_url: to(path),
+  });
+  const kinds: Record<string, object> = {
+    plain: { utm_campaign: 'spring' },
+    locked: { password: 'open sesame' },
+    ruled: { rules: [rule('query', { name: 'a', operator: 'is', values: ['1'] }, 'rule')] },
+    split: {
+      split: [
+        { destination_url: to('x'), weight: 50 },
+        { destination_url: to('y'), weight: 50 },
+      ],
+    },
+    devices: { targeting: { desktop: to('desktop') } },
+    ended: { expires_at: '2020-01-01T00:00:00Z', expired_redirect_url: to('over') },
+    once: { max_clicks: 1 },
+    later: { starts_at: '2099-01-01T00:00:00Z' },
+    carded: { preview: { title: 'A card' } },
+    pixels: { retargeting: { facebook: '1234567890' } },
+    bare: { forward_query: false, append_utm: false, append_visitor: false, redirect_status: 301 },
+    elsewhere: { domain: 'go.movers.example' },
+  };
+  for (const [slug, settings] of Object.entries(kinds)) {
+    const link = {
+      destination_url: to(slug),
+      name: slug,
+      slug: `mv-${slug}`,
+      channel: 'other',
+      external: true,
+    };
+    const made = await movers.post('/links', { ...link, ...settings });
+    expect([slug, made.status, made.text]).toEqual([slug, 201, made.text]);
+  }
+  const page = { slug: 'mv-page', title: 'Movers', links: [{ id: 'b', label: 'Shop', url: to('bio') }] };
+  expect((await movers.post('/bio-pages', page)).status).toBe(201);
+
+  const seen = async ({ stores }: TestApi) => {
+    const ingest = await startTestIngest(stores);
+    const shown = async (slug: string, init?: RequestInit) => {
+      const { status, location, body } = await visit(`${ingest.url}/mv-${slug}`, init);
+      location?.searchParams.delete('_vid');
+      const place = location?.href.replace(/shop.example\/[xy]/, 'shop.example/x or y');
+      return [slug, status, place ?? body.replaceAll(/_vid=[\w-]{36}/g, '')];
+    };
+    try {
+      await expect.poll(() => isCurrent(ingest)).toBe(true);
+      const all: unknown[] = [];
+      for (const slug of Object.keys(kinds)) all.push(await shown(slug));
+      const body = new URLSearchParams({ password: 'open sesame' });
+      all.push(
+        await shown('ruled?a=1'),
+        await shown('locked', { method: 'POST', body }),
+        await shown('carded', { headers: { 'user-agent': PREVIEW } }),
+        await shown('page'),
+      );
+      const { status, location } = await visitHost(ingest.url, 'go.movers.example', '/mv-elsewhere');
+      return [...all, ['on its domain', status, location?.pathname]];
+    } finally {
+      await ingest.close();
+      await ingest.remove();
+    }
+  };
+  // Exported first: a visit uses up a permit.
+  const archive = await files.write(old.stores, movers.workspace.id);
+  const proofs = { '_hoplog.go.movers.example': ['hoplog-verification=test'] };
+  const { renamed } = await importFrom(archive, other.stores, { proofs });
+  expect(renamed).toEqual([]);
+  const before = await seen(old);
+  expect(await seen(other)).toEqual(before);
+  expect(before).toEqual(
+    expect.arrayContaining([
+      ['plain', 302, expect.stringContaining('https://shop.example/plain')],
+      ['ruled?a=1', 302, expect.stringContaining('https://shop.example/rule')],
+      ['ended', 302, to('over')],
+      ['on its domain', 302, '/elsewhere'],
+    ]),
+  );
 });
 
 /** Returns a workspace whose calls have another workspace's key. */
