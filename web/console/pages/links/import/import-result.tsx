@@ -108,7 +108,8 @@ export function ImportResult({
                 <Table.Tr key={`${one.line} ${one.link} ${one.field} ${one.message}`}>
                   <Table.Td>{one.line}</Table.Td>
                   <Table.Td maw={200}>
-                    <Text size="sm" truncate title={one.link ?? ''}>
+                    {/* Whole: the slug is at the end. */}
+                    <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
                       {one.link ?? ''}
                     </Text>
                   </Table.Td>
