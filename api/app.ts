@@ -27,6 +27,7 @@ import { addValidation } from './input/validation.ts';
 import { keyRoutes } from './keys/routes.ts';
 import { linkRoutes } from './links/routes.ts';
 import { liveClickRoutes } from './live-clicks/routes.ts';
+import { mailRoutes } from './mail/routes.ts';
 import { addMcp } from './mcp/routes.ts';
 import { meRoutes } from './me/routes.ts';
 import { memberRoutes } from './members/routes.ts';
@@ -135,6 +136,7 @@ const RESOURCES: Routes[] = [
   webhookRoutes,
   sessionRoutes,
   memberRoutes,
+  mailRoutes,
   auditRoutes,
   serviceRoutes,
   firstStepRoutes,

@@ -3,6 +3,7 @@ import { lastBackup } from '../sql/database/last-backup.ts';
 import type { Pool } from '../sql/database/pool.ts';
 import { oldestOpenErasure } from '../sql/erasure/erasures.ts';
 import { watermark } from '../sql/event-log/streams.ts';
+import { oldestPendingMail } from '../sql/mail/mail-queue.ts';
 
 /** A scrape does not wait longer for PostgreSQL. Milliseconds. */
 const ANSWER_MS = 2_000;
@@ -31,6 +32,12 @@ export function exposeErasureAge(pool: Pool, registry: Registry): Promise<void> 
 export function exposeBackupAge(pool: Pool, registry: Registry): Promise<void> {
   const help = 'Age of the newest recorded backup; absent before the first.';
   return exposeAge(registry, 'hoplog_backup_age_seconds', help, () => lastBackup(pool), { isAbsent: true });
+}
+
+/** Exposes the age of the oldest mail that waits; 0 without any. Otherwise as {@link exposeWatermarkAge}. */
+export function exposeMailAge(pool: Pool, registry: Registry): Promise<void> {
+  const help = 'Age of the oldest mail that no mail server has accepted; 0 without any.';
+  return exposeAge(registry, 'hoplog_mail_age_seconds', help, () => oldestPendingMail(pool));
 }
 
 /**

@@ -18,6 +18,7 @@ const NOTHING: PendingWork = {
   promotionCodes: false,
   webhookEvents: false,
   fulfilments: false,
+  mails: false,
   maturedCommissions: false,
   clockCorrections: false,
   clickImports: false,

@@ -14,6 +14,7 @@ import { createPool } from '../sql/database/pool.ts';
 import { waitForSecrets } from '../sql/database/secrets.ts';
 import { giveBackWhenQuiet } from './idle-memory.ts';
 import { createIdleLanes } from './lane/idle-lanes.ts';
+import { createMailSender } from './mail/send.ts';
 import { createLogMetrics } from './metrics.ts';
 import { createWorkers } from './workers.ts';
 
@@ -86,6 +87,14 @@ async function openWorkers(tier: TierProcess): Promise<OpenTier> {
     registry,
     tracing,
     webhooks: { allowPrivate: config.webhookAllowPrivate, stripeApiBase: config.stripeApiBase },
+    ...(config.mail && {
+      mail: {
+        settings: config.mail,
+        appUrl: config.appUrl,
+        baseUrl: config.baseUrl,
+        send: createMailSender(tier.credentials('smtpUrl')),
+      },
+    }),
     lookUpTxt: createTxtLookup(config.dnsServers),
     stripeApiBase: config.stripeApiBase,
   });

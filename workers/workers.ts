@@ -12,7 +12,7 @@ import { attribute } from './attribution/attribute.ts';
 import { storeWaitingReports } from './attribution/store-waiting-reports.ts';
 import { startConnectionJobs } from './connections/jobs.ts';
 import { publishDeadLetters } from './dead-letters/publish.ts';
-import { exposeBackupAge, exposeErasureAge, exposeWatermarkAge } from './exposed-ages.ts';
+import { exposeBackupAge, exposeErasureAge, exposeMailAge, exposeWatermarkAge } from './exposed-ages.ts';
 import { exposeReplication } from './exposed-replication.ts';
 import { exposeStreams } from './exposed-streams.ts';
 import { createIdlePause } from './idle-pause.ts';
@@ -34,6 +34,7 @@ import { startLanes } from './lane/lanes.ts';
 import { keepLeases } from './lane/leases.ts';
 import { createPace } from './lane/pace.ts';
 import type { Decode } from './lane/prepare.ts';
+import { type MailOptions, startMail, startMailExpiry } from './mail/mail.ts';
 import { createWorkerMetrics } from './metrics.ts';
 import { startReferralJobs } from './referrals/jobs.ts';
 import { keepRolledUp, rollUpImports } from './rollups/keep-rolled-up.ts';
@@ -59,6 +60,8 @@ export type WorkersDependencies = {
   deadTopic?: DeadTopic | null;
   /** Left out: this process delivers no webhooks. */
   webhooks?: WebhookOptions;
+  /** Left out: this process sends no mail. */
+  mail?: MailOptions;
   /** Origin of Stripe's API; left out: Stripe's own. */
   stripeApiBase?: string;
   /** Left out: this process checks no domains. */
@@ -105,6 +108,7 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
   void exposeWatermarkAge(pool, registry);
   void exposeErasureAge(pool, registry);
   void exposeBackupAge(pool, registry);
+  void exposeMailAge(pool, registry);
   exposeReplication(pool, registry);
   exposeStreams(pool, registry);
   const end = new AbortController();
@@ -125,7 +129,7 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
   const waits = createWaiting({
     pool,
     pause,
-    now: dependencies.webhooks?.now ?? Date.now,
+    now: dependencies.webhooks?.now ?? dependencies.mail?.now ?? Date.now,
     onWatermarkAwaited: quiet.end,
   });
   const shared = { pool, clickhouse, log, metrics, pause, waits };
@@ -160,6 +164,9 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
       pause,
       options: dependencies.webhooks,
     });
+  const mail =
+    dependencies.mail &&
+    startMail({ ...shared, registry, workerMetrics: metrics, options: dependencies.mail });
   /** Jobs whose work comes from the lanes' events. */
   const eventJobs = [
     startJob({
@@ -209,6 +216,7 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
           }),
         ]
       : []),
+    startMailExpiry({ ...shared, now: dependencies.mail?.now }),
     startJob({ ...shared, name: 'prune', everyMs: PRUNE_EVERY_MS, work: () => pruneOld(shared) }),
     startJob({ ...shared, name: 'retention', everyMs: RETAIN_EVERY_MS, work: () => removeExpired(shared) }),
     startJob({ ...shared, name: 'rollups', everyMs: ROLL_UP_EVERY_MS, work: () => keepRolledUp(shared) }),
@@ -249,7 +257,12 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
 
   return {
     async stop(drainMs = DRAIN_MS) {
-      await Promise.all([lanes.stop(drainMs), webhooks?.stop(drainMs), ...jobs.map((job) => job.stop())]);
+      await Promise.all([
+        lanes.stop(drainMs),
+        webhooks?.stop(drainMs),
+        mail?.stop(drainMs),
+        ...jobs.map((job) => job.stop()),
+      ]);
       await leases.stop();
       await publication.stop(); // last: the lanes wake it as they drain
       end.abort();

@@ -19,6 +19,7 @@ export const ACCESS_OPERATIONS: Readonly<Record<string, Audited>> = {
   'session.switch': { action: 'session.switch', target: 'member' },
   'sampleShop.open': { action: 'sample_shop.open', target: 'workspace' },
   'sampleShop.remove': { action: 'sample_shop.remove', target: 'workspace' },
+  'session.resetPassword': { action: 'password.reset', target: 'member' },
   'session.setPassword': { action: 'password.set', target: 'member' },
   'session.confirm': { action: 'session.confirm', target: 'member' },
   'twoFactor.enable': { action: 'two_factor.enable', target: 'member' },

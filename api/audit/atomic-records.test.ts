@@ -190,13 +190,21 @@ test('a call that changes nothing leaves no entry', async () => {
 
 /** Operations that change something and leave no entry, by the reason. */
 const WITHOUT_ENTRY = {
-  'they only read': ['analytics.query', 'bioPages.preview', 'invitations.view', 'shared.query'],
+  'they only read': [
+    'analytics.query',
+    'bioPages.preview',
+    'invitations.view',
+    'session.viewPasswordReset',
+    'shared.query',
+  ],
   'a later call of the same sign-in or change leaves it': [
     'invitations.getPasskeyOptions',
     'passkeys.getOptions',
     'session.getPasskeyOptions',
+    'session.requestPasswordReset',
     'twoFactor.setUp',
   ],
+  'the recipient of a mail ends further ones': ['mails.unsubscribe'],
   'a visitor of a shared dashboard types its password': ['shared.unlock'],
   'what they create is listed with its time': [
     'annotations.create',

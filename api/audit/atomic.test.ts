@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { invoice, stripeEvent } from '../../core/connections/stripe/fixtures/events.ts';
+import { createReset } from '../../sql/console/password-resets.ts';
 import { linkIdentity } from '../../sql/console/provider-identities.ts';
 import { beginClickImport } from '../../sql/event-log/click-imports.ts';
 import { createPartner } from '../../sql/workspaces/partners.ts';
@@ -130,6 +131,12 @@ const CALLS: Record<string, () => Promise<Run>> = {
     const body = { email, password: PASSWORD, workspace_id: shop.workspace.id };
     await both.call('POST', '/session', { body });
     return () => both.call('POST', '/session/switch', { body: { member_id: id } });
+  },
+  'session.resetPassword': async () => {
+    const { email } = await owner();
+    const reset = await createReset(api.stores.pool, email);
+    const body = { token: reset?.token, password: 'a longer phrase of words' };
+    return () => consoleBrowser(api, address()).call('POST', '/session/password-reset/complete', { body });
   },
   'session.setPassword': async () => {
     const browser = await owner();

@@ -21,7 +21,7 @@ const OPERATIONS: Record<string, string> = {
     'webhooks.listDeliveries workspace.get',
   ].join(' '),
   'manage owner': [
-    'audit.list keys.create keys.list keys.revoke members.invite members.remove',
+    'audit.list keys.create keys.list keys.revoke mails.list members.invite members.remove',
     'members.unlinkProvider members.update',
     'workspace.rotateIdentitySecret workspace.update',
   ].join(' '),
@@ -68,9 +68,9 @@ const OPERATIONS: Record<string, string> = {
   'a partner key alone': 'partnerWorkspaces.get partnerWorkspaces.provision',
   'manage analyst operator owner': 'members.list',
   'nobody publishable read links referrals tracking secret manage analyst operator owner': [
-    'invitations.accept invitations.getPasskeyOptions invitations.view session.getPasskeyOptions',
-    'session.getProvider session.signIn session.signInWithPasskey shared.get shared.query',
-    'shared.unlock',
+    'invitations.accept invitations.getPasskeyOptions invitations.view mails.unsubscribe',
+    'session.getPasskeyOptions session.getProvider session.requestPasswordReset session.resetPassword',
+    'session.signIn session.signInWithPasskey session.viewPasswordReset shared.get shared.query shared.unlock',
   ].join(' '),
   'operator owner': 'sampleShop.open',
   'analyst operator owner': [

@@ -70,6 +70,7 @@ describe('an invitation by the API', () => {
       {
         invite: {
           url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:3000\/console\/welcome#[\w-]{43}$/),
+          mailed: false,
           expires_at: expect.any(String),
           role: 'operator',
           email: 'new@shop.example',

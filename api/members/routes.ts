@@ -1,5 +1,5 @@
 import { inviteUrl } from '../../core/access/session-tokens.ts';
-import { AppError } from '../../core/errors.ts';
+import { AppError, badRequest } from '../../core/errors.ts';
 import { createInvite, endInvitesOf, mayReopen } from '../../sql/console/invites.ts';
 import {
   countOwners,
@@ -12,6 +12,7 @@ import {
 } from '../../sql/console/members.ts';
 import { unlinkIdentities } from '../../sql/console/provider-identities.ts';
 import { inTransaction, type PoolClient } from '../../sql/database/pool.ts';
+import { createOutbox } from '../../sql/mail/outbox.ts';
 import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { secretOnce, withIdempotency } from '../plugins/idempotency.ts';
@@ -36,6 +37,7 @@ const view = ({ id, email, role, is_provider_linked, created_at, last_seen_at }:
  * Registers the routes of a workspace's members. A key with `manage`, or an owner's session; every member may read.
  */
 export async function memberRoutes(app: Api, { pool, config }: ApiDeps): Promise<void> {
+  const outbox = createOutbox(config.mail !== null);
   app.get(
     '/members',
     {
@@ -59,7 +61,7 @@ export async function memberRoutes(app: Api, { pool, config }: ApiDeps): Promise
         operationId: 'members.invite',
         summary: 'Create an invitation link',
         description:
-          'The link works once, within 15 minutes, while its creator is an owner or an active key. Send it yourself: the service sends no email. `role` is the role of a new member; an existing member keeps their role. Only that member and the operator of the service (`hoplog console invite`) can create a link for an existing member (409).',
+          'The link works once, while its creator is an owner or an active key. With a mail server (`SMTP_URL`) it is mailed to `email`, works for three days, and is in no response. Otherwise it is in the response and works for 15 minutes: send it yourself. `role` is the role of a new member; an existing member keeps their role. Only that member and the operator of the service (`hoplog console invite`) can create a link for an existing member (409).',
         body: InviteBody,
         response: { 201: InviteAnswer },
       },
@@ -71,19 +73,27 @@ export async function memberRoutes(app: Api, { pool, config }: ApiDeps): Promise
       const known = email === null ? null : await memberByEmail(pool, auth.workspace.id, email);
       const by = { maker_member_id: auth.member?.id ?? null, maker_key_id: auth.member ? null : auth.key.id };
       if (known && !mayReopen(by, known.id)) throw memberExists();
-      const given = { workspaceId: auth.workspace.id, email, role: body.role, maker };
+      const isMailed = body.mail ?? (outbox.isOn && email !== null);
+      if (isMailed) refuseUnmailable(email, outbox.isOn);
+      const given = { workspaceId: auth.workspace.id, email, role: body.role, maker, isMailed };
       reply.header('cache-control', 'no-store');
       return withIdempotency(pool, request, reply, async (tx) => {
         const { invite, token } = await createInvite(tx, given);
         await request.audit(tx, { targetId: invite.id });
         const shown = {
+          mailed: isMailed,
           expires_at: invite.expires_at.toISOString(),
           role: invite.role,
           email: invite.email,
           workspace_id: invite.workspace_id,
         };
         const url = inviteUrl(config.appUrl, token);
-        return secretOnce(201, { invite: { url, ...shown } }, { invite: shown });
+        if (!isMailed) return secretOnce(201, { invite: { url, ...shown } }, { invite: shown });
+        const invitedBy = auth.member?.email ?? null;
+        const { role, expires_at: expiresAt } = shown;
+        const content = { kind: 'invitation', url, role, invitedBy, expiresAt } as const;
+        await outbox.queue(tx, [{ workspaceId: auth.workspace.id, recipient: email ?? '', content }]);
+        return { status: 201, body: { invite: shown } };
       });
     },
   );
@@ -175,6 +185,12 @@ async function lockedMember(tx: PoolClient, workspaceId: string, id: string): Pr
   const member = await memberById(tx, workspaceId, id);
   if (!member) throw new AppError('not_found', 'the workspace has no such member');
   return member;
+}
+
+/** @throws {AppError} `bad_request` when the link of an invitation cannot be mailed */
+function refuseUnmailable(email: string | null, isOn: boolean): void {
+  if (!isOn) throw badRequest('mail', 'must not be true: the service has no mail server (SMTP_URL)');
+  if (email === null) throw badRequest('email', 'is required for an invitation that is mailed');
 }
 
 const memberExists = () =>

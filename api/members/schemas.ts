@@ -31,6 +31,12 @@ export const InviteBody = Body(
       }),
     ),
     role: Role,
+    mail: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether the service mails the link to `email`; by default it does if it has a mail server and there is an `email`. If not, the response has the link.',
+      }),
+    ),
   },
   { title: 'InviteMember' },
 );
@@ -41,9 +47,13 @@ export const InviteAnswer = Type.Object(
       url: Type.Optional(
         Type.String({
           format: 'uri',
-          description: 'Works once. Shown only in this response; a replay by `Idempotency-Key` lacks it.',
+          description:
+            'Works once. Shown only in this response; a replay by `Idempotency-Key` lacks it, and so does an invitation that is mailed.',
         }),
       ),
+      mailed: Type.Boolean({
+        description: 'Whether the link is mailed to `email`; GET /mails says how far.',
+      }),
       expires_at: Instant,
       role: Role,
       email: Nullable(Email),

@@ -34,6 +34,7 @@ const TAGS = [
   { name: 'Webhooks', description: 'Signed events with retries, and the log of deliveries.' },
   { name: 'Bio pages', description: 'Link-in-bio pages with tracked buttons.' },
   { name: 'Members', description: 'Members of the workspace and their roles.' },
+  { name: 'Mail', description: 'Mails of the workspace, and how they ended.' },
   { name: 'Audit log', description: 'Who changed what, and who signed in.' },
   { name: 'Partner workspaces', description: 'Workspaces that a platform runs for its customers.' },
 ];
@@ -41,6 +42,7 @@ const TAGS = [
 const CONSOLE_TAGS = [
   { name: 'Service', description: 'Whether the service stores what it receives.' },
   { name: 'Sessions', description: 'Sign-in, sign-out and sessions of the member.' },
+  { name: 'Mail', description: 'The link that ends mail.' },
   { name: 'Passkeys', description: 'Passkeys and password of the member.' },
   { name: 'Two-factor sign-in', description: 'Authenticator app and recovery codes of the member.' },
   { name: 'Shared dashboards', description: 'What visitors of a shared dashboard read.' },

@@ -11,6 +11,7 @@ import { passwordHolders } from '../../sql/console/members.ts';
 import type { Queryable } from '../../sql/database/pool.ts';
 import { AUDITED } from '../audit/actions.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
+import { createChangeNotices } from '../mail/change-notices.ts';
 import { createHashKey } from '../session/hash-key.ts';
 
 /**
@@ -48,10 +49,12 @@ export type RecordChange = (tx: Queryable, change?: AuditedChange) => Promise<vo
  */
 export function addAudit(app: Api, deps: ApiDeps): void {
   const key = createHashKey(deps.pool);
+  const tellOfChange = createChangeNotices(deps);
   const record = async (request: FastifyRequest, db: Queryable, entry: NewAuditEntry) => {
     const ipHash =
       entry.workspaceId === null ? null : addressHash(await key(), entry.workspaceId, request.ip);
     await recordAudit(db, { ...entry, ipHash });
+    await tellOfChange(db, request, entry);
     request.auditEntries = [...(request.auditEntries ?? []), { ...entry, ipHash }];
   };
   app.decorateRequest('auditEntries', null);

@@ -1,6 +1,8 @@
 import { AppError, badRequest } from '../../core/errors.ts';
 import { earnsCommission, type PayoutMethod, type RewardMode } from '../../core/referrals/terms.ts';
+import { normalizeEmail } from '../../core/tracking/emails.ts';
 import type { Queryable } from '../../sql/database/pool.ts';
+import type { Outbox } from '../../sql/mail/outbox.ts';
 import {
   type ChangeOrigin,
   type Enrollment,
@@ -46,6 +48,7 @@ export async function savePayoutMethod(
   workspaceId: string,
   given: { body: PayoutMethodBody; isTrusted: boolean },
   origin: ChangeOrigin,
+  outbox: Outbox,
 ): Promise<Enrollment> {
   const { body, isTrusted } = given;
   const email = body.email ?? body.paypal_email ?? null;
@@ -56,7 +59,7 @@ export async function savePayoutMethod(
     throw new AppError('forbidden', 'a payout method requires affiliate mode');
   }
   const method = offeredMethod(program, body.method);
-  return setPayoutMethod(tx, enrollment, { method, email: email.trim(), isTrusted }, origin);
+  return setPayoutMethod(tx, enrollment, { method, email: email.trim(), isTrusted }, origin, outbox);
 }
 
 /**
@@ -84,6 +87,7 @@ export async function setPayoutMethod(
   enrollment: Enrollment,
   given: { method: PayoutMethod; email: string; isTrusted: boolean },
   origin: ChangeOrigin,
+  outbox: Outbox,
 ): Promise<Enrollment> {
   const { method, email, isTrusted } = given;
   const isSame = enrollment.payout_method === method && enrollment.payout_email === email;
@@ -102,8 +106,22 @@ export async function setPayoutMethod(
     await queueEvents(tx, enrollment.workspace_id, [
       { type: 'enrollment.payout_method_changed', data: enrollmentData(changed) },
     ]);
+    await tellFormerAddress(tx, enrollment, email, origin, outbox);
   }
   return changed;
+}
+
+/** Tells the former payout address that it gets no more money: its owner may not have changed it. */
+async function tellFormerAddress(
+  tx: Queryable,
+  { workspace_id: workspaceId, payout_email: former }: Enrollment,
+  email: string,
+  { now }: ChangeOrigin,
+  outbox: Outbox,
+): Promise<void> {
+  if (former === null || normalizeEmail(former) === normalizeEmail(email)) return;
+  const content = { kind: 'payout_address_change', at: now.toISOString() } as const;
+  await outbox.queue(tx, [{ workspaceId, recipient: normalizeEmail(former), content }]);
 }
 
 /**

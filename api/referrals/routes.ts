@@ -5,6 +5,7 @@ import { normalizeEmail } from '../../core/tracking/emails.ts';
 import { requestedVisitor, visitorIdsOf } from '../../core/tracking/track-reports.ts';
 import { inTransaction, type Queryable } from '../../sql/database/pool.ts';
 import { type DeploymentSecrets, readSecrets } from '../../sql/database/secrets.ts';
+import { createOutbox } from '../../sql/mail/outbox.ts';
 import { joinVisitors } from '../../sql/orders/joined-visitors.ts';
 import type { Enrollment } from '../../sql/referrals/enrollments.ts';
 import { signupOfUser } from '../../sql/referrals/signups.ts';
@@ -43,6 +44,7 @@ const tags = ['Referrals'];
 /** Registers the referral routes: referrers, their referees and rewards. Paid plan. */
 export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const { pool, config } = deps;
+  const outbox = createOutbox(config.mail !== null);
   /** Each change is a row of the referrer's history, which is never deleted. */
   async function countChange(
     tx: Queryable,
@@ -311,7 +313,7 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
       const given = { body, isTrusted };
       const origin = { now: new Date(), by: actorOf(request) };
       const enrollment = await inTransaction(pool, async (tx) => {
-        const changed = await savePayoutMethod(tx, auth.workspace.id, given, origin);
+        const changed = await savePayoutMethod(tx, auth.workspace.id, given, origin, outbox);
         await countChange(tx, auth, changed, origin.now);
         return changed;
       });

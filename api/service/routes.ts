@@ -23,7 +23,9 @@ const ProblemView = Type.Object(
       }),
     ),
     count: Nullable(
-      Type.Integer({ description: 'Orders, purchases, events or deliveries; at most 1,000 of events.' }),
+      Type.Integer({
+        description: 'Orders, purchases, events, deliveries or mails; at most 1,000 of events and mails.',
+      }),
     ),
     reason: Nullable(Type.String({ description: 'In words, of a domain.' })),
   },
@@ -44,7 +46,7 @@ export async function serviceRoutes(app: Api, { pool, config, eventLog }: ApiDep
         operationId: 'problems.list',
         summary: 'List what is wrong, the worst first',
         description:
-          'Lost clicks and conversions, webhooks, domains, connections and fulfilments that fail, and orders without a rate. Owners of a workspace without a partner also see `dead_letters` of the deployment.',
+          'Lost clicks and conversions, webhooks, domains, connections, fulfilments and mails that fail, and orders without a rate. Owners of a workspace without a partner also see `dead_letters` of the deployment, and mails about accounts.',
         response: { 200: ProblemList },
       },
     },

@@ -1,13 +1,16 @@
 import type { FastifyRequest } from 'fastify';
 import { hashSessionToken } from '../../core/access/session-tokens.ts';
 import { AppError, badRequest } from '../../core/errors.ts';
+import type { Config } from '../../core/settings/config.ts';
 import { isEmail, normalizeEmail } from '../../core/tracking/emails.ts';
 import { consumeInvite, type Invite, mayReopen, openInvite } from '../../sql/console/invites.ts';
 import { insertMember, lockMember, memberByEmail, setPassword } from '../../sql/console/members.ts';
 import { insertPasskey } from '../../sql/console/passkeys.ts';
 import { endOtherSessions, type SigningIn } from '../../sql/console/sessions.ts';
 import { inTransaction, type Pool, type Queryable } from '../../sql/database/pool.ts';
+import { createOutbox } from '../../sql/mail/outbox.ts';
 import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
+import { ACCOUNT_PAGE, placeOf } from '../mail/place.ts';
 import { agentName } from './agent-name.ts';
 import type { Passkeys } from './passkeys.ts';
 import type { MemberPasswords } from './passwords.ts';
@@ -54,7 +57,12 @@ export function requireEmail(text: string): string {
  * @throws {AppError} `unauthorized` for an invalid invitation, `conflict` for a member's email, `bad_request`
  */
 export async function acceptInvite(
-  { pool, passkeys, passwords }: { pool: Pool; passkeys: Passkeys; passwords: MemberPasswords },
+  {
+    pool,
+    config,
+    passkeys,
+    passwords,
+  }: { pool: Pool; config: Config; passkeys: Passkeys; passwords: MemberPasswords },
   body: AcceptBody,
   request: FastifyRequest,
 ): Promise<SigningIn> {
@@ -72,7 +80,7 @@ export async function acceptInvite(
     await lockWorkspace(tx, invite.workspace_id);
     const taken = await consumeInvite(tx, hashSessionToken(body.token) ?? Buffer.alloc(0));
     if (!taken) throw noSuchInvite();
-    const memberId = await memberOf(tx, taken, email);
+    const { id: memberId, isKnown } = await memberOf(tx, taken, email);
     if (passwordHash !== null) await setPassword(tx, memberId, passwordHash);
     if (credential) {
       const kept = await insertPasskey(tx, {
@@ -87,11 +95,26 @@ export async function acceptInvite(
       if (!kept) throw new AppError('conflict', 'this passkey is already registered');
     }
     await request.audit(tx, { workspaceId: taken.workspace_id, memberId });
+    // The link may have reached someone else.
+    if (isKnown && taken.email !== null) {
+      const at = new Date().toISOString();
+      const accountUrl = config.appUrl + ACCOUNT_PAGE;
+      const place = placeOf(request);
+      const content = { kind: 'account_change', change: 'access_renewed', at, place, accountUrl } as const;
+      await createOutbox(config.mail !== null).queue(tx, [
+        { workspaceId: taken.workspace_id, recipient: taken.email, content },
+      ]);
+    }
     return { workspaceId: taken.workspace_id, memberId, ...(passwordHash !== null && { passwordHash }) };
   });
 }
 
-async function memberOf(tx: Queryable, invite: Invite, email: string | null): Promise<string> {
+/** Returns the member of an invitation, and whether it is one from before. */
+async function memberOf(
+  tx: Queryable,
+  invite: Invite,
+  email: string | null,
+): Promise<{ id: string; isKnown: boolean }> {
   // Only the inviter may name an existing member, because the person who accepts may send any address.
   const known = invite.email === null ? null : await memberByEmail(tx, invite.workspace_id, invite.email);
   if (known) {
@@ -100,7 +123,7 @@ async function memberOf(tx: Queryable, invite: Invite, email: string | null): Pr
     // Locked until the password has changed: a concurrent sign-in with the old one then fails.
     await lockMember(tx, known.id);
     await endOtherSessions(tx, known.id, null);
-    return known.id;
+    return { id: known.id, isKnown: true };
   }
   const id = invite.member_id;
   const made = await insertMember(tx, {
@@ -112,7 +135,7 @@ async function memberOf(tx: Queryable, invite: Invite, email: string | null): Pr
     makerMemberId: invite.maker_member_id,
   });
   if (!made) throw memberExists();
-  return id;
+  return { id, isKnown: false };
 }
 
 const memberExists = () =>

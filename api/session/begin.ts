@@ -14,9 +14,12 @@ import {
 } from '../../sql/console/browser-sessions.ts';
 import { callerBySession, createSession, type SigningIn } from '../../sql/console/sessions.ts';
 import { inTransaction, type Pool, type Queryable } from '../../sql/database/pool.ts';
+import { createOutbox } from '../../sql/mail/outbox.ts';
 import type { Workspace } from '../../sql/workspaces/workspaces.ts';
 import type { SignedIn } from '../dependencies.ts';
+import { ACCOUNT_PAGE, placeOf } from '../mail/place.ts';
 import { sessionTokenOf, setSessionCookie } from './cookie.ts';
+import type { KnownBrowsers } from './known-browsers.ts';
 import type { SessionBody } from './schemas.ts';
 
 /** Maximum characters of a user agent in a session. */
@@ -24,6 +27,10 @@ const USER_AGENT_LIMIT = 500;
 
 /** Options of a sign-in: what happens to the browser's other sessions, and what else it proved. */
 export type Beginning = {
+  /** The browser is known from now on. */
+  browsers: KnownBrowsers;
+  /** Whether the member expects a browser that is new; by default they get a mail about one. */
+  isExpected?: boolean;
   /** Keeps the browser's other sessions, so that it can switch back to them. */
   keep?: boolean;
   /** Further members whose credentials the same sign-in has checked: the browser can switch to them. */
@@ -44,15 +51,18 @@ export async function beginSession(
   reply: FastifyReply,
   who: SigningIn,
   {
+    browsers,
+    isExpected = false,
     keep = false,
     alsoProven = [],
     note = (tx, { workspaceId, memberId }) => request.audit(tx, { workspaceId, memberId }),
-  }: Beginning = {},
+  }: Beginning,
 ): Promise<SessionBody> {
   const before = sessionTokenOf(request, config.appUrl);
   const beforeHash = before === null ? null : hashSessionToken(before);
   const userAgent = storableText((request.headers['user-agent'] ?? '').slice(0, USER_AGENT_LIMIT));
   const { token, hash } = newSessionToken();
+  await browsers.load();
   const body = await inTransaction(pool, async (tx) => {
     const had = beforeHash && (await parkSession(tx, beforeHash));
     const isKept = had !== null && (keep || (await hasSessionOf(tx, had, who.memberId)));
@@ -69,11 +79,31 @@ export async function beginSession(
       }
     }
     // Read within the transaction, because the session may be ended concurrently after it.
-    return sessionOfToken(tx, config, token);
+    const session = await sessionOfToken(tx, config, token);
+    const { email } = session.member;
+    if (email !== null && !isExpected && (await browsers.idOf(request, email)) === null) {
+      await queueNotice(tx, config, request, email, who.workspaceId);
+    }
+    return session;
   });
   setSessionCookie(reply, token, config.appUrl);
+  if (body.member.email !== null) await browsers.remember(reply, body.member.email);
   reply.header('cache-control', 'no-store');
   return body;
+}
+
+/** Queues the mail about a sign-in from a new browser. */
+async function queueNotice(
+  tx: Queryable,
+  config: Config,
+  request: FastifyRequest,
+  recipient: string,
+  workspaceId: string,
+): Promise<void> {
+  const at = new Date().toISOString();
+  const accountUrl = config.appUrl + ACCOUNT_PAGE;
+  const content = { kind: 'sign_in', at, place: placeOf(request), accountUrl } as const;
+  await createOutbox(config.mail !== null).queue(tx, [{ workspaceId, recipient, content }]);
 }
 
 /** Describes the session of a token. @throws {AppError} `unauthorized` when it has none */
@@ -86,7 +116,7 @@ export async function sessionOfToken(db: Queryable, config: Config, token: strin
 
 /** Describes a session: member, workspace, and the deployment's settings that the console needs. */
 export function describeSession(
-  { baseUrl, appUrl, shortUrl, publicUrl }: Config,
+  { baseUrl, appUrl, shortUrl, publicUrl, mail }: Config,
   workspace: Workspace,
   member: Pick<SignedIn, 'id' | 'email' | 'role' | 'csrfToken' | 'session'>,
   others: readonly OtherWorkspace[],
@@ -106,6 +136,7 @@ export function describeSession(
     },
     first_steps: member.session.shows_first_steps,
     other_workspaces: others.map(({ workspace_id: id, ...other }) => ({ id, ...other })),
+    sends_mail: mail !== null,
     csrf_token: member.csrfToken,
     urls: { base_url: baseUrl, app_url: appUrl, short_url: shortUrl, public_url: publicUrl },
   };

@@ -94,13 +94,13 @@ export async function inviteRoutes(
       },
     },
     async (request, reply) => {
-      const who = await acceptInvite({ pool, passkeys, passwords }, request.body, request);
-      const session = await beginSession(deps, request, reply, who, {
+      const who = await acceptInvite({ pool, config, passkeys, passwords }, request.body, request);
+      return beginSession(deps, request, reply, who, {
+        browsers,
+        isExpected: true,
         keep: request.body.keep === true,
         note: async () => undefined,
       });
-      if (session.member.email !== null) await browsers.remember(reply, session.member.email);
-      return session;
     },
   );
 }

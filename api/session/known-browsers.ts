@@ -15,6 +15,8 @@ const KNOWN_SECONDS = 180 * 86_400;
 export type KnownBrowsers = {
   /** Returns the id of the request's browser, or null when it did not sign in to this account before. */
   idOf(request: FastifyRequest, email: string): Promise<string | null>;
+  /** Reads the key, so that the other calls need no connection of their own within a transaction. */
+  load(): Promise<void>;
   /** Marks the browser as known, under another id. */
   remember(reply: FastifyReply, email: string): Promise<void>;
 };
@@ -33,6 +35,9 @@ export function createKnownBrowsers(key: HashKey, appUrl: string): KnownBrowsers
       const [, id, given] = VALUE.exec(cookies[await nameOf(email)] ?? '') ?? [];
       if (!id || !given) return null;
       return timingSafeEqual(Buffer.from(given), Buffer.from(await proof(id, email))) ? id : null;
+    },
+    async load() {
+      await key();
     },
     async remember(reply, email) {
       const id = randomBytes(16).toString('base64url');

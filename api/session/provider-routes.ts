@@ -13,6 +13,8 @@ import { findWorkspace, listWorkspaces } from '../../sql/workspaces/workspaces.t
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { beginSession } from './begin.ts';
 import { cookieAttributes } from './cookie.ts';
+import { createHashKey } from './hash-key.ts';
+import { createKnownBrowsers } from './known-browsers.ts';
 import { createProvider, ProviderError, type ProviderFailure, type ProviderPerson } from './provider.ts';
 import { memberOfPerson, type PersonRefusal } from './provider-member.ts';
 
@@ -29,6 +31,7 @@ export async function providerRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const settings = config.oidc;
   if (!settings) return;
   const provider = createProvider(settings, `${config.appUrl}${PROVIDER_CALLBACK}`);
+  const browsers = createKnownBrowsers(createHashKey(pool), config.appUrl);
   const cookie = `${config.appUrl.startsWith('https:') ? '__Host-' : ''}hoplog_oidc`;
 
   /** Sends the browser to the console's sign-in page, which shows the reason. */
@@ -98,6 +101,7 @@ export async function providerRoutes(app: Api, deps: ApiDeps): Promise<void> {
         const provided = { authTime: person.authTime };
         const who = { workspaceId, memberId: found.memberId, provided };
         await beginSession(deps, request, reply, who, {
+          browsers,
           note: (tx, { memberId }) =>
             request.audit(tx, { workspaceId, memberId, details: { provider: settings.issuer } }),
         });

@@ -132,6 +132,7 @@ test('a member with the verified email signs in, is linked, and returns to the p
 
 test('the console learns the name of the provider, and returns to pages of its own only', async () => {
   expect((await consoleBrowser(plain).call('GET', '/session/provider')).body).toEqual({
+    password_reset: false,
     name: 'Shop accounts',
     start: '/console/oidc/start',
   });

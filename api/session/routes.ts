@@ -16,6 +16,7 @@ import { createKnownBrowsers } from './known-browsers.ts';
 import { ownPage } from './own-origin.ts';
 import { ownPasskeyRoutes } from './passkey-routes.ts';
 import { createPasskeys } from './passkeys.ts';
+import { passwordResetRoutes } from './password-reset-routes.ts';
 import { createMemberPasswords } from './passwords.ts';
 import { PROVIDER_START } from './provider-routes.ts';
 import {
@@ -87,11 +88,15 @@ export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
       schema: {
         tags,
         operationId: 'session.getProvider',
-        summary: 'Get the identity provider of the sign-in',
+        summary: 'Get the identity provider of the sign-in, and whether passwords are reset by mail',
         response: { 200: ProviderView },
       },
     },
-    async () => ({ name: config.oidc?.name ?? null, start: PROVIDER_START }),
+    async () => ({
+      password_reset: config.mail !== null,
+      name: config.oidc?.name ?? null,
+      start: PROVIDER_START,
+    }),
   );
 
   app.post(
@@ -145,6 +150,7 @@ export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
       const who = signingIn(one);
       const session = await beginSession(deps, request, reply, who, {
         keep,
+        browsers,
         alsoProven: others.slice(0, MOST_OTHERS).map(signingIn),
         note: (tx, { workspaceId, memberId }) => {
           const isChosen = memberId === who.memberId;
@@ -153,7 +159,6 @@ export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
           return request.audit(tx, { workspaceId, memberId, details });
         },
       });
-      await browsers.remember(reply, email);
       return { session, code_required: false, workspaces: [] };
     },
   );
@@ -218,7 +223,7 @@ export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
       const passkey = await tries({ address: request.ip }, () => passkeys.checkSignIn(request.body.passkey));
       if (!passkey) throw new AppError('unauthorized', 'unknown passkey, or expired options; try again');
       const who = { workspaceId: passkey.workspace_id, memberId: passkey.member_id };
-      return beginSession(deps, request, reply, who, { keep: request.body.keep === true });
+      return beginSession(deps, request, reply, who, { keep: request.body.keep === true, browsers });
     },
   );
 
@@ -227,6 +232,7 @@ export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
   await ownPasskeyRoutes(app, deps, { passkeys, passwords, tries });
   await ownSessionRoutes(app, deps);
   await twoFactorRoutes(app, deps, tries);
+  await passwordResetRoutes(app, deps, { passwords, tries });
   await confirmRoutes(app, deps, { passkeys, tries });
 }
 

@@ -29,7 +29,7 @@ const Keep = Type.Boolean({
 const Token = Type.String({
   minLength: 1,
   maxLength: 100,
-  description: 'The part of the invitation link after `#`.',
+  description: 'The part of the link after `#`.',
 });
 const Label = Type.String({
   ...Name,
@@ -100,6 +100,9 @@ const SESSION = {
     ),
     { description: 'Workspaces that this browser is signed in to as well, for POST /session/switch.' },
   ),
+  sends_mail: Type.Boolean({
+    description: 'Whether the service sends mail. If not, it shows links to pass on.',
+  }),
   csrf_token: Type.String({
     description: 'Value of the `x-csrf-token` header of calls that change something.',
   }),
@@ -186,6 +189,9 @@ export const RecoveryCodes = Type.Object(
 
 export const ProviderView = Type.Object(
   {
+    password_reset: Type.Boolean({
+      description: 'Whether a forgotten password is reset by mail: the service has a mail server.',
+    }),
     name: Nullable(Type.String({ description: 'Null: members sign in with passwords and passkeys only.' })),
     start: Type.String({ description: 'Path of the page that begins a sign-in.' }),
   },
@@ -201,6 +207,14 @@ export const SwitchBody = Body(
   { member_id: { ...Uuid, description: 'Of `other_workspaces` of the session.' } },
   { title: 'SwitchWorkspace' },
 );
+
+export const ResetBody = Body(
+  { email: Type.String({ format: 'email', maxLength: EMAIL_LIMIT }) },
+  { title: 'RequestPasswordReset' },
+);
+export const ResetToken = Body({ token: Token }, { title: 'PasswordResetToken' });
+export const ResetView = Type.Object({ email: Email, expires_at: Instant }, { title: 'PasswordResetView' });
+export const NewPasswordBody = Body({ token: Token, password: NewPassword }, { title: 'ResetPassword' });
 
 export const InviteToken = Body({ token: Token }, { title: 'InvitationToken' });
 

@@ -51,6 +51,7 @@ describe('an invitation', () => {
         sample_of: null,
       },
       first_steps: true,
+      sends_mail: false,
       other_workspaces: [],
       csrf_token: expect.stringMatching(/^[\w-]{43}$/),
       urls: {

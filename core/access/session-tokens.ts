@@ -34,6 +34,11 @@ export function inviteUrl(appUrl: string, token: string): string {
   return `${appUrl}/console/welcome#${token}`;
 }
 
+/** Returns the page that sets another password. The token is in the fragment. */
+export function resetUrl(appUrl: string, token: string): string {
+  return `${appUrl}/console/reset-password#${token}`;
+}
+
 function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

@@ -5,6 +5,7 @@ import { isAddressBlock } from '../addresses/address-blocks.ts';
 import { withoutPort } from '../addresses/address-port.ts';
 import { type Environment, readEnvironment, SETTINGS } from './environment.ts';
 import { listenAddress } from './listen-address.ts';
+import { type MailSettings, mailSettings } from './mail.ts';
 import { type OidcSettings, oidcSettings } from './oidc.ts';
 import { readSecretFiles } from './secret-files.ts';
 import { fileSettingOf, SECRET_SETTINGS, type SecretFileSetting } from './secrets.ts';
@@ -107,6 +108,10 @@ export type Config = {
   stripeApiBase: string;
   /** Null: members sign in with passwords and passkeys only. */
   oidc: OidcSettings | null;
+  /** Address of the mail server, with user and password; empty: none. */
+  smtpUrl: string;
+  /** Null: the service sends no mail. */
+  mail: MailSettings | null;
   /** OpenTelemetry collector for traces, OTLP over HTTP; empty: none. */
   tracesEndpoint: string;
   /** Where backups are kept: a folder or `s3://bucket/prefix`; empty: nowhere. */
@@ -197,6 +202,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       ? origin('STRIPE_API_BASE', raw.STRIPE_API_BASE)
       : 'https://api.stripe.com',
     oidc: oidcSettings(raw),
+    smtpUrl: raw.SMTP_URL,
+    mail: mailSettings(raw),
     tracesEndpoint: serverUrl('OTEL_EXPORTER_OTLP_ENDPOINT', raw.OTEL_EXPORTER_OTLP_ENDPOINT, [
       'http:',
       'https:',

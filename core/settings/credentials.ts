@@ -3,8 +3,8 @@ import { type Config, readConfig } from './config.ts';
 import { fileSettingOf, type SecretSetting } from './secrets.ts';
 
 /**
- * The address of a database whose password may change while the process runs. From some moment on, the database refuses
- * the old password. The setting's file gets the new one shortly before or after that.
+ * The address of a database or mail server whose password may change while the process runs. From some moment on, it
+ * refuses the old password. The setting's file gets the new one shortly before or after that.
  */
 export type Credentials = {
   /** The address with user and password, as last read. */
@@ -36,6 +36,7 @@ const SOURCES = {
   databaseUrl: ['DATABASE_PASSWORD', 'DATABASE_URL'],
   databaseDirectUrl: ['DATABASE_PASSWORD', 'DATABASE_DIRECT_URL', 'DATABASE_URL'],
   clickhouseUrl: ['CLICKHOUSE_PASSWORD', 'CLICKHOUSE_URL'],
+  smtpUrl: ['SMTP_URL'],
 } as const satisfies Partial<Record<keyof Config, readonly SecretSetting[]>>;
 
 export type CredentialSource = keyof typeof SOURCES;
@@ -46,7 +47,7 @@ type Options = {
   env?: NodeJS.ProcessEnv;
 };
 
-/** Returns the credentials of a process for a database. They are read again from the files of its settings. */
+/** Returns the credentials of a process for a database or mail server. They are read again from the files of its settings. */
 export function openCredentials(
   source: CredentialSource,
   url: string,

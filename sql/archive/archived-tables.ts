@@ -23,7 +23,7 @@ const LOG = 'of the deployment’s own event log';
 /** Tables with rows of a workspace that are not in its archive, and why, in words for a user. */
 export const LEFT_OUT: Readonly<Record<string, string>> = {
   passkeys: 'a passkey is of the console’s own address: sign in with the password, or by a new invitation',
-  invites: 'they end after 15 minutes',
+  invites: 'they end after three days at most',
   sessions: SIGN_IN,
   idempotency_keys: REPLAYS,
   idempotency_reservations: REPLAYS,
@@ -31,6 +31,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   publishable_uses: 'the count of the hour’s calls with publishable keys',
   webhook_outbox: DELIVERIES,
   webhook_deliveries: `the log of deliveries; ${DELIVERIES}`,
+  mails: `the log of mails; ${DELIVERIES}`,
   audit_entries: 'the audit log is of the old deployment: GET /audit-log?format=ndjson has it',
   erasures: 'what is being erased is not in the archive',
   pixel_tests: 'tests of the pixel’s installation',
@@ -60,5 +61,6 @@ export const OF_THE_DEPLOYMENT: Readonly<Record<string, string>> = {
   provider_sign_ins: SIGN_IN,
   sign_in_attempts: SIGN_IN,
   password_visitors: 'keyed hashes of addresses, whose key is the deployment’s',
+  password_resets: SIGN_IN,
   pixel_test_calls: 'of pixel_tests',
 };

@@ -36,8 +36,11 @@ const OPEN = `i.used_at IS NULL AND i.expires_at > clock_timestamp()
 const COLUMNS = `i.id, i.workspace_id, i.email, i.role, i.member_id, i.maker_member_id, i.maker_key_id,
   i.expires_at`;
 
+/** How long an invitation works. A person reads a mail later than a link that an owner passes on. */
+const LIFETIMES = { shown: '15 minutes', mailed: '3 days' } as const;
+
 /**
- * Creates an invitation for 15 minutes and returns its token, which can't be read again. An invitation for an existing
+ * Creates an invitation and returns its token, which can't be read again. An invitation for an existing
  * member's email lets that member set another password or passkey, and changes no role. Only that member and the
  * operator may create one, see {@link mayReopen}.
  *
@@ -46,7 +49,14 @@ const COLUMNS = `i.id, i.workspace_id, i.email, i.role, i.member_id, i.maker_mem
  */
 export async function createInvite(
   db: Queryable,
-  given: { workspaceId: string; email: string | null; role: Role; maker?: InviteMaker },
+  given: {
+    workspaceId: string;
+    email: string | null;
+    role: Role;
+    maker?: InviteMaker;
+    /** Whether it is mailed to the email. */
+    isMailed?: boolean;
+  },
 ): Promise<{ invite: Invite; token: string }> {
   const member = given.email === null ? null : await memberByEmail(db, given.workspaceId, given.email);
   const { token, hash } = newSessionToken();
@@ -54,7 +64,7 @@ export async function createInvite(
   const { rows } = await db.query<Invite>(
     `INSERT INTO invites AS i
        (id, workspace_id, token_hash, role, email, member_id, maker_member_id, maker_key_id, expires_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now() + interval '15 minutes') RETURNING ${COLUMNS}`,
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now() + $9::interval) RETURNING ${COLUMNS}`,
     [
       uuidv7(),
       given.workspaceId,
@@ -64,6 +74,7 @@ export async function createInvite(
       member?.id ?? uuidv7(),
       maker && 'memberId' in maker ? maker.memberId : null,
       maker && 'keyId' in maker ? maker.keyId : null,
+      LIFETIMES[given.isMailed ? 'mailed' : 'shown'],
     ],
   );
   if (!rows[0]) throw new Error('the invitation was not inserted');

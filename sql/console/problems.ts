@@ -11,6 +11,7 @@ export const PROBLEM_KINDS = [
   'connection_failed',
   'fulfilment_failing',
   'webhook_failing',
+  'mail_failing',
   'orders_without_rate',
   'purchases_without_rate',
   'connection_unmatched',
@@ -77,6 +78,12 @@ const QUERIES = [
    FROM fulfilments f JOIN programs p ON p.id = f.program_id JOIN destinations t ON t.id = p.destination_id
      JOIN grant_deliveries d ON d.fulfilment_id = f.id AND d.status IN ('pending', 'failed') AND d.error IS NOT NULL
    WHERE f.workspace_id = $1 AND f.deleted_at IS NULL GROUP BY f.id, t.name`,
+  // Mails of accounts belong to no workspace: the deployment's owner sees that they fail.
+  `SELECT 'mail_failing', min(created_at), NULL, NULL, count(*), NULL FROM (
+     SELECT created_at FROM mails
+     WHERE (workspace_id = $1 OR ($2 AND workspace_id IS NULL)) AND status IN ('pending', 'failed')
+       AND error IS NOT NULL AND created_at > now() - interval '1 day' LIMIT ${COUNT_LIMIT}) AS m
+   HAVING count(*) > 0`,
   // A problem of the whole deployment: an event that cannot be read names no workspace.
   `SELECT 'dead_letters', min(created_at), NULL, NULL, count(*), NULL
    FROM (SELECT created_at FROM dead_letters WHERE $2 AND replayed_at IS NULL ORDER BY created_at LIMIT ${COUNT_LIMIT}) AS d

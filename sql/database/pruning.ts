@@ -16,9 +16,12 @@ const PRUNED = {
   unmatched_orders: { column: 'created_at', age: '4 days' },
   // The contract: events of billing providers are kept 30 days.
   connection_events: { column: 'received_at', age: '30 days' },
+  // Pending ones have failed long before.
+  mails: { column: 'created_at', age: '30 days' },
   // Console rows that have ended, with a margin.
   sessions: { column: 'last_seen_at', age: '15 days' },
   invites: { column: 'expires_at', age: '1 day' },
+  password_resets: { column: 'expires_at', age: '1 day' },
   passkey_challenges: { column: 'expires_at', age: '1 hour' },
   sign_in_attempts: { column: 'touched_at', age: '1 hour' },
   // As long as the cookie of a right password.

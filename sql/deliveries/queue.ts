@@ -55,6 +55,17 @@ export const PROMOTION_CODES: Queue = {
   columns: 'attempts',
 };
 
+/** Mails to the mail server. Those of a workspace take turns with those of others. */
+export const MAILS: Queue = {
+  table: 'mails',
+  target: 'queue_id',
+  waits: "status = 'pending'",
+  onClaim: '',
+  onRelease: '',
+  columns: `workspace_id AS "workspaceId", kind, recipient, content, attempts, created_at AS "createdAt",
+    expires_at AS "expiresAt"`,
+};
+
 /** A delivery that this worker attempts: the queue's columns as they were before the claim. */
 export type Claimed<Columns> = Columns & { id: string; target: string };
 

@@ -159,5 +159,6 @@ async function forgetMembers(tx: Queryable, workspaceId: string, email: string):
     email,
   ]);
   await tx.query('DELETE FROM invites WHERE workspace_id = $1 AND email = $2', [workspaceId, email]);
+  await tx.query('DELETE FROM mails WHERE workspace_id = $1 AND recipient = $2', [workspaceId, email]);
   return rows.length;
 }

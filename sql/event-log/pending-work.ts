@@ -31,6 +31,8 @@ export type PendingWork = {
   webhookEvents: boolean;
   /** Deliveries of credits that are due. */
   fulfilments: boolean;
+  /** Mails that are due. */
+  mails: boolean;
   /** Commissions whose hold period is over. */
   maturedCommissions: boolean;
   /** Corrections of a stream's times that are not done. */
@@ -63,6 +65,7 @@ export async function pendingWork(db: Queryable, now: number): Promise<PendingWo
       EXISTS (SELECT FROM promotion_codes WHERE next_attempt_at <= now()) AS "promotionCodes",
       EXISTS (SELECT FROM webhook_outbox) AS "webhookEvents",
       EXISTS (SELECT ${FULFILMENTS_WITH_DUE_DELIVERIES}) AS fulfilments,
+      EXISTS (SELECT FROM mails WHERE status = 'pending' AND next_attempt_at <= to_timestamp($1::float8 / 1000)) AS mails,
       EXISTS (SELECT FROM commissions WHERE status = 'pending' AND eligible_at <= now()) AS "maturedCommissions",
       EXISTS (SELECT FROM clock_corrections WHERE done_at IS NULL) AS "clockCorrections",
       EXISTS (SELECT FROM click_imports WHERE ${HAS_WORK})

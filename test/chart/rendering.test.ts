@@ -153,6 +153,15 @@ describe.skipIf(NO_HELM)(`the rendered chart${NO_HELM ? ` (skipped: ${NO_HELM})`
     expect(rules('ingest')).not.toContainEqual(traces);
     for (const rule of [dns, oidc, traces]) expect(egress(EXTERNAL, 'api')).not.toContainEqual(rule);
     const collector = { podSelector: { matchLabels: { app: 'collector' } } };
+    const smtp = { ports: [25, 465, 587, 2525].map((port) => ({ port })) };
+    const withMail = {
+      ...EXTERNAL,
+      secretKeys: { SMTP_URL: true },
+      settings: { MAIL_FROM: 'a@shop.example' },
+    };
+    expect(egress(withMail, 'workers')).toContainEqual(smtp);
+    expect(egress(withMail, 'api')).not.toContainEqual(smtp);
+    expect(egress(EXTERNAL, 'workers')).not.toContainEqual(smtp);
     const networkPolicy = {
       oidc: { ports: [8443, 9443] },
       traces: { peers: [collector] },

@@ -208,6 +208,10 @@ const CASES: Record<string, Case> = {
     rests: attempts('0+2x90', '0+3x90'),
     atMinute: 45,
   },
+  MailStands: {
+    fires: { hoplog_mail_age_seconds: '1801x90' },
+    rests: { hoplog_mail_age_seconds: '1799x90' },
+  },
   WebhookDisabled: {
     fires: { hoplog_webhook_disabled_total: COUNTS },
     rests: { hoplog_webhook_disabled_total: STAYS },

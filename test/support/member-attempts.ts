@@ -3,13 +3,17 @@ import type { TestApi, TestWorkspace } from './api.ts';
 import type { Attempts } from './attempt.ts';
 import { PASSWORD, signedInAs } from './members.ts';
 
-/** Endpoints for signing in, which need no key. */
+/** Endpoints for signing in and of links in mails, which need no key. */
 export const OPEN = [
   'POST /api/v1/session',
   'GET /api/v1/session/provider',
   'POST /api/v1/session/invite',
   'POST /api/v1/session/invite/view',
   'POST /api/v1/session/invite/passkey-options',
+  'POST /api/v1/session/password-reset',
+  'POST /api/v1/session/password-reset/view',
+  'POST /api/v1/session/password-reset/complete',
+  'POST /api/v1/mails/unsubscribe',
   'POST /api/v1/session/passkey',
   'POST /api/v1/session/passkey/options',
   'GET /api/v1/shared/{token}',
@@ -46,6 +50,24 @@ export const MEMBER_ATTEMPTS: Attempts = {
       status: 401,
     },
   ],
+  'POST /api/v1/session/password-reset': (victim) => [
+    { path: '/session/password-reset', body: { email: victim.memberEmail }, status: 202 },
+  ],
+  'POST /api/v1/session/password-reset/view': () => [
+    { path: '/session/password-reset/view', body: { token: NO_TOKEN }, status: 401 },
+  ],
+  'POST /api/v1/session/password-reset/complete': () => [
+    {
+      path: '/session/password-reset/complete',
+      body: { token: NO_TOKEN, password: 'thiefs-password' },
+      status: 401,
+    },
+  ],
+  'GET /api/v1/mails': () => [
+    { path: '/mails', status: 200 },
+    { path: '/mails', status: 200, as: 'member' },
+  ],
+  'POST /api/v1/mails/unsubscribe': () => [{ path: `/mails/unsubscribe?token=${NO_TOKEN}`, status: 400 }],
   'POST /api/v1/session/passkey': (victim) => [
     { path: '/session/passkey', body: { passkey: passkeyAnswer(victim.passkey) }, status: 401 },
   ],

@@ -4,6 +4,9 @@
  */
 export const PAGE_PATHS = {
   'sign-in/welcome-page': '/welcome',
+  'sign-in/forgot-password-page': '/forgot-password',
+  'sign-in/reset-password-page': '/reset-password',
+  'sign-in/unsubscribe-page': '/unsubscribe',
   'shared/shared-page': '/shared',
   'sign-in/add-workspace-page': '/add-workspace',
   'problems/problems-page': '/problems',

@@ -196,15 +196,28 @@ export const PAGES: Page[] = [
   },
 ];
 
-/** Pages for signed-out users: the sign-in, and the page of an invitation. */
 export const SIGN_IN_PAGE = lazyPage(() => import('./pages/sign-in/sign-in-page.tsx'));
-export const WELCOME_PAGE = lazyPage(() => import('./pages/sign-in/welcome-page.tsx'));
+
+/** Pages that need no session, by path: those of links in mails, and of a forgotten password. */
+const OPEN_PAGES: Readonly<Record<string, LazyPage>> = {
+  [PAGE_PATHS['sign-in/welcome-page']]: lazyPage(() => import('./pages/sign-in/welcome-page.tsx')),
+  [PAGE_PATHS['sign-in/forgot-password-page']]: lazyPage(
+    () => import('./pages/sign-in/forgot-password-page.tsx'),
+  ),
+  [PAGE_PATHS['sign-in/reset-password-page']]: lazyPage(
+    () => import('./pages/sign-in/reset-password-page.tsx'),
+  ),
+  [PAGE_PATHS['sign-in/unsubscribe-page']]: lazyPage(() => import('./pages/sign-in/unsubscribe-page.tsx')),
+};
+
+/** The page without a session at a path below `/console`; undefined if there is none. */
+export const openPageAt = (pathname: string): LazyPage | undefined =>
+  Object.hasOwn(OPEN_PAGES, pathname) ? OPEN_PAGES[pathname] : undefined;
 
 /** The page of shared dashboards: outside `/console`, without a session. */
 export const SHARED_PAGE = lazyPage(() => import('./pages/shared/shared-page.tsx'));
 
 /** The page at a path below `/console`; undefined if there is none. */
 export function pageAt(pathname: string): LazyPage | undefined {
-  if (pathname === PAGE_PATHS['sign-in/welcome-page']) return WELCOME_PAGE;
-  return PAGES.find(({ path }) => pathPattern(path).test(pathname));
+  return openPageAt(pathname) ?? PAGES.find(({ path }) => pathPattern(path).test(pathname));
 }

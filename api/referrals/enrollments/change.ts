@@ -2,6 +2,7 @@ import { AppError, badRequest } from '../../../core/errors.ts';
 import { isWiseName } from '../../../core/referrals/payout-formats.ts';
 import type { CommissionType } from '../../../core/referrals/terms.ts';
 import type { Queryable } from '../../../sql/database/pool.ts';
+import type { Outbox } from '../../../sql/mail/outbox.ts';
 import {
   type ChangeOrigin,
   type Enrollment,
@@ -28,6 +29,7 @@ export async function changeEnrollment(
   workspaceId: string,
   given: { id: string; change: EnrollmentChange },
   origin: ChangeOrigin,
+  outbox: Outbox,
 ): Promise<Enrollment> {
   const { id, change } = given;
   const known = await lockEnrollment(tx, workspaceId, id);
@@ -62,7 +64,7 @@ export async function changeEnrollment(
     email: wanted.email.trim(),
     isTrusted: true,
   };
-  return setPayoutMethod(tx, changed, address, origin);
+  return setPayoutMethod(tx, changed, address, origin, outbox);
 }
 
 /** @throws {AppError} `bad_request` when Wise would refuse the name */

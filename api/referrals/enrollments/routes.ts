@@ -1,4 +1,5 @@
 import { inTransaction } from '../../../sql/database/pool.ts';
+import { createOutbox } from '../../../sql/mail/outbox.ts';
 import { enrollmentHistory } from '../../../sql/referrals/enrollment-history.ts';
 import { listEnrollments } from '../../../sql/referrals/enrollment-list.ts';
 import { lockEnrollment } from '../../../sql/referrals/enrollments.ts';
@@ -26,7 +27,8 @@ const ANY = { programId: null, status: null, rewardMode: null, search: null, bef
 
 /** Registers the routes of a workspace's referrers. Secret key, paid plan. */
 export async function enrollmentRoutes(app: Api, deps: ApiDeps): Promise<void> {
-  const { pool } = deps;
+  const { pool, config } = deps;
+  const outbox = createOutbox(config.mail !== null);
 
   app.get(
     '/enrollments',
@@ -99,7 +101,7 @@ export async function enrollmentRoutes(app: Api, deps: ApiDeps): Promise<void> {
       const given = { id: params.id, change: body };
       const origin = { now: new Date(), by: actorOf(request) };
       const changed = await inTransaction(pool, async (tx) => {
-        const changed = await changeEnrollment(tx, auth.workspace.id, given, origin);
+        const changed = await changeEnrollment(tx, auth.workspace.id, given, origin, outbox);
         await request.audit(tx);
         return changed;
       });

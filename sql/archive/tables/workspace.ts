@@ -35,5 +35,6 @@ export const WORKSPACE_TABLES: readonly ArchivedTable[] = [
   { name: 'saved_views', order: 'id' },
   { name: 'annotations', order: 'id' },
   { name: 'shared_dashboards', order: 'id' },
+  { name: 'mail_unsubscribes', order: 'email' },
   { name: 'report_problems', order: 'problem, field' },
 ];

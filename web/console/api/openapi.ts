@@ -196,6 +196,12 @@ export interface paths {
   "/api/v1/links/tags": {
     get: operations["links.listTags"];
   };
+  "/api/v1/mails": {
+    get: operations["mails.list"];
+  };
+  "/api/v1/mails/unsubscribe": {
+    post: operations["mails.unsubscribe"];
+  };
   "/api/v1/me": {
     get: operations["me.get"];
   };
@@ -339,6 +345,15 @@ export interface paths {
   };
   "/api/v1/session/password": {
     post: operations["session.setPassword"];
+  };
+  "/api/v1/session/password-reset": {
+    post: operations["session.requestPasswordReset"];
+  };
+  "/api/v1/session/password-reset/complete": {
+    post: operations["session.resetPassword"];
+  };
+  "/api/v1/session/password-reset/view": {
+    post: operations["session.viewPasswordReset"];
   };
   "/api/v1/session/provider": {
     get: operations["session.getProvider"];
@@ -1812,6 +1827,7 @@ export interface components {
     };
     IdentityProvider: {
       name: string | null;
+      password_reset: boolean;
       start: string;
     };
     IdentitySecret: {
@@ -1866,6 +1882,7 @@ export interface components {
         email: string | null;
         /** Format: date-time */
         expires_at: string;
+        mailed: boolean;
         role: components["schemas"]["Role"];
         /** Format: uri */
         url?: string;
@@ -1896,6 +1913,7 @@ export interface components {
     InviteMember: {
       /** Format: email */
       email?: string | null;
+      mail?: boolean;
       role: components["schemas"]["Role"];
     };
     Journey: {
@@ -2256,6 +2274,30 @@ export interface components {
     };
     /** @enum {string} */
     LinkStatus: "active" | "expired" | "used_up";
+    Mail: {
+      attempts: number;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      delivered_at: string | null;
+      error: string | null;
+      /** Format: uuid */
+      id: string;
+      kind: components["schemas"]["MailKind"];
+      /** Format: date-time */
+      next_attempt_at: string | null;
+      /** Format: email */
+      recipient: string;
+      status: components["schemas"]["MailStatus"];
+    };
+    /** @enum {string} */
+    MailKind: "invitation" | "password_reset" | "sign_in" | "account_change" | "key_change" | "payout_address_change";
+    MailList: {
+      mails: components["schemas"]["Mail"][];
+      next_cursor: string | null;
+    };
+    /** @enum {string} */
+    MailStatus: "pending" | "delivered" | "failed" | "canceled";
     MarkPayoutPaid: {
       /** Format: uuid */
       export_id: string;
@@ -2399,6 +2441,15 @@ export interface components {
     };
     PasskeyOptions: {
       [key: string]: unknown;
+    };
+    PasswordResetToken: {
+      token: string;
+    };
+    PasswordResetView: {
+      /** Format: email */
+      email: string;
+      /** Format: date-time */
+      expires_at: string;
     };
     Payout: {
       /** Format: date-time */
@@ -2609,7 +2660,7 @@ export interface components {
       since: string | null;
     };
     /** @enum {string} */
-    ProblemKind: "clicks_lost" | "conversions_lost" | "dead_letters" | "webhook_disabled" | "domain_failing" | "connection_incomplete" | "connection_refused" | "connection_failed" | "fulfilment_failing" | "webhook_failing" | "orders_without_rate" | "purchases_without_rate" | "connection_unmatched" | "connection_silent" | "domain_pending";
+    ProblemKind: "clicks_lost" | "conversions_lost" | "dead_letters" | "webhook_disabled" | "domain_failing" | "connection_incomplete" | "connection_refused" | "connection_failed" | "fulfilment_failing" | "webhook_failing" | "mail_failing" | "orders_without_rate" | "purchases_without_rate" | "connection_unmatched" | "connection_silent" | "domain_pending";
     ProblemList: {
       problems: components["schemas"]["Problem"][];
     };
@@ -2893,6 +2944,14 @@ export interface components {
       /** Format: uuid */
       visitor_id?: string | string[] | null;
     };
+    RequestPasswordReset: {
+      /** Format: email */
+      email: string;
+    };
+    ResetPassword: {
+      password: string;
+      token: string;
+    };
     Retargeting: {
       facebook?: string;
       google?: string;
@@ -3026,6 +3085,7 @@ export interface components {
       first_steps: boolean;
       member: components["schemas"]["SessionMember"];
       other_workspaces: components["schemas"]["OtherWorkspace"][];
+      sends_mail: boolean;
       urls: components["schemas"]["ServiceUrls"];
       workspace: components["schemas"]["SessionWorkspace"];
     };
@@ -5496,6 +5556,42 @@ export interface operations {
       };
     };
   };
+  "mails.list": {
+    parameters: {
+      query?: {
+        status?: components["schemas"]["MailStatus"];
+        limit?: number;
+        cursor?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["MailList"];
+        };
+      };
+    };
+  };
+  "mails.unsubscribe": {
+    parameters: {
+      query: {
+        token: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Ok"];
+        };
+      };
+    };
+  };
   "me.get": {
     responses: {
       200: {
@@ -6523,6 +6619,60 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["Ok"];
+        };
+      };
+    };
+  };
+  "session.requestPasswordReset": {
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["RequestPasswordReset"];
+      };
+    };
+    responses: {
+      202: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Ok"];
+        };
+      };
+    };
+  };
+  "session.resetPassword": {
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["ResetPassword"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Ok"];
+        };
+      };
+    };
+  };
+  "session.viewPasswordReset": {
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["PasswordResetToken"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["PasswordResetView"];
         };
       };
     };

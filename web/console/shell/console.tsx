@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Suspense, useState } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
 import { ownerOf, SESSION_QUERY, type Session, SessionContext } from '../api/session.ts';
-import { PAGES, SIGN_IN_PAGE, WELCOME_PAGE } from '../pages.tsx';
+import { openPageAt, PAGES, SIGN_IN_PAGE } from '../pages.tsx';
 import { Brand } from '../parts/brand.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { FailureNotice } from '../parts/failure-notice.tsx';
@@ -23,10 +23,11 @@ export function Console() {
   const session = useQuery(SESSION_QUERY);
   const shown = useShown(session.data);
 
-  if (location === '/welcome') {
+  const openPage = openPageAt(location);
+  if (openPage) {
     return (
       <Standalone>
-        <PageOf page={WELCOME_PAGE} />
+        <PageOf key={location} page={openPage} />
       </Standalone>
     );
   }

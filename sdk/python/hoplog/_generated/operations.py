@@ -164,6 +164,7 @@ OPERATIONS: Dict[str, Operation] = {
     "members.update": Operation("PATCH", "/members/{id}", body="json", repeatable=True),
     "members.remove": Operation("DELETE", "/members/{id}", repeatable=True),
     "members.unlinkProvider": Operation("DELETE", "/members/{id}/provider-link", repeatable=True),
+    "mails.list": Operation("GET", "/mails", repeatable=True, rows="mails", cursor="cursor"),
     "audit.list": Operation("GET", "/audit-log", repeatable=True, rows="entries", cursor="cursor"),
 }
 
@@ -2427,7 +2428,7 @@ class Members:
     def invite(self, body: t.InviteMember, *, options: Optional[RequestOptions] = None) -> t.Invitation:
         """Create an invitation link
 
-        The link works once, within 15 minutes, while its creator is an owner or an active key. Send it yourself: the service sends no email. `role` is the role of a new member; an existing member keeps their role. Only that member and the operator of the service (`hoplog console invite`) can create a link for an existing member (409)."""
+        The link works once, while its creator is an owner or an active key. With a mail server (`SMTP_URL`) it is mailed to `email`, works for three days, and is in no response. Otherwise it is in the response and works for 15 minutes: send it yourself. `role` is the role of a new member; an existing member keeps their role. Only that member and the operator of the service (`hoplog console invite`) can create a link for an existing member (409)."""
         result: t.Invitation = self._call(OPERATIONS["members.invite"], (), {}, body, options)
         return result
 
@@ -2464,7 +2465,7 @@ class AsyncMembers:
     async def invite(self, body: t.InviteMember, *, options: Optional[RequestOptions] = None) -> t.Invitation:
         """Create an invitation link
 
-        The link works once, within 15 minutes, while its creator is an owner or an active key. Send it yourself: the service sends no email. `role` is the role of a new member; an existing member keeps their role. Only that member and the operator of the service (`hoplog console invite`) can create a link for an existing member (409)."""
+        The link works once, while its creator is an owner or an active key. With a mail server (`SMTP_URL`) it is mailed to `email`, works for three days, and is in no response. Otherwise it is in the response and works for 15 minutes: send it yourself. `role` is the role of a new member; an existing member keeps their role. Only that member and the operator of the service (`hoplog console invite`) can create a link for an existing member (409)."""
         result: t.Invitation = await self._call(OPERATIONS["members.invite"], (), {}, body, options)
         return result
 
@@ -2488,6 +2489,28 @@ class AsyncMembers:
         For a member whose `sub` at the provider changed, as with a new client there. The next sign-in at the provider with their verified email makes a new tie. Sessions stay. Without a tie nothing ends."""
         result: t.Ok = await self._call(OPERATIONS["members.unlinkProvider"], (id,), {}, None, options)
         return result
+
+
+class Mails:
+    def __init__(self, call: Call) -> None:
+        self._call = call
+
+    def list(self, *, options: Optional[RequestOptions] = None, **query: Unpack[t.MailsListQuery]) -> Rows[t.Mail, t.MailList]:
+        """List mails, newest first
+
+        Mails of the last 30 days that are about this workspace, with the mail server’s words where one failed. Their contents are not kept."""
+        return Rows(self._call, OPERATIONS["mails.list"], (), {**query}, None, options)
+
+
+class AsyncMails:
+    def __init__(self, call: AsyncCall) -> None:
+        self._call = call
+
+    def list(self, *, options: Optional[RequestOptions] = None, **query: Unpack[t.MailsListQuery]) -> AsyncRows[t.Mail, t.MailList]:
+        """List mails, newest first
+
+        Mails of the last 30 days that are about this workspace, with the mail server’s words where one failed. Their contents are not kept."""
+        return AsyncRows(self._call, OPERATIONS["mails.list"], (), {**query}, None, options)
 
 
 class Audit:
@@ -2546,6 +2569,7 @@ class Groups:
         self.partner_workspaces = PartnerWorkspaces(call)
         self.webhooks = Webhooks(call)
         self.members = Members(call)
+        self.mails = Mails(call)
         self.audit = Audit(call)
 
 
@@ -2583,4 +2607,5 @@ class AsyncGroups:
         self.partner_workspaces = AsyncPartnerWorkspaces(call)
         self.webhooks = AsyncWebhooks(call)
         self.members = AsyncMembers(call)
+        self.mails = AsyncMails(call)
         self.audit = AsyncAudit(call)

@@ -1662,7 +1662,9 @@ class ImportResult(TypedDict):
 
 class InvitationInvite(TypedDict):
     url: NotRequired[str]
-    """Works once. Shown only in this response; a replay by `Idempotency-Key` lacks it."""
+    """Works once. Shown only in this response; a replay by `Idempotency-Key` lacks it, and so does an invitation that is mailed."""
+    mailed: bool
+    """Whether the link is mailed to `email`; GET /mails says how far."""
     expires_at: str
     role: "Role"
     email: Union[str, None]
@@ -1679,6 +1681,8 @@ class InviteMember(TypedDict):
     email: NotRequired[Union[str, None]]
     """Email of the invited person. With your own email, the link sets another password or passkey; the email of another member is a 409. If omitted, the invited person enters one."""
     role: "Role"
+    mail: NotRequired[bool]
+    """Whether the service mails the link to `email`; by default it does if it has a mail server and there is an `email`. If not, the response has the link."""
 
 
 class JourneyVisitor(TypedDict):
@@ -2112,6 +2116,32 @@ class LinkSearchResults(TypedDict):
 
 
 LinkStatus = Literal["active", "expired", "used_up"]
+
+
+class Mail(TypedDict):
+    id: str
+    """The `Message-ID` begins with it."""
+    kind: "MailKind"
+    recipient: str
+    status: "MailStatus"
+    attempts: int
+    error: Union[str, None]
+    """The mail server's words, or those of the connection."""
+    next_attempt_at: Union[str, None]
+    created_at: str
+    delivered_at: Union[str, None]
+
+
+MailKind = Literal["invitation", "password_reset", "sign_in", "account_change", "key_change", "payout_address_change"]
+
+
+class MailList(TypedDict):
+    mails: List["Mail"]
+    next_cursor: Union[str, None]
+    """Pass it as `cursor` to get the next page. Null on the last page."""
+
+
+MailStatus = Literal["pending", "delivered", "failed", "canceled"]
 
 
 class MarkPayoutPaid(TypedDict):
@@ -4358,6 +4388,15 @@ class WebhooksListQuery(TypedDict):
 class WebhooksListDeliveriesQuery(TypedDict):
     status: NotRequired[Literal["pending", "delivered", "failed"]]
     type: NotRequired[Literal["click.created", "lead.created", "lead.blocked", "sale.created", "sale.updated", "commission.created", "commission.updated", "credit.earned", "credit.delivered", "credit.revoked", "fulfilment.failed", "payout.created", "payout.paid", "payout.failed", "enrollment.created", "enrollment.payout_method_changed", "domain.failing", "webhook.disabled", "webhook.test"]]
+    limit: NotRequired[int]
+    """Rows per page."""
+    cursor: NotRequired[Union[str, List[str]]]
+    """The `next_cursor` of the previous page, unchanged."""
+
+
+class MailsListQuery(TypedDict):
+    status: NotRequired["MailStatus"]
+    """`delivered`: the mail server accepted it. `failed`: it refused it, or none accepted it within a day. `canceled`: the recipient wants no mail of the workspace."""
     limit: NotRequired[int]
     """Rows per page."""
     cursor: NotRequired[Union[str, List[str]]]

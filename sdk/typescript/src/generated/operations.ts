@@ -967,7 +967,7 @@ export interface Members {
   /**
    * Create an invitation link
    *
-   * The link works once, within 15 minutes, while its creator is an owner or an active key. Send it yourself: the service sends no email. `role` is the role of a new member; an existing member keeps their role. Only that member and the operator of the service (`hoplog console invite`) can create a link for an existing member (409).
+   * The link works once, while its creator is an owner or an active key. With a mail server (`SMTP_URL`) it is mailed to `email`, works for three days, and is in no response. Otherwise it is in the response and works for 15 minutes: send it yourself. `role` is the role of a new member; an existing member keeps their role. Only that member and the operator of the service (`hoplog console invite`) can create a link for an existing member (409).
    */
   invite(body: T.MembersInviteData['body'], options?: RequestOptions): Promise<T.MembersInviteResponse>;
   /**
@@ -988,6 +988,15 @@ export interface Members {
    * For a member whose `sub` at the provider changed, as with a new client there. The next sign-in at the provider with their verified email makes a new tie. Sessions stay. Without a tie nothing ends.
    */
   unlinkProvider(id: string, options?: RequestOptions): Promise<T.MembersUnlinkProviderResponse>;
+}
+
+export interface Mails {
+  /**
+   * List mails, newest first
+   *
+   * Mails of the last 30 days that are about this workspace, with the mail server’s words where one failed. Their contents are not kept.
+   */
+  list(query?: QueryOf<T.MailsListData['query']>, options?: RequestOptions): List<T.MailsListResponse['mails'][number], T.MailsListResponse>;
 }
 
 export interface Audit {
@@ -1033,6 +1042,7 @@ export interface Groups {
   readonly partnerWorkspaces: PartnerWorkspaces;
   readonly webhooks: Webhooks;
   readonly members: Members;
+  readonly mails: Mails;
   readonly audit: Audit;
 }
 
@@ -1182,5 +1192,6 @@ export const OPERATIONS = {
   'members.update': { method: 'PATCH', path: '/members/{id}', body: 'json', repeatable: true },
   'members.remove': { method: 'DELETE', path: '/members/{id}', repeatable: true },
   'members.unlinkProvider': { method: 'DELETE', path: '/members/{id}/provider-link', repeatable: true },
+  'mails.list': { method: 'GET', path: '/mails', query: true, repeatable: true, rows: 'mails', cursor: 'cursor' },
   'audit.list': { method: 'GET', path: '/audit-log', query: true, repeatable: true, rows: 'entries', cursor: 'cursor' },
 } as const satisfies Record<string, Operation>;

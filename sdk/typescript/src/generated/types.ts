@@ -2410,9 +2410,13 @@ export type ImportResult = {
 export type Invitation = {
     invite: {
         /**
-         * Works once. Shown only in this response; a replay by `Idempotency-Key` lacks it.
+         * Works once. Shown only in this response; a replay by `Idempotency-Key` lacks it, and so does an invitation that is mailed.
          */
         url?: string;
+        /**
+         * Whether the link is mailed to `email`; GET /mails says how far.
+         */
+        mailed: boolean;
         expires_at: string;
         role: Role;
         email: string | null;
@@ -2430,6 +2434,10 @@ export type InviteMember = {
      */
     email?: string | null;
     role: Role;
+    /**
+     * Whether the service mails the link to `email`; by default it does if it has a mail server and there is an `email`. If not, the response has the link.
+     */
+    mail?: boolean;
 };
 
 export type Journey = {
@@ -3082,6 +3090,39 @@ export type LinkSearchResults = {
 };
 
 export type LinkStatus = 'active' | 'expired' | 'used_up';
+
+export type Mail = {
+    /**
+     * The `Message-ID` begins with it.
+     */
+    id: string;
+    kind: MailKind;
+    recipient: string;
+    status: MailStatus;
+    attempts: number;
+    /**
+     * The mail server's words, or those of the connection.
+     */
+    error: string | null;
+    next_attempt_at: string | null;
+    created_at: string;
+    delivered_at: string | null;
+};
+
+export type MailKind = 'invitation' | 'password_reset' | 'sign_in' | 'account_change' | 'key_change' | 'payout_address_change';
+
+export type MailList = {
+    mails: Array<Mail>;
+    /**
+     * Pass it as `cursor` to get the next page. Null on the last page.
+     */
+    next_cursor: string | null;
+};
+
+/**
+ * `delivered`: the mail server accepted it. `failed`: it refused it, or none accepted it within a day. `canceled`: the recipient wants no mail of the workspace.
+ */
+export type MailStatus = 'pending' | 'delivered' | 'failed' | 'canceled';
 
 export type MarkPayoutPaid = {
     /**
@@ -9306,6 +9347,35 @@ export type MembersUnlinkProviderResponses = {
 };
 
 export type MembersUnlinkProviderResponse = MembersUnlinkProviderResponses[keyof MembersUnlinkProviderResponses];
+
+export type MailsListData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * `delivered`: the mail server accepted it. `failed`: it refused it, or none accepted it within a day. `canceled`: the recipient wants no mail of the workspace.
+         */
+        status?: MailStatus;
+        /**
+         * Rows per page.
+         */
+        limit?: number;
+        /**
+         * The `next_cursor` of the previous page, unchanged.
+         */
+        cursor?: string;
+    };
+    url: '/api/v1/mails';
+};
+
+export type MailsListResponses = {
+    /**
+     * OK
+     */
+    200: MailList;
+};
+
+export type MailsListResponse = MailsListResponses[keyof MailsListResponses];
 
 export type AuditListData = {
     body?: never;

@@ -104,6 +104,13 @@ export function wordsOf(problem: Problem): ProblemWords {
         advice: 'Each delivery says why, and can be tried again.',
         fix: { path: '/referrals?tab=fulfilment', label: 'Open fulfilment' },
       };
+    case 'mail_failing':
+      return {
+        what: `${plural(many, 'mail', 'mails')} could not be sent`,
+        advice:
+          'A mail is tried for a day. Its entry has the words of the mail server. Without a wrong address, the operator of this service can fix it.',
+        fix: { path: '/settings?tab=mail', label: 'Open mail' },
+      };
     case 'orders_without_rate':
       return {
         what: `${plural(many, 'order', 'orders')} in ${codeOf(name)} ${many === 1 ? 'counts' : 'count'} without revenue`,

@@ -4,6 +4,7 @@ import { PageHeader } from '../../parts/page-header.tsx';
 import { TabLine } from '../../parts/tab-line.tsx';
 import { useUrlParameters } from '../../parts/url-parameters.ts';
 import { AuditLog } from './audit-log.tsx';
+import { MailLog } from './mail-log.tsx';
 import { Members } from './members.tsx';
 import { OwnPasskeys } from './own-passkeys.tsx';
 import { OwnPassword } from './own-password.tsx';
@@ -19,14 +20,15 @@ const TABS = [
   { key: 'members', title: 'Members' },
   { key: 'sign-in', title: 'Your sign-in' },
 ];
-const OWNER_TABS = [...TABS, { key: 'audit-log', title: 'Audit log' }];
+const MAIL_TAB = { key: 'mail', title: 'Mail' };
+const AUDIT_TAB = { key: 'audit-log', title: 'Audit log' };
 
-/** Settings: workspace, members, the member's own sign-in and, for owners, the audit log. */
+/** Settings: workspace, members, the member's own sign-in and, for owners, mail and the audit log. */
 export default function SettingsPage() {
   const [search, change] = useUrlParameters();
-  const { member, can } = useSession();
+  const { member, can, sends_mail: sendsMail } = useSession();
   const isOwner = can('owner');
-  const tabs = isOwner ? OWNER_TABS : TABS;
+  const tabs = isOwner ? [...TABS, ...(sendsMail ? [MAIL_TAB] : []), AUDIT_TAB] : TABS;
   const chosen = tabs.find(({ key }) => key === search.get('tab'))?.key ?? 'workspace';
   const choose = (tab: string | null) => change({ tab: tab === 'workspace' ? null : tab, cursor: null });
   return (
@@ -49,6 +51,11 @@ export default function SettingsPage() {
           <OwnTwoFactor />
           <OwnSessions />
         </Tabs.Panel>
+        {isOwner && sendsMail && (
+          <Tabs.Panel value="mail">
+            <MailLog />
+          </Tabs.Panel>
+        )}
         {isOwner && (
           <Tabs.Panel value="audit-log">
             <AuditLog />

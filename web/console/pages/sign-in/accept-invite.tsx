@@ -67,9 +67,7 @@ export function AcceptInvite({ invite, token }: { invite: InviteView; token: str
         <TextInput
           type="email"
           label="Email"
-          description={
-            invite.email === null ? 'Required to sign in with a password. No mail is sent to it.' : undefined
-          }
+          description={invite.email === null ? 'Required to sign in with a password.' : undefined}
           autoComplete="username"
           readOnly={invite.email !== null}
           value={invite.email ?? said}

@@ -1,10 +1,10 @@
-import { Button, Divider, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { Anchor, Button, Divider, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { IconFingerprint } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { callApi } from '../../api/call.ts';
 import { messageOf } from '../../api/failures.ts';
-import { useOneMutation } from '../../api/queries.ts';
+import { useApi, useOneMutation } from '../../api/queries.ts';
 import type { ResponseOf } from '../../api/responses.ts';
 import type { Session } from '../../api/session.ts';
 import { Note } from '../../parts/note.tsx';
@@ -145,8 +145,22 @@ export default function SignInPage({ onAdded }: { onAdded?: (session: Session) =
           </>
         )}
         {!keep && <ProviderButton />}
+        {!keep && <ForgottenPassword />}
         <Note>Cannot sign in? Ask an owner of your workspace for an invitation.</Note>
       </Stack>
     </>
+  );
+}
+
+/** The way to another password, where the service sends mail. */
+function ForgottenPassword() {
+  const { data } = useApi<ResponseOf<'/session/provider'>>('/session/provider');
+  if (!data?.password_reset) return null;
+  return (
+    <Text size="sm">
+      <Anchor href="/console/forgot-password" underline="always">
+        Forgot your password?
+      </Anchor>
+    </Text>
   );
 }

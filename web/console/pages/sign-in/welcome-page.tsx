@@ -34,7 +34,7 @@ function UselessInvite() {
     <>
       <PageHeader title="Welcome" />
       <EmptyState title="This invitation is not valid">
-        It works once and for 15 minutes, and its link must be whole. Ask an owner of the workspace for
+        It works once and for a limited time, and its link must be whole. Ask an owner of the workspace for
         another one. The operator of this service creates one with <Code>hoplog console invite</Code>.
       </EmptyState>
       <Text ta="center" size="sm">

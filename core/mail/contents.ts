@@ -1,0 +1,66 @@
+import type { Role } from '../access/roles.ts';
+
+/** What a mail is about. A new one also belongs in the constraint of the table `mails`. */
+export const MAIL_KINDS = [
+  'invitation',
+  'password_reset',
+  'sign_in',
+  'account_change',
+  'key_change',
+  'payout_address_change',
+] as const;
+export type MailKind = (typeof MAIL_KINDS)[number];
+
+/** Where a request came from, as its person recognizes it. */
+export type Place = {
+  /** Such as `Firefox on Linux`. */
+  browser: string;
+  /** Network address. */
+  address: string;
+};
+
+/** A change of how a member signs in. */
+export type AccountChange =
+  | 'password_set'
+  | 'password_reset'
+  | 'access_renewed'
+  | 'passkey_added'
+  | 'passkey_deleted'
+  | 'two_factor_on'
+  | 'two_factor_off'
+  | 'recovery_codes_replaced';
+
+export type KeyChange = 'key_created' | 'key_revoked' | 'identity_secret_replaced' | 'key_replaced';
+
+/** The facts of a mail, from which it is written when it is sent. Instants are ISO 8601. */
+export type MailContent =
+  | {
+      kind: 'invitation';
+      url: string;
+      role: Role;
+      /** Email of the owner who invites; null: a program with a key. */
+      invitedBy: string | null;
+      expiresAt: string;
+    }
+  | { kind: 'password_reset'; url: string; minutes: number; place: Place }
+  | { kind: 'sign_in'; at: string; place: Place; accountUrl: string }
+  | { kind: 'account_change'; change: AccountChange; at: string; place: Place; accountUrl: string }
+  | {
+      kind: 'key_change';
+      change: KeyChange;
+      /** Label of the key; null: none. */
+      label: string | null;
+      /** Email of the member, or label of the key, that made the change. */
+      by: string;
+      at: string;
+      accountUrl: string;
+    }
+  | { kind: 'payout_address_change'; at: string };
+
+/**
+ * Returns whether a mail is about the recipient's own account. Such a mail is sent to everyone; from others the recipient can
+ * unsubscribe.
+ */
+export function isOfOwnAccount(kind: MailKind): boolean {
+  return kind !== 'invitation';
+}

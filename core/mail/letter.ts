@@ -1,0 +1,150 @@
+import { escapeHtml } from '../text/html.ts';
+
+/** A mail before it is text and HTML. Every part is plain text. */
+export type Letter = {
+  subject: string;
+  /** The first line, above everything else. */
+  title: string;
+  paragraphs: readonly string[];
+  /** Names with their values, as a table. */
+  facts?: readonly (readonly [name: string, value: string])[];
+  button?: { label: string; url: string };
+  /** Small print below the rest. */
+  notes?: readonly string[];
+};
+
+/** Who the mail is from, at its head and its foot. */
+export type Sender = {
+  /** Name of the workspace; null: of the service itself. */
+  workspaceName: string | null;
+  /** Whether the workspace has a logo, as the mail's part {@link LOGO_CID}. */
+  hasLogo: boolean;
+  /** Origin of the console. */
+  appUrl: string;
+  /** Page where the recipient ends further mail; null: it cannot be ended. */
+  unsubscribeUrl: string | null;
+};
+
+/** `Content-ID` of the logo. */
+export const LOGO_CID = 'logo@hoplog';
+
+const SERVICE = 'Hoplog';
+
+/** Returns the text of a letter, with lines as long as they are: mail programs wrap them. */
+export function textOf(letter: Letter, sender: Sender): string {
+  const facts = (letter.facts ?? []).map(([name, value]) => `${name}: ${value}`);
+  const parts = [
+    letter.title,
+    ...letter.paragraphs,
+    ...(facts.length > 0 ? [facts.join('\n')] : []),
+    ...(letter.button ? [`${letter.button.label}:\n${letter.button.url}`] : []),
+    ...(letter.notes ?? []),
+    `-- \n${footLines(sender).join('\n')}`,
+  ];
+  return `${parts.join('\n\n')}\n`;
+}
+
+function footLines({ workspaceName, appUrl, unsubscribeUrl }: Sender): string[] {
+  const from = workspaceName === null ? SERVICE : `${workspaceName}, by ${SERVICE}`;
+  return [
+    `${from}, ${appUrl}`,
+    ...(unsubscribeUrl === null ? [] : [`No more mail like this: ${unsubscribeUrl}`]),
+  ];
+}
+
+const FONT = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
+const COLOR = {
+  page: '#f4f5f7',
+  card: '#ffffff',
+  text: '#1b1f24',
+  dim: '#5b636e',
+  line: '#dfe3e8',
+  act: '#177245',
+};
+const DARK = {
+  page: '#14161a',
+  card: '#1e2127',
+  text: '#eceef1',
+  dim: '#a9b1bb',
+  line: '#363b43',
+  act: '#5cc08b',
+};
+
+/**
+ * Colors of dark mode, for the mail programs that read styles of the head. The others show the colors of the elements, or turn
+ * these themselves.
+ */
+const DARK_STYLE = `@media (prefers-color-scheme:dark){
+.page{background:${DARK.page}!important}.card{background:${DARK.card}!important;border-color:${DARK.line}!important}
+.text{color:${DARK.text}!important}.dim{color:${DARK.dim}!important}.line{border-color:${DARK.line}!important}
+.link{color:${DARK.act}!important}}`;
+
+const paragraph = (text: string, style = '') =>
+  `<p class="text" style="margin:0 0 16px;${FONT};font-size:16px;line-height:24px;color:${COLOR.text};${style}">${lines(text)}</p>`;
+const small = (text: string) =>
+  `<p class="dim" style="margin:0 0 8px;${FONT};font-size:13px;line-height:20px;color:${COLOR.dim}">${text}</p>`;
+
+const lines = (text: string) => escapeHtml(text).replaceAll('\n', '<br>');
+const link = (url: string, label = url) =>
+  `<a class="link" href="${escapeHtml(url)}" style="color:${COLOR.act};text-decoration:underline;word-break:break-all">${escapeHtml(label)}</a>`;
+
+/**
+ * Returns the HTML of a letter in the subset that Gmail and Outlook show: tables, inline styles, and no image from elsewhere.
+ */
+export function htmlOf(letter: Letter, sender: Sender): string {
+  const { title, paragraphs, facts = [], button, notes = [] } = letter;
+  const rows = [
+    `<h1 class="text" style="margin:0 0 16px;${FONT};font-size:22px;line-height:30px;font-weight:600;color:${COLOR.text}">${lines(title)}</h1>`,
+    ...paragraphs.map((text) => paragraph(text)),
+    ...(facts.length > 0 ? [factTable(facts)] : []),
+    ...(button ? [buttonTable(button)] : []),
+    ...(button ? [small(`If the button does not work, open this address:<br>${link(button.url)}`)] : []),
+    ...notes.map((text) => small(lines(text))),
+  ];
+  return `<!doctype html>
+<html lang="en" dir="ltr"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
+<meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark">
+<title>${escapeHtml(letter.subject)}</title><style>:root{color-scheme:light dark}
+${DARK_STYLE}</style></head>
+<body class="page" style="margin:0;padding:0;background:${COLOR.page}"><div role="main">
+<table role="presentation" class="page" width="100%" cellpadding="0" cellspacing="0" border="0" style="background:${COLOR.page}"><tr><td align="center" style="padding:24px 12px">
+<table role="presentation" width="560" cellpadding="0" cellspacing="0" border="0" style="width:100%;max-width:560px">
+<tr><td style="padding:0 4px 16px">${head(sender)}</td></tr>
+<tr><td class="card" style="padding:28px 24px 20px;background:${COLOR.card};border:1px solid ${COLOR.line};border-radius:8px;word-break:break-word;overflow-wrap:anywhere">
+${rows.join('\n')}
+</td></tr>
+<tr><td style="padding:16px 4px 0">${foot(sender)}</td></tr>
+</table></td></tr></table></div></body></html>
+`;
+}
+
+function head({ workspaceName, hasLogo }: Sender): string {
+  const name = escapeHtml(workspaceName ?? SERVICE);
+  // A logo may be dark on a transparent ground, which a dark page would swallow.
+  const logo = hasLogo
+    ? `<td style="padding:4px;background:#ffffff;border-radius:6px"><img src="cid:${LOGO_CID}" alt="" height="32" style="display:block;height:32px;width:auto;max-width:160px;border:0"></td><td width="12" style="font-size:0">&nbsp;</td>`
+    : '';
+  return `<table role="presentation" cellpadding="0" cellspacing="0" border="0"><tr>${logo}<td class="text" dir="auto" style="${FONT};font-size:16px;line-height:24px;font-weight:600;color:${COLOR.text};word-break:break-word">${name}</td></tr></table>`;
+}
+
+function factTable(facts: NonNullable<Letter['facts']>): string {
+  const cell = `padding:8px 0;border-top:1px solid ${COLOR.line};${FONT};font-size:14px;line-height:20px;vertical-align:top`;
+  const rows = facts.map(
+    ([name, value]) =>
+      `<tr><td class="dim line" width="110" style="${cell};padding-right:12px;color:${COLOR.dim}">${escapeHtml(name)}</td><td class="text line" dir="auto" style="${cell};color:${COLOR.text}">${lines(value)}</td></tr>`,
+  );
+  return `<table width="100%" cellpadding="0" cellspacing="0" border="0" style="margin:0 0 20px">${rows.join('')}</table>`;
+}
+
+/** Outlook draws no padding of a link, so the cell has it. */
+function buttonTable({ label, url }: NonNullable<Letter['button']>): string {
+  return `<table role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin:4px 0 20px"><tr><td bgcolor="#177245" style="padding:12px 22px;background:#177245;border-radius:6px"><a href="${escapeHtml(url)}" style="${FONT};font-size:16px;line-height:20px;font-weight:600;color:#ffffff;text-decoration:none">${escapeHtml(label)}</a></td></tr></table>`;
+}
+
+function foot(sender: Sender): string {
+  const from = sender.workspaceName === null ? SERVICE : `${sender.workspaceName}, by ${SERVICE}`;
+  const parts = [small(`${escapeHtml(from)}<br>${link(sender.appUrl)}`)];
+  if (sender.unsubscribeUrl !== null)
+    parts.push(small(link(sender.unsubscribeUrl, 'No more mail like this')));
+  return parts.join('');
+}

@@ -1,0 +1,212 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Registry } from 'prom-client';
+import type { MailContent } from '../../core/mail/contents.ts';
+import { linkSignals } from '../../core/tier/linked-signal.ts';
+import type { Logger } from '../../core/tier/log.ts';
+import type { Pool } from '../../sql/database/pool.ts';
+import { countPending, MAILS, releaseClaims, targetsDue } from '../../sql/deliveries/queue.ts';
+import {
+  type ClaimedMail,
+  dropMail,
+  failExpiredMails,
+  type MailContext,
+  mailContext,
+  saveMail,
+} from '../../sql/mail/mail-queue.ts';
+import { createMailSealers } from '../../sql/mail/sealer.ts';
+import { createDeliverer } from '../deliveries/deliver-due.ts';
+import type { IdlePause } from '../idle-pause.ts';
+import { startJob } from '../jobs/job.ts';
+import type { Waiting } from '../jobs/waiting.ts';
+import type { WorkerMetrics } from '../metrics.ts';
+import { createRetry } from '../retry.ts';
+import { type Composing, composeMail } from './compose.ts';
+import { createMailMetrics } from './metrics.ts';
+import { causesOf, type MailOutcome, mailStateAfter, outcomeOfError } from './outcome.ts';
+import type { SendMail } from './send.ts';
+
+export type MailOptions = Composing & {
+  send: SendMail;
+  /** For tests: another clock, in milliseconds since the epoch. */
+  now?: () => number;
+  /** For tests: from 0 to 1. */
+  random?: () => number;
+  /** For tests: called at each step of each mail. */
+  onStep?: (step: MailStep) => void;
+};
+
+/** `answered`: the server has responded, and nothing is saved. */
+export type MailStep = 'claimed' | 'answered' | 'saved';
+
+export type MailDependencies = {
+  pool: Pool;
+  log: Logger;
+  registry: Registry;
+  workerMetrics: WorkerMetrics;
+  waits: Waiting;
+  /** The pause of the loops that `waits` serves. */
+  pause: IdlePause;
+  options: MailOptions;
+};
+
+const EVERY_MS = 500;
+const EXPIRE_EVERY_MS = 30_000;
+const COUNTED = 100_000;
+/** Mails under way at once. */
+const MOST = 5;
+/** Longest attempt, of a server that responds one byte at a time. Milliseconds. */
+const ATTEMPT_MS = 90_000;
+/** Longer than an attempt: another worker must not send a mail that is under way. Milliseconds. */
+export const MAIL_LEASE_MS = 120_000;
+
+const NO_ACCOUNT = 'no account with a password has this address';
+const UNSUBSCRIBED = 'the recipient wants no mail of this workspace; send the link yourself';
+
+/**
+ * Sends mails, each in three steps. A worker that ends after one of them leaves the mail to the next when its claim expires:
+ *
+ * | ended after | what the next worker does                                                    |
+ * | ----------- | ---------------------------------------------------------------------------- |
+ * | claim       | sends the mail                                                               |
+ * | response    | sends it again with its `Message-ID`: the server may have accepted the first |
+ * | outcome     | nothing                                                                      |
+ */
+export function startMail(dependencies: MailDependencies): { stop(withinMs: number): Promise<void> } {
+  const { pool, registry, workerMetrics, waits, pause, options } = dependencies;
+  const { send, now = Date.now, random = Math.random, onStep = () => undefined } = options;
+  const log = dependencies.log.child({ part: 'mail' });
+  const metrics = createMailMetrics(registry);
+  const sealersOf = createMailSealers();
+  const cutOff = new AbortController();
+  const retry = createRetry({ log, metrics: workerMetrics, signal: cutOff.signal, isFinal: () => false });
+  let underWay = 0;
+
+  async function attempt(mail: ClaimedMail): Promise<MailOutcome> {
+    const context = await mailContext(pool, mail);
+    const canceled = reasonNotToSend(mail, context);
+    if (canceled !== null) return { kind: 'canceled', error: canceled };
+    const sealers = await sealersOf(pool);
+    // Written by this program, and sealed.
+    const content = JSON.parse(sealers.contents.open(mail.content, mail.id)) as MailContent;
+    const message = composeMail(options, mail, content, context, sealers);
+    const { signal, release } = linkSignals(cutOff.signal, AbortSignal.timeout(ATTEMPT_MS));
+    try {
+      await send(message, signal);
+      return { kind: 'delivered' };
+    } catch (error) {
+      if (cutOff.signal.aborted) return { kind: 'interrupted' };
+      metrics.failures.inc();
+      log.warn({ mail: mail.id, kind: mail.kind, ...causesOf(error) }, 'the mail server did not take a mail');
+      return outcomeOfError(error);
+    } finally {
+      release();
+    }
+  }
+
+  async function deliver(mail: ClaimedMail): Promise<void> {
+    onStep('claimed');
+    const outcome = await attempt(mail);
+    onStep('answered');
+    if (outcome.kind === 'interrupted') {
+      return releaseClaims(pool, MAILS, [{ id: mail.id, before: mail.attempts }], now());
+    }
+    const state = mailStateAfter(outcome, mail, now(), random());
+    // Nothing of an address without an account is kept.
+    const isDropped = state.status === 'canceled' && mail.workspaceId === null;
+    const settle = async () => {
+      await (isDropped ? dropMail(pool, mail.id) : saveMail(pool, mail, state));
+    };
+    // Runs once even during a stop, else until it succeeds: a lost outcome would send the mail again.
+    await settle().catch(() => retry('settle_mail', settle));
+    onStep('saved');
+    if (state.status !== 'pending') metrics.mails.inc({ kind: mail.kind, outcome: state.status });
+  }
+
+  const deliverer = createDeliverer<Omit<ClaimedMail, 'id' | 'target'>, null>(
+    { pool, now },
+    {
+      queue: MAILS,
+      most: MOST,
+      leaseMs: MAIL_LEASE_MS,
+      async due() {
+        const queues = await targetsDue(pool, MAILS, now());
+        let free = MOST - underWay;
+        return queues.map((id) => ({
+          id,
+          to: null,
+          room(most: number) {
+            const room = Math.min(most, free);
+            free -= room;
+            return room;
+          },
+        }));
+      },
+      async begin(all) {
+        underWay += all.length;
+        return all.map(({ delivery }) =>
+          deliver(delivery)
+            .catch((error: unknown) => {
+              log.warn(
+                { err: error, mail: delivery.id },
+                'lost the outcome of a mail; it is attempted again',
+              );
+            })
+            .finally(() => {
+              underWay -= 1;
+              sending.wake();
+            }),
+        );
+      },
+    },
+  );
+
+  const sending = startJob({
+    name: 'mail',
+    everyMs: () => pause.ms(EVERY_MS),
+    log,
+    metrics: workerMetrics,
+    work: async (isWoken) => (isWoken || (await waits('mails'))) && deliverer.attemptDue(),
+  });
+  const counting = startJob({
+    name: 'mail_pending',
+    everyMs: EXPIRE_EVERY_MS,
+    log,
+    metrics: workerMetrics,
+    async work() {
+      metrics.pending.set(await countPending(pool, MAILS, COUNTED));
+      return false;
+    },
+  });
+  return {
+    async stop(withinMs) {
+      await Promise.all([sending.stop(), counting.stop()]);
+      await Promise.race([deliverer.settled(), delay(withinMs)]);
+      cutOff.abort();
+      await deliverer.settled();
+    },
+  };
+}
+
+function reasonNotToSend({ kind }: ClaimedMail, { isUnsubscribed, hasPassword }: MailContext): string | null {
+  if (kind === 'password_reset' && !hasPassword) return NO_ACCOUNT;
+  return kind === 'invitation' && isUnsubscribed ? UNSUBSCRIBED : null;
+}
+
+/** Fails the mails whose time is over, in any process: mails stay when `SMTP_URL` is taken away. */
+export function startMailExpiry(given: {
+  pool: Pool;
+  log: Logger;
+  metrics: WorkerMetrics;
+  now?: (() => number) | undefined;
+}) {
+  const { pool, now = Date.now } = given;
+  return startJob({
+    ...given,
+    name: 'mail_expiry',
+    everyMs: EXPIRE_EVERY_MS,
+    async work() {
+      await failExpiredMails(pool, now());
+      return false;
+    },
+  });
+}
