@@ -107,7 +107,7 @@ export function ImportResult({
               {refused.slice(0, SHOWN).map((one) => (
                 <Table.Tr key={`${one.line} ${one.link} ${one.field} ${one.message}`}>
                   <Table.Td>{one.line}</Table.Td>
-                  <Table.Td maw={200}>
+                  <Table.Td miw={200}>
                     {/* Whole: the slug is at the end. */}
                     <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
                       {one.link ?? ''}
