@@ -11,7 +11,13 @@ import { QueryView } from '../parts/query-view.tsx';
 import { FrameTagView } from './frame-tag-view.tsx';
 import { missingWords } from './missing-words.ts';
 import { ShareForm } from './share-form.tsx';
-import { SHARED_PATH, type SharedDashboard, type SharedDashboards } from './shared-dashboards.ts';
+import {
+  addressWithView,
+  SHARED_PATH,
+  type SharedDashboard,
+  type SharedDashboards,
+} from './shared-dashboards.ts';
+import { useView } from './use-view.ts';
 
 /** Dashboards that people without an account see: makes, changes and ends them. */
 export default function ShareDialog({ close }: { close: () => void }) {
@@ -30,7 +36,8 @@ export default function ShareDialog({ close }: { close: () => void }) {
         <Stack gap="md">
           <Text size="sm">
             Anyone with the link of a shared dashboard sees its figures without signing in. It shows only what
-            you choose.
+            you choose. Its link opens with the period, filters and metric of this page; viewers can change
+            them.
           </Text>
           <QueryView query={shared} lines={3}>
             {({ shared_dashboards: dashboards }) =>
@@ -72,7 +79,9 @@ type ItemProps = { dashboard: SharedDashboard; edit: () => void; showTag: () => 
 
 function SharedItem({ dashboard, edit, showTag }: ItemProps) {
   const { can } = useSession();
-  const { id, name, url, scope, has_password, show_revenue, embed, expires_at } = dashboard;
+  const { search } = useView();
+  const { id, name, scope, has_password, show_revenue, embed, expires_at } = dashboard;
+  const url = addressWithView(dashboard, search);
   const remove = useSend<void>(() => ({ path: `${SHARED_PATH}/${id}`, method: 'DELETE' }), {
     refresh: [SHARED_PATH],
     done: 'No longer shared',
