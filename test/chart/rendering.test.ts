@@ -274,6 +274,24 @@ describe.skipIf(NO_HELM)(`the rendered chart${NO_HELM ? ` (skipped: ${NO_HELM})`
     expect(annotations('api')).toEqual({ issuer: 'letsencrypt', 'body-size': '20m' });
   });
 
+  test('the memory limit of ingest decides how many links it holds, unless settings do', () => {
+    const held = (ingest: Values, settings: Values = {}) => {
+      const all = render({ ...EXTERNAL, ingest, settings });
+      const name = 'INGEST_LINKS_IN_MEMORY';
+      expect(environmentOf(podOf(all, 'api'))[name]).toBe(settings[name]);
+      return environmentOf(podOf(all, 'ingest'))[name];
+    };
+    const withLimit = (memory: string) => ({ resources: { limits: { memory } } });
+    expect(held({})).toBe('5124000');
+    expect(held(withLimit('8Gi'))).toBe('10981000');
+    expect(held(withLimit('8589934592'))).toBe('10981000');
+    expect(held(withLimit('1500M'))).toBe('1313000');
+    expect(held(withLimit('256Mi'))).toBe('10000');
+    // Helm takes null for a value to leave out.
+    expect(held(withLimit(null as never))).toBeUndefined();
+    expect(held({}, { INGEST_LINKS_IN_MEMORY: 'all' })).toBe('all');
+  });
+
   test('every pod that the chart itself makes has the labels of values', () => {
     const pods = render({ ...BUNDLED, commonLabels: { team: 'growth' } }).filter(
       ({ kind }) => kind === 'StatefulSet' || kind === 'Deployment' || kind === 'Job',

@@ -63,6 +63,21 @@
 {{- end }}
 {{- end }}
 
+{{/*
+How many links ingest holds in memory, by its limit: a link takes 550 bytes, and a quarter of the limit and 384 MiB stay
+free. Empty without a limit, or with a setting of values.
+*/}}
+{{- define "hoplog.linksInMemory" -}}
+{{- $limit := dig "limits" "memory" "" .Values.ingest.resources | toString -}}
+{{- $unit := regexFind "[A-Za-z]*$" $limit -}}
+{{- $units := dict "" 1 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 -}}
+{{- if and $limit (hasKey $units $unit) (not (hasKey .Values.settings "INGEST_LINKS_IN_MEMORY")) -}}
+{{- $bytes := mulf (trimSuffix $unit $limit | float64) (get $units $unit | float64) -}}
+{{- $thousands := divf (subf (mulf $bytes 0.75) 402653184) 550000 | floor | int64 -}}
+{{- printf "%d" (mul 1000 (min 900000 (max 10 $thousands))) -}}
+{{- end -}}
+{{- end }}
+
 {{/* Name of the Secret with the brokers' certificate authority; empty: none. */}}
 {{- define "hoplog.kafkaCa" -}}
 {{- if .Values.kafka.bundled -}}{{ include "hoplog.fullname" . }}-cluster-ca-cert
