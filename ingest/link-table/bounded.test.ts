@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
 import {
+  ageLinksFile,
   isCurrent,
   makeLink,
   makeWorkspace,
@@ -157,11 +158,12 @@ test('a restart serves all links at once, without those deleted meanwhile', asyn
   expect(await questions()).toBe(before);
 });
 
-test('a restart after the changes were deleted does so too', async () => {
+test('a restart after hours, when the changes were deleted, does so too', async () => {
   await ingest.close();
   const [gone] = links;
   await stores.pool.query('UPDATE links SET deleted_at = now() WHERE id = $1', [gone?.id]);
   await stores.pool.query('DELETE FROM link_changes');
+  ageLinksFile(ingest.dataDir);
   ingest = await start({ dataDir: ingest.dataDir });
   await expect.poll(() => answer({ slug: gone?.slug ?? '' })).toBe('404');
   links.shift();

@@ -5,6 +5,7 @@ import { inTransaction, type Pool } from '../../sql/database/pool.ts';
 import { createKey } from '../../sql/workspaces/keys.ts';
 import { heldTransaction } from '../../test/support/held-transaction.ts';
 import {
+  ageLinksFile,
   makeLink,
   makeWorkspace,
   slugsHeld,
@@ -14,7 +15,7 @@ import {
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { until } from '../../test/support/until.ts';
 import { visit } from '../../test/support/visitors.ts';
-import { createTableLoader } from './loader.ts';
+import { createTableLoader, type SyncPoint } from './loader.ts';
 import { createResolver } from './resolver.ts';
 import { createLinkTable } from './table.ts';
 import { createTableWriter, type TableSink } from './table-writer.ts';
@@ -97,14 +98,34 @@ test('one transaction may change more than fits in a page of changes', async () 
   expect(await pathOf('many-4500')).toBe('/many');
 });
 
-test('a restart removes links deleted meanwhile, although the changes were deleted', async () => {
+test('a restart after hours removes links deleted meanwhile, although the changes were deleted', async () => {
   const { id, slug } = await makeLink(stores.pool, workspaceId, 'https://example.com/');
   expect(await statusOf(slug)).toBe(302);
   await ingest.close();
   await stores.pool.query('UPDATE links SET deleted_at = now() WHERE id = $1', [id]);
   await stores.pool.query('DELETE FROM link_changes');
+  ageLinksFile(ingest.dataDir);
   ingest = await startTestIngest({ ...stores, dataDir: ingest.dataDir });
   await expect.poll(() => statusOf(slug)).toBe(404);
+});
+
+test('a first start is ready before links are read: one that memory lacks is asked for', async () => {
+  const { slug } = await makeLink(stores.pool, workspaceId, 'https://example.com/asked');
+  const holder = await stores.pool.connect();
+  await holder.query('BEGIN; LOCK TABLE destinations IN ACCESS EXCLUSIVE MODE');
+  const filling = await startTestIngest(stores);
+  try {
+    const ready = async () => (await visit(`${filling.url}/health/ready`)).status;
+    await expect.poll(ready).toBe(200);
+    expect((await filling.details()).body.link_table.age_seconds).toBeNull();
+    const asked = visit(`${filling.url}/${slug}`);
+    await holder.query('COMMIT');
+    expect((await asked).status).toBe(302);
+  } finally {
+    holder.release(true);
+    await filling.close();
+    await filling.remove();
+  }
 });
 
 test('a slug of a program is in the table and is not a link', async () => {
@@ -149,7 +170,7 @@ function withHeldAnswers(pool: Pool) {
 }
 
 /** A link table in memory whose loader has not started. */
-function quietTable(pool: Pool, sink: Partial<TableSink> = {}) {
+function quietTable(pool: Pool, sink: Partial<TableSink> = {}, syncPoint: SyncPoint | null = null) {
   const table = createLinkTable();
   const memory: TableSink = {
     put: (record) => void table.put(record),
@@ -166,7 +187,7 @@ function quietTable(pool: Pool, sink: Partial<TableSink> = {}) {
   };
   const log = silentLogger();
   const writer = createTableWriter({ ...memory, ...sink }, log);
-  const loader = createTableLoader({ pool, writer, log });
+  const loader = createTableLoader({ pool, writer, log, syncPoint });
   onTestFinished(loader.stop);
   return {
     table,
@@ -259,4 +280,35 @@ test('a server that has started again is read whole: it may have lost changes an
   loader.wake();
   await expect.poll(() => table.find(slug)).toBeNull();
   expect(loader.age()).toBeLessThan(60_000);
+});
+
+test('a table with a young sync point of the same server gets the changes since then, and is not read whole', async () => {
+  const points: SyncPoint[] = [];
+  const former = quietTable(stores.pool, {
+    settle: async (point) => {
+      if (point) points.push(point);
+    },
+  });
+  former.loader.start();
+  await expect.poll(former.loader.loaded).toBe(true);
+  const before = await makeLink(stores.pool, workspaceId, 'https://example.com/before');
+  await expect.poll(() => former.table.find(before.slug)).not.toBeNull();
+  await former.loader.stop();
+  const [point] = points.slice(-1);
+  if (!point) throw new Error('no sync point was written');
+
+  const since = await makeLink(stores.pool, workspaceId, 'https://example.com/since');
+  const start = async (syncPoint: SyncPoint) => {
+    const { table, loader } = quietTable(stores.pool, {}, syncPoint);
+    loader.start();
+    await loader.tried;
+    await expect.poll(loader.loaded).toBe(true);
+    expect(table.find(since.slug)).not.toBeNull();
+    return table.find(before.slug) === null ? 'changes' : 'all';
+  };
+  // This table begins empty, so what it holds shows what was read.
+  expect(await start(point)).toBe('changes');
+  expect(await start({ ...point, server: 'the former primary' })).toBe('all');
+  expect(await start({ ...point, at: point.at - 7 * 3_600_000 })).toBe('all');
+  expect(await start({ ...point, cursor: String(BigInt(point.cursor) + 1_000_000n) })).toBe('all');
 });

@@ -25,7 +25,8 @@ import type { TableWriter } from './table-writer.ts';
  * that an older response never replaces a newer one.
  *
  * 1. It reads the oldest running transaction, then walks all domains, pages, programs, keys and links. A table with a
- *    sync point first gets the changes since then, and is walked all the same.
+ *    sync point of the same server, a few hours old at most, gets the changes since then instead. A table with one of
+ *    another server gets them first, and is walked all the same.
  * 2. Between two pages of the walk, and afterwards at each wake and every `pollMs`, it reads the changes since that
  *    transaction, and the rows that they name.
  * 3. After an outage it resumes from its cursor. It walks everything again when PostgreSQL's transactions went
@@ -55,8 +56,11 @@ export type SyncStatus = {
   revision(): number;
 };
 
-/** A state of PostgreSQL: as of `at` (ms) the table has all changes of transactions before `cursor`. */
-export type SyncPoint = { cursor: string; at: number };
+/**
+ * A state of PostgreSQL: as of `at` (ms) the table has all changes of transactions before `cursor`. `server` names the
+ * start of the server that had it.
+ */
+export type SyncPoint = { cursor: string; at: number; server: string };
 
 /** Rows applied in one turn of the event loop, for which redirects wait. */
 const PAGE = 500;
@@ -123,7 +127,7 @@ export function createTableLoader(given: {
   async function step(): Promise<void> {
     const began = Date.now();
     if (began - Math.max(lastResponseAt, createdAt) > LONGEST_ABSENCE_MS) restart();
-    if (!loaded && walk === null) await beginWalk(began);
+    if (!loaded && walk === null) await begin(began);
     const page = walk?.next();
     if (page?.done === false) await page.value();
     else if (walk !== null) {
@@ -136,7 +140,7 @@ export function createTableLoader(given: {
     if (current) currentAt = began;
     // Set before the disk is written: a slow disk is not an absence of PostgreSQL.
     lastResponseAt = Date.now();
-    await settle(current ? { cursor, at: began } : null);
+    await settle(current && server !== null ? { cursor, at: began, server } : null);
   }
 
   /** A failure of the disk does not affect the table in memory. */
@@ -163,14 +167,22 @@ export function createTableLoader(given: {
     walk = null;
   }
 
-  async function beginWalk(now: number): Promise<void> {
+  /** Begins a walk, or continues from a young sync point. */
+  async function begin(now: number): Promise<void> {
     const from = syncPoint !== null && now - syncPoint.at < LONGEST_ABSENCE_MS ? syncPoint : null;
-    cursor = from?.cursor ?? (await oldestRunningTransaction(pool));
+    const present = await oldestRunningTransaction(pool);
+    cursor = from?.cursor ?? present.xmin;
     current ||= from !== null;
     syncPoint = null;
     // Changes of earlier transactions are not read: responses from before now may lack them.
     revision += 1;
     applied = new Set();
+    if (from?.server === present.server) {
+      server = from.server;
+      loaded = true;
+      othersLoaded = true;
+      return;
+    }
     walk = everything();
     writer.beginLoad();
   }
@@ -210,7 +222,10 @@ export function createTableLoader(given: {
         more = rows.length === page;
       };
     }
-    othersLoaded = true;
+    // A step of its own, so that visitors are served before the first page of links.
+    yield async () => {
+      othersLoaded = true;
+    };
     for (let from: string | null = FIRST_ID; from !== null; ) {
       const start: string = from;
       yield async () => {

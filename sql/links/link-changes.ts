@@ -17,16 +17,16 @@ export type LinkChange = {
 export const LINK_CHANGES_CHANNEL = 'link_changes';
 
 /**
- * Returns the oldest transaction that still runs. Changes of older ones are visible or were rolled back: a reader
- * that starts here before it loads anything misses nothing.
+ * Returns the oldest transaction that still runs, and the start of the server that responds. Changes of older
+ * transactions are visible or were rolled back: a reader that starts here before it loads anything misses nothing.
  */
-export async function oldestRunningTransaction(db: Queryable): Promise<string> {
-  const { rows } = await db.query<{ xmin: string }>(
-    'SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS xmin',
+export async function oldestRunningTransaction(db: Queryable): Promise<{ xmin: string; server: string }> {
+  const { rows } = await db.query<{ xmin: string; server: string }>(
+    'SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS xmin, pg_postmaster_start_time()::text AS server',
   );
-  const xmin = rows[0]?.xmin;
-  if (xmin === undefined) throw new Error('PostgreSQL returned no snapshot');
-  return xmin;
+  const [first] = rows;
+  if (first === undefined) throw new Error('PostgreSQL returned no snapshot');
+  return first;
 }
 
 /**

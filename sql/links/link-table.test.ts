@@ -74,7 +74,7 @@ test('a page of links is read by the primary key, and all pages have all links',
 
 test('changes that came with a backup of another server are left out', async () => {
   const [foreign, own] = [uuidv7(), uuidv7()];
-  const xid = await oldestRunningTransaction(stores.pool);
+  const { xmin: xid } = await oldestRunningTransaction(stores.pool);
   await stores.pool.query(
     `INSERT INTO link_changes (xid, kind, target_id)
      VALUES ((pg_current_xact_id()::text::bigint + 1000000)::text::xid8, 'link', $1)`,

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { Registry } from 'prom-client';
 import { ownBatches } from '../../core/event-log/open.ts';
 import { createAddressSealer } from '../../core/events/address-seal.ts';
@@ -95,6 +96,13 @@ export async function slugsHeld({ details }: Pick<TestIngest, 'details'>): Promi
 export async function isCurrent({ details }: Pick<TestIngest, 'details'>): Promise<boolean> {
   const { ready, body } = await details();
   return ready && body.link_table.age_seconds !== null;
+}
+
+/** Makes the file of a stopped ingest's link table so old that the next start reads PostgreSQL whole. */
+export function ageLinksFile(dataDir: string): void {
+  const file = new DatabaseSync(join(dataDir, 'ingest', 'ingest-0', 'links.sqlite'));
+  file.exec(`UPDATE sync_point SET at = at - ${7 * 3_600_000}`);
+  file.close();
 }
 
 /** Returns the events in a stream's journal, except heartbeats. */

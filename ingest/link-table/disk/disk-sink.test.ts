@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 
 const WORKSPACE = uuidv7();
-const SYNC_POINT = { cursor: '5', at: 1_795_000_000_000 };
+const SYNC_POINT = { cursor: '5', at: 1_795_000_000_000, server: 'primary' };
 /** A record of this kind with a slug. */
 function record(kind: 'link' | 'program', slug: string, id = uuidv7()): Buffer {
   const bytes = encodeOther({
@@ -181,7 +181,7 @@ test('where memory holds all links a file that can’t be written stays for the 
   sink.close();
   sink.beginChanges();
   sink.put(record('link', 'moved', bytesToUuid(idOf(link))));
-  await sink.settle({ cursor: '6', at: SYNC_POINT.at + 1 });
+  await sink.settle({ ...SYNC_POINT, cursor: '6', at: SYNC_POINT.at + 1 });
   expect([givenUp, sink.whole(), posted(sink)]).toEqual([[false], false, ['moved']]);
 
   const next = openHoldingAll();

@@ -33,7 +33,7 @@ export type DiskTable = SyncStatus & {
   whole(): boolean;
   /** Whether the complete file may have links that memory lacks. */
   hasMore(): boolean;
-  /** Whether visitors can be served: from memory, from the file or, while that is being built, from PostgreSQL. */
+  /** Whether visitors can be served: from memory, from the file or, while these are being filled, from PostgreSQL. */
   ready(): boolean;
   /** Resolves once the table equals PostgreSQL for the first time, or when PostgreSQL does not respond. */
   readonly tried: Promise<void>;
@@ -133,7 +133,7 @@ export function openDiskTable(given: {
     if (memoryHoldsAll) noteWhole(message.whole);
     else followFile(message.whole);
     mayLackChanges = false;
-    ready ||= memoryHoldsAll ? message.loaded : message.othersLoaded;
+    ready ||= message.othersLoaded;
   }
 
   function noteWhole(isWhole: boolean): void {
@@ -186,7 +186,7 @@ export function openDiskTable(given: {
   log.info({ whole, slugs: table.size() }, 'link table: opened');
   const writer = startRestartingThread<'stop', FromWriter>({
     url: WRITER,
-    workerData: { ...threadData, memoryHoldsAll } satisfies WriterData,
+    workerData: { ...threadData, memoryHoldsAll, lives: new SharedArrayBuffer(4) } satisfies WriterData,
     name: 'the link table',
     log,
     onMessage: receive,

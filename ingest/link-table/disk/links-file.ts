@@ -48,7 +48,8 @@ export type LinksReader = {
   close(): void;
 };
 
-const VERSION = 3;
+/** Raise it when records change: a file of another version is read from PostgreSQL again. */
+const VERSION = 4;
 /** Memory for pages of the file, KiB. The operating system caches the rest. */
 const WRITER_CACHE_KIB = 32 * 1024;
 const READER_CACHE_KIB = 8 * 1024;
@@ -69,7 +70,8 @@ const SCHEMA = `
   );
   CREATE INDEX others ON records (ref) WHERE other = 1;
   CREATE TABLE keys (id BLOB PRIMARY KEY, key BLOB NOT NULL) WITHOUT ROWID;
-  CREATE TABLE sync_point (one INTEGER PRIMARY KEY CHECK (one = 1), cursor TEXT NOT NULL, at INTEGER NOT NULL);
+  CREATE TABLE sync_point (one INTEGER PRIMARY KEY CHECK (one = 1), cursor TEXT NOT NULL, at INTEGER NOT NULL,
+    server TEXT NOT NULL);
   PRAGMA user_version = ${VERSION}`;
 
 /**
@@ -179,11 +181,11 @@ function linksFile(db: DatabaseSync, isNew: boolean): LinksFile {
   );
   const putKey = db.prepare('INSERT OR REPLACE INTO keys (id, key) VALUES (?, ?)');
   const removeKey = db.prepare('DELETE FROM keys WHERE id = ?');
-  const putSyncPoint = db.prepare('INSERT OR REPLACE INTO sync_point (one, cursor, at) VALUES (1, ?, ?)');
-  const [cursor, at] = (columns(db.prepare('SELECT cursor, at FROM sync_point')).get() ?? []) as [
-    string?,
-    number?,
-  ];
+  const putSyncPoint = db.prepare(
+    'INSERT OR REPLACE INTO sync_point (one, cursor, at, server) VALUES (1, ?, ?, ?)',
+  );
+  const [cursor, at, server] = (columns(db.prepare('SELECT cursor, at, server FROM sync_point')).get() ??
+    []) as [string?, number?, string?];
   let open = false;
   let seen = createBitSet();
 
@@ -199,7 +201,8 @@ function linksFile(db: DatabaseSync, isNew: boolean): LinksFile {
   }
 
   return {
-    syncPoint: cursor === undefined || at === undefined ? null : { cursor, at },
+    syncPoint:
+      cursor === undefined || at === undefined || server === undefined ? null : { cursor, at, server },
     put(record) {
       const id = idOf(record);
       const [ref, before] = (byId.get(id) ?? []) as [number?, Uint8Array?];
@@ -247,7 +250,7 @@ function linksFile(db: DatabaseSync, isNew: boolean): LinksFile {
     commit(syncPoint) {
       if (syncPoint !== null) {
         begin();
-        putSyncPoint.run(syncPoint.cursor, syncPoint.at);
+        putSyncPoint.run(syncPoint.cursor, syncPoint.at, syncPoint.server);
       }
       if (open) db.exec('COMMIT');
       open = false;

@@ -9,6 +9,8 @@ export type DiskThreadData = {
 export type WriterData = DiskThreadData & {
   /** Memory holds every link, not only those that visitors use. */
   memoryHoldsAll: boolean;
+  /** One `Int32`: threads that have started so far. A thread that died may have written what it did not post. */
+  lives: SharedArrayBuffer;
 };
 
 /** `bell`: one `Int32`, incremented after each message posted to the thread. */
