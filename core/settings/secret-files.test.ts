@@ -35,7 +35,7 @@ test.each(['', '\n', '\r\n'])('a secret is the text of its file, without %j at t
 });
 
 test('each setting that holds a secret can be a file, and its value is that of the file', () => {
-  const secret = /PASSWORD|SECRET|TOKEN|^(DATABASE|DATABASE_DIRECT|DATABASE_OWNER|CLICKHOUSE)_URL$/;
+  const secret = /PASSWORD|SECRET|TOKEN|^(DATABASE|DATABASE_DIRECT|DATABASE_OWNER|CLICKHOUSE|SMTP)_URL$/;
   const named = SETTING_NAMES.filter((name) => secret.test(name) && !name.endsWith('_FILE'));
   expect(named.toSorted()).toEqual(SECRET_SETTINGS.toSorted());
   const values: Record<string, string> = {
@@ -43,18 +43,20 @@ test('each setting that holds a secret can be a file, and its value is that of t
     DATABASE_DIRECT_URL: 'postgres://hoplog@db:5433/hoplog',
     DATABASE_OWNER_URL: 'postgres://owner@db:5432/hoplog',
     CLICKHOUSE_URL: 'http://hoplog@ch:8123',
+    SMTP_URL: 'smtp://shop:p%40ss@smtp.example',
   };
-  const oidc = {
+  const others = {
+    MAIL_FROM: 'mail@shop.example',
     OIDC_ISSUER: 'https://id.example',
     OIDC_CLIENT_ID: 'c',
     OIDC_ALLOWED_DOMAINS: 'shop.example',
   };
   const value = (name: string) => values[name] ?? `the ${name}`;
   const by = (given: (name: string) => [string, string]) =>
-    readConfig({ ...SASL, ...oidc, ...Object.fromEntries(SECRET_SETTINGS.map(given)) });
+    readConfig({ ...SASL, ...others, ...Object.fromEntries(SECRET_SETTINGS.map(given)) });
   const fromFiles = by((name) => [`${name}_FILE`, file(name, `${value(name)}\n`)]);
   expect(fromFiles).toEqual(by((name) => [name, value(name)]));
-  expect(fromFiles).not.toEqual(readConfig({ ...SASL, ...oidc, ...values }));
+  expect(fromFiles).not.toEqual(readConfig({ ...SASL, ...others, ...values }));
 });
 
 test('the password of a database may have any characters, and is put into its URL', () => {
