@@ -34,11 +34,18 @@ const payment: fc.Arbitrary<StoryPayment> = fc.record({
   refunds: states,
   dispute: fc.constantFrom('none', 'none', 'none', 'open', 'won', 'lost'),
   isToldByHand: fc.boolean(),
+  edited: fc.option(
+    fc.integer({ min: 40, max: 90 }).map((units) => units * 500),
+    { freq: 2 },
+  ),
 });
 
 /** Leaves out what the provider's events can't report. */
 function possible(story: Story): Story {
   const can = CAN[story.provider];
+  const hasCoupon = can.coupon && !story.isFirstSaleOnly && story.payments.some((one) => one.hasCoupon);
+  // A purchase that is joined late may change who pays later ones, which nothing changes any more.
+  const isJoinedLate = story.isJoinedLate && story.provider === 'stripe' && !hasCoupon && !story.isAssigned;
   return {
     ...story,
     tie: story.tie === 'event' && !can.tie ? 'import' : story.tie,
@@ -47,8 +54,13 @@ function possible(story: Story): Story {
     isShownInOther: story.isShownInOther && story.provider === 'shopify' && story.currency === 'usd',
     // The events of a deleted connection are gone, and with them what to assign.
     remadeAfter: story.isAssigned ? null : story.remadeAfter,
+    isJoinedLate,
+    // Commissions that are paid stay, also where a join tells late that the purchase is a renewal.
+    payout: story.isAssigned || (isJoinedLate && story.isFirstSaleOnly) ? 'none' : story.payout,
     payments: story.payments.map((one) => ({
       ...one,
+      edited:
+        story.isAssigned || (story.provider !== 'stripe' && story.provider !== 'shopify') ? null : one.edited,
       hasCoupon: one.hasCoupon && can.coupon && !story.isFirstSaleOnly,
       // A charge that no event joins to its invoice has no dispute.
       dispute: can.dispute && one.joined !== 'never' ? one.dispute : 'none',
@@ -69,6 +81,8 @@ export const story = fc.record({
       isAccount: fc.constantFrom(false, false, true),
       currency: fc.constantFrom('usd', 'usd', 'eur'),
       isShownInOther: fc.boolean(),
+      isJoinedLate: fc.boolean(),
+      payout: fc.constantFrom('none', 'open', 'paid'),
       isAssigned: fc.constantFrom(false, false, true),
       isCodeLate: fc.boolean(),
       payments: fc.array(payment, { minLength: 1, maxLength: 3 }),

@@ -7,11 +7,15 @@ import { shopifyEvents } from './shopify-events.ts';
 import { stripeEvents } from './stripe-events.ts';
 import type { Told } from './told.ts';
 
-const EVENTS: Record<Provider, (told: Told) => SentEvent[]> = {
+/** `late`: what the provider tells four days later. */
+export type StoryEvents = { events: SentEvent[]; late: SentEvent[] };
+
+const atOnce = (events: SentEvent[]): StoryEvents => ({ events, late: [] });
+const EVENTS: Record<Provider, (told: Told) => StoryEvents> = {
   stripe: stripeEvents,
-  paddle: paddleEvents,
-  lemonsqueezy: lemonSqueezyEvents,
-  polar: polarEvents,
+  paddle: (told) => atOnce(paddleEvents(told)),
+  lemonsqueezy: (told) => atOnce(lemonSqueezyEvents(told)),
+  polar: (told) => atOnce(polarEvents(told)),
   shopify: shopifyEvents,
 };
 
@@ -19,4 +23,4 @@ const EVENTS: Record<Provider, (told: Told) => SentEvent[]> = {
  * Returns a story in the events of its provider, with their own object shapes. Amounts have no tax, so that all of them
  * earns.
  */
-export const eventsOf = (told: Told): SentEvent[] => EVENTS[told.provider](told);
+export const eventsOf = (told: Told): StoryEvents => EVENTS[told.provider](told);

@@ -1,10 +1,11 @@
 import type { Provider } from '../../../core/connections/providers.ts';
+import { halfEven } from '../../../core/money/money.ts';
 
 /**
  * The expected end of the stories of one customer, written from the contract alone. One payment is one purchase. Once
  * anything has named a customer, later payments have the same buyer. The order of a coupon belongs to the coupon's
  * owner, unless metadata or a tie name a buyer. The first paid invoice is the first sale. Only what is still refunded
- * counts. Amounts are cents; a referrer earns 20 percent.
+ * counts. Joins, amounts, and refunds count at any time. Amounts are cents; a referrer earns 20 percent.
  */
 
 /** One payment of the customer, in the order of their times. */
@@ -21,6 +22,8 @@ export type StoryPayment = {
   /** States of its refunds by time: the sum so far, or that the last refund failed. */
   refunds: (number | 'failed')[];
   dispute: 'none' | 'open' | 'won' | 'lost';
+  /** The amount that the provider tells four days later; null: it stays. */
+  edited: number | null;
   /** A refund by hand of the same amount as the first sum, which is the same refund. */
   isToldByHand: boolean;
 };
@@ -42,6 +45,10 @@ export type Story = {
   currency: 'usd' | 'eur';
   /** The buyer pays in another currency, and refunds are reported in it. */
   isShownInOther: boolean;
+  /** What tells that invoice and payment intent of Stripe are one is told four days later. */
+  isJoinedLate: boolean;
+  /** What the merchant does with the balances before what is told four days later. */
+  payout: 'none' | 'open' | 'paid';
   /** At the end the merchant assigns the first payment without a referrer to `r2`. */
   isAssigned: boolean;
   payments: StoryPayment[];
@@ -53,6 +60,13 @@ export type Story = {
 
 /** Value of one unit of a currency in the program's currency. */
 export const RATE = { usd: 1, eur: 1.2 };
+
+/** What buyers of Shopify pay in another currency: a multiple of the store's amount, and some cents. */
+export const SHOWN = { currency: 'EUR', times: 2, more: 37 };
+
+/** Whether anything happens four days after the events. */
+export const hasLateEvents = ({ isJoinedLate, payout, payments }: Story): boolean =>
+  isJoinedLate || payout !== 'none' || payments.some(({ edited }) => edited !== null);
 
 /** `referrer`: the buyer's referrer `r`, or the coupon's owner `r2`; null: none. */
 export type Expected = { amount: number; refunded: number; referrer: 'r' | 'r2' | null; earned: number };
@@ -75,10 +89,8 @@ export const CAN: Record<
  *
  * @param isAssigned one without a referrer was assigned
  */
-export function expectedOf(
-  { provider, tie, isFirstSaleOnly, isOwnReferrer, hasTrial, trialEmail, payments, currency }: Story,
-  isAssigned = false,
-): Expected[] {
+export function expectedOf(story: Story, isAssigned = false): Expected[] {
+  const { provider, tie, isFirstSaleOnly, isOwnReferrer, hasTrial, trialEmail, payments, currency } = story;
   // The metadata of Stripe belongs to the payment. The other providers report it for the customer too.
   const isTied = tie !== 'none' || (provider !== 'stripe' && payments.some(({ isNamed }) => isNamed));
   // Paddle reports the email of a customer, not that of a payment.
@@ -92,25 +104,39 @@ export function expectedOf(
     // owner.
     const untied = one.hasCoupon || isAssigned ? 'r2' : (earlier ?? (emailOf(one) === 'own' ? 'r' : null));
     const known = isNamed ? 'r' : untied;
-    const refunded = refundedOf(one);
+    const amount = one.edited ?? one.amount;
+    const refunded = refundedOf(one, story);
     const isFirst = CAN[provider].renewal ? index === 0 : !haveEarned.has(known);
     const earns = known !== null && !(known === 'r' && isOwnReferrer) && (!isFirstSaleOnly || isFirst);
     if (earns) haveEarned.add(known);
     earlier = known ?? earlier;
     return {
-      amount: one.amount,
+      amount,
       refunded,
       referrer: known,
-      earned: earns ? Math.round(((one.amount - refunded) / 5) * RATE[currency]) : 0,
+      earned: earns ? leftOf(Math.round((amount / 5) * RATE[currency]), refunded, amount) : 0,
     };
   });
 }
 
 /** What is refunded or withdrawn of a payment in the end. */
-function refundedOf({ amount, refunds, dispute }: StoryPayment): number {
+function refundedOf({ amount, edited, refunds, dispute }: StoryPayment, { isShownInOther }: Story): number {
   const withdrawn = dispute === 'open' || dispute === 'lost' ? amount : 0;
-  return Math.min(amount, stillRefunded(refunds) + withdrawn);
+  const sold = edited ?? amount;
+  const still = stillRefunded(refunds);
+  const { times, more } = SHOWN;
+  return Math.min(
+    sold,
+    (isShownInOther ? partOf(still * times, sold, sold * times + more) : still) + withdrawn,
+  );
 }
+
+/** What refunds leave of a commission. */
+const leftOf = (commission: number, refunded: number, amount: number): number =>
+  commission - partOf(commission, refunded, amount);
+
+const partOf = (amount: number, times: number, through: number): number =>
+  Number(halfEven(BigInt(amount) * BigInt(times), BigInt(through)));
 
 /** The newest sum, less the last refund where that failed. */
 export function stillRefunded(refunds: StoryPayment['refunds']): number {

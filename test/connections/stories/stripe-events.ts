@@ -9,16 +9,19 @@ import {
   stripeEvent,
   stripeObject,
 } from '../../../core/connections/stripe/fixtures/events.ts';
+import type { StoryEvents } from './events.ts';
 import { couponOf, emailOf, HOUR, namesOf, payerOf, refundsOf, START, secondsOf, type Told } from './told.ts';
 
 /** Events of Stripe. The payer may be an account instead of a customer. */
-export function stripeEvents(told: Told): SentEvent[] {
+export function stripeEvents(told: Told): StoryEvents {
   const { tie, hasTrial, payments, isAccount, currency, key } = told;
   const { customer, account: customer_account } = payerOf(told);
   const payer = { customer, customer_account };
   const events: SentEvent[] = [];
-  const add = (type: string, object: Record<string, unknown>, at: number) =>
-    events.push({ body: JSON.stringify(stripeEvent(type, object, at)), headers: {} });
+  const late: SentEvent[] = [];
+  const add = (type: string, object: Record<string, unknown>, at: number, to = events) =>
+    to.push({ body: JSON.stringify(stripeEvent(type, object, at)), headers: {} });
+  const joins = told.isJoinedLate ? late : events;
   const named = namesOf(told);
   // The event of a customer names no account; a session that sets up later payments does.
   if (tie === 'event' && isAccount)
@@ -37,7 +40,7 @@ export function stripeEvents(told: Told): SentEvent[] {
       START,
     );
   if (hasCoupons && !told.isCodeLate) tellCode();
-  const bill = (id: string, amount: number, at: number, reason: string, fields: object) =>
+  const bill = (id: string, amount: number, at: number, reason: string, fields: object, when = at) =>
     add(
       'invoice.paid',
       invoice(id, amount, {
@@ -49,7 +52,8 @@ export function stripeEvents(told: Told): SentEvent[] {
         customer_email: null,
         ...fields,
       }),
-      at,
+      when,
+      when === at ? events : late,
     );
   if (hasTrial) {
     const customer_email = emailOf(told, { email: told.trialEmail });
@@ -59,12 +63,15 @@ export function stripeEvents(told: Told): SentEvent[] {
     const at = secondsOf(index);
     const [pi, ch, inv] = [`pi_${key}_${index}`, `ch_${key}_${index}`, `in_${key}_${index}`];
     const metadata = one.isNamed ? named : {};
-    bill(inv, one.amount, at, index === 0 && !hasTrial ? 'subscription_create' : 'subscription_cycle', {
+    const reason = index === 0 && !hasTrial ? 'subscription_create' : 'subscription_cycle';
+    const billed = {
       customer_email: emailOf(told, one),
       metadata,
       ...(one.hasCoupon && { discounts: [{ promotion_code: `promo_${key}` }] }),
       ...(one.joined === 'invoice' && { payment_intent: pi, charge: ch }),
-    });
+    };
+    bill(inv, one.amount, at, reason, billed);
+    if (one.edited !== null) bill(inv, one.edited, at, reason, billed, at + 700);
     const of = {
       ...payer,
       currency,
@@ -75,7 +82,7 @@ export function stripeEvents(told: Told): SentEvent[] {
     };
     if (one.joined !== 'never') add('payment_intent.succeeded', intent(pi, one.amount, of), at);
     if (one.joined === 'invoice_payment')
-      add('invoice_payment.paid', invoicePayment(`inpay_${key}_${index}`, inv, pi), at + 5);
+      add('invoice_payment.paid', invoicePayment(`inpay_${key}_${index}`, inv, pi), at + 5, joins);
     if (one.joined === 'checkout')
       add(
         'checkout.session.completed',
@@ -89,6 +96,7 @@ export function stripeEvents(told: Told): SentEvent[] {
           customer_details: { email: `checkout${key}@mail.example` },
         }),
         at + 5,
+        joins,
       );
     const ofCharge = {
       ...payer,
@@ -120,5 +128,5 @@ export function stripeEvents(told: Told): SentEvent[] {
     if (one.dispute !== 'open') add('charge.dispute.closed', disputed(one.dispute), at + 600);
   }
   if (hasCoupons && told.isCodeLate) tellCode();
-  return events;
+  return { events, late };
 }

@@ -5,8 +5,6 @@ import type { Story, StoryPayment } from './model.ts';
 export type Told = Story & { key: number };
 
 export const HOUR = 3_600;
-/** The account's currency is worth half of this one, in which buyers of Shopify may pay. */
-export const SHOWN = { currency: 'EUR', times: 2 };
 
 /** Seconds since the epoch, so that all of a story is within its 72 hours. */
 export const START = Math.floor(Date.now() / 1_000) - 60 * HOUR;
