@@ -283,7 +283,7 @@ describe('importing referrals', () => {
       partners: `${partners}\n3,no-email,x,\n,,,`,
       customers: 'customer_id,customer_email,partner_id,created_at\n,bad,1,yesterday\nc-9,c@example.com,9,',
       commissions:
-        'commission_id,amount,currency,status,partner_id\nx-1,ten,eur,lost,1\nx-2,5,usd,eligible,7\nx-3,1.005,usd,eligible,1\nx-4,2,usd,eligible,1',
+        'commission_id,amount,currency,status,partner_id\nx-1,ten,eur,lost,1\nx-2,5,usd,eligible,7\nx-3,1.0050,usd,eligible,1\nx-4,2,usd,eligible,1',
     });
     expect(
       report.errors.map(({ file, line, field, message }) => `${file} ${line} ${field}: ${message}`),
@@ -350,11 +350,13 @@ describe('importing referrals', () => {
         'x-2,"$2,000,000.25",usd,eligible,1,"Oct 1, 2026"',
         'x-3,"1.234,50",usd,eligible,1,13/10/2026',
         'x-4,"1,234",usd,eligible,1,01/02/2026',
+        'x-5,1.234,usd,eligible,1,2026-10-01',
       ].join('\n'),
     });
     expect(report.errors.map(({ line, field, message }) => [line, field, message])).toEqual([
-      [5, 'amount', 'is ambiguous: write 1234 or 1.234'],
+      [5, 'amount', 'is ambiguous: write 1234 or 1.2340'],
       [5, 'created_at', 'is ambiguous: write 2026-01-02 or 2026-02-01'],
+      [6, 'amount', 'is ambiguous: write 1234 or 1.2340'],
     ]);
     expect((await imported()).map(({ amount }) => amount).sort((a, b) => a - b)).toEqual([
       1_234.5, 1_234.5, 2_000_000.25,
