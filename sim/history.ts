@@ -36,6 +36,8 @@ export type Counts = Readonly<Record<string, number>>;
 /** A part of the product in the simulated world. */
 export type Scenario<Step> = {
   name: string;
+  /** Starts what it needs of the real world, before its clocks are replaced. */
+  prepare?(): Promise<unknown>;
   /** Decides a history from its seed. */
   decide(seed: number): History<Step>;
   /** Plays a history. @param log called with each line of what happens */

@@ -21,7 +21,9 @@ const { values } = parseArgs({
 
 simulateModules(values.mutation === undefined ? null : readEdit(values.mutation));
 // Loaded now, so that the product's files get the simulated modules.
-const { run } = await import('./run.ts');
+const { prepare, run } = await import('./run.ts');
+const scenarios = await prepare(values);
 catchUnhandled();
 replaceGlobals();
-process.exitCode = await run(values);
+// Ends the real servers too, which wait for it.
+process.exit(await run(scenarios, values));

@@ -1,6 +1,6 @@
 import type { History, Outcome, Scenario } from './history.ts';
 import { groupingPrinter } from './print.ts';
-import { SCENARIOS } from './scenarios.ts';
+import { loadScenario, SCENARIOS } from './scenarios.ts';
 import { shorten } from './shorten.ts';
 
 const realNow = process.hrtime.bigint.bind(process.hrtime);
@@ -17,8 +17,18 @@ type Values = {
   brief?: boolean | undefined;
 };
 
+/**
+ * Loads the parts that the command line asks for, and starts what they need of the real world. Call it before the
+ * globals are replaced.
+ */
+export async function prepare({ only }: Pick<Values, 'only'>): Promise<Scenario<unknown>[]> {
+  const scenarios = await Promise.all((only === undefined ? SCENARIOS : [only]).map(loadScenario));
+  for (const scenario of scenarios) await scenario.prepare?.();
+  return scenarios;
+}
+
 /** Plays histories as the command line asks. @returns the exit status: 1 when one broke an invariant */
-export async function run(values: Values): Promise<number> {
+export async function run(scenarios: readonly Scenario<unknown>[], values: Values): Promise<number> {
   const seed = values.seed === undefined ? Number(realNow() % 1_000_000_000n) : numberOf('seed', values.seed);
   const limits = {
     histories:
@@ -27,7 +37,6 @@ export async function run(values: Values): Promise<number> {
   };
   if (values.histories === undefined && values.seconds === undefined)
     limits.histories = values.seed ? 1 : 1_000;
-  const scenarios = chosen(values.only);
   const { print, flush } = groupingPrinter((line) => process.stdout.write(`${line}\n`));
   for (const scenario of scenarios) {
     const broken = await playAll(
@@ -95,13 +104,6 @@ async function report<Step>(
   const again = await scenario.play(short, print);
   print(again.verdict === 'broken' ? `\n${again.violation.message}` : '\nthe shortened history held');
   print(`\nPlay it again: npm run sim -- --only ${scenario.name} --seed ${history.seed}`);
-}
-
-function chosen(only: string | undefined) {
-  if (only === undefined) return Object.values(SCENARIOS);
-  const scenario = SCENARIOS[only];
-  if (!scenario) throw new Error(`--only must be one of: ${Object.keys(SCENARIOS).join(', ')}`);
-  return [scenario];
 }
 
 function numberOf(name: string, text: string): number {

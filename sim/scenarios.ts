@@ -1,7 +1,18 @@
 import type { Scenario } from './history.ts';
-import { journal } from './journal/scenario.ts';
-import { lane } from './lane/scenario.ts';
-import { permits } from './permits/scenario.ts';
 
-/** The parts of the product that can be simulated, by name. */
-export const SCENARIOS: Readonly<Record<string, Scenario<unknown>>> = { journal, permits, lane };
+const LOADERS = {
+  journal: async () => (await import('./journal/scenario.ts')).journal,
+  permits: async () => (await import('./permits/scenario.ts')).permits,
+  lane: async () => (await import('./lane/scenario.ts')).lane,
+  webhooks: async () => (await import('./webhooks/scenario.ts')).webhooks,
+  ledger: async () => (await import('./ledger/scenario.ts')).ledger,
+} as const;
+
+/** The parts of the product that can be simulated. */
+export const SCENARIOS = Object.keys(LOADERS);
+
+/** Loads a part, with what of the product it runs. @throws Error when there is none of this name */
+export function loadScenario(name: string): Promise<Scenario<unknown>> {
+  if (!Object.hasOwn(LOADERS, name)) throw new Error(`--only must be one of: ${SCENARIOS.join(', ')}`);
+  return LOADERS[name as keyof typeof LOADERS]();
+}

@@ -11,6 +11,8 @@ const COUNTER_BITS = 40n;
 const encode = createEventEncoder();
 
 export type Stream = { streamId: string; ordinal: number; notBefore: number };
+/** Numbers the clicks, and notes those that are in the log. */
+export type ClickLedger = Pick<LaneLedger, 'next' | 'answered'>;
 
 /** A writer of a stream: ingest, and its journal, whose part another simulation plays. */
 export class Writer {
@@ -19,7 +21,8 @@ export class Writer {
   /** By how much its clock is ahead. Milliseconds. */
   readonly skewMs: number;
   readonly #world: World;
-  readonly #ledger: LaneLedger;
+  readonly #ledger: ClickLedger;
+  readonly #userAgent: string;
   #epoch = 1n;
   #counter = 0n;
   #lastTs: number;
@@ -31,9 +34,10 @@ export class Writer {
       process: Process;
       stream: Stream;
       shipper: Shipper;
-      ledger: LaneLedger;
+      ledger: ClickLedger;
       skewMs: number;
       heartbeatMs: number;
+      userAgent?: string;
     },
   ) {
     this.#world = world;
@@ -41,6 +45,7 @@ export class Writer {
     this.#shipper = given.shipper;
     this.skewMs = given.skewMs;
     this.#ledger = given.ledger;
+    this.#userAgent = given.userAgent ?? 'sim';
     this.#lastTs = given.stream.notBefore;
     this.process = given.process;
     const beat = () => {
@@ -94,7 +99,7 @@ export class Writer {
       }
       const linkId = Buffer.alloc(16);
       linkId.writeUInt32BE(event.number, 12);
-      const click = testClick('sim', { linkId, visitorId: linkId });
+      const click = testClick(this.#userAgent, { linkId, visitorId: linkId });
       end = encode(click, ts, { bytes: pads, position: index * 16 }, buffer, end);
       if (event.isMalformed) buffer[from + 4] = 99; // no kind of an event
       const fate = event.isMalformed ? 'malformed' : event.isPoisoned ? 'poisoned' : 'good';

@@ -50,9 +50,10 @@ function nextTurn(run: (...args: unknown[]) => void, ...args: unknown[]): Timer 
 const cancel = (timer: Timer | undefined | null) => timer?.cancel();
 
 class SimulatedDate extends Date {
-  constructor(...args: [] | [number | string | Date]) {
+  constructor(...args: [] | [number | string | Date] | [number, number]) {
     if (args.length === 0) super(Math.floor(world().wall()));
-    else super(args[0]);
+    else if (args.length === 1) super(args[0]);
+    else super(...args);
   }
 
   static override now(): number {

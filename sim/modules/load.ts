@@ -12,13 +12,20 @@ const REPLACED: Readonly<Record<string, string>> = {
   'node:timers/promises': 'timers-promises.ts',
 };
 
-/** Files of the product whose SQL is played on tables in memory. */
-const IN_MEMORY: Readonly<Record<string, string>> = {
-  '/sql/links/leases.ts': '../permits/leases.ts',
-};
+/** Files of the product that have a stand-in: SQL that is played on tables in memory, and sockets. */
+const STAND_INS: readonly { imported: RegExp; from: RegExp; by: string }[] = [
+  {
+    imported: /\/sql\/links\/leases\.ts$/,
+    from: /\/(core|ingest|workers|sql)\//,
+    by: '../permits/leases.ts',
+  },
+  { imported: /^\.\/send\.ts$/, from: /\/workers\/webhooks\//, by: '../webhooks/send.ts' },
+];
 
 const PRODUCT = /^file:.*\/(core|ingest|workers|api|sql|clickhouse)\/[^?]*\.ts$/;
-const SQL = /\/sql\/.*\.ts$/;
+/** The API reads its pages and documents from the real disk, once, when it starts. */
+const ON_REAL_DISK = /^file:.*\/api\/[^?]*\.ts$/;
+const OF_DISK = /^node:(fs|fs\/promises|os|sqlite)$/;
 const NOT_PRODUCT = /\/node_modules\//;
 
 /** A change of one place in a file of the product: a wrong version. */
@@ -40,12 +47,15 @@ export function simulateModules(edit: Edit | null): void {
     resolve(specifier, context, next) {
       const replacement = REPLACED[specifier];
       const { parentURL = '' } = context;
-      if (replacement && PRODUCT.test(parentURL) && !NOT_PRODUCT.test(parentURL)) {
+      const isReal = OF_DISK.test(specifier) && ON_REAL_DISK.test(parentURL);
+      if (replacement && !isReal && PRODUCT.test(parentURL) && !NOT_PRODUCT.test(parentURL)) {
         return { url: new URL(replacement, import.meta.url).href, shortCircuit: true };
       }
-      const inMemory = IN_MEMORY[SQL.exec(specifier)?.[0] ?? ''];
-      if (inMemory && PRODUCT.test(parentURL)) {
-        return { url: new URL(inMemory, import.meta.url).href, shortCircuit: true };
+      const standIn = STAND_INS.find(
+        ({ imported, from }) => imported.test(specifier) && from.test(parentURL),
+      );
+      if (standIn && PRODUCT.test(parentURL)) {
+        return { url: new URL(standIn.by, import.meta.url).href, shortCircuit: true };
       }
       return next(specifier, context);
     },

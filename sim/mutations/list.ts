@@ -1,14 +1,16 @@
 import type { Edit } from '../modules/load.ts';
 import { JOURNAL_MUTATIONS } from './journal.ts';
 import { LANE_MUTATIONS } from './lane.ts';
+import { LEDGER_MUTATIONS } from './ledger.ts';
 import { PERMIT_MUTATIONS } from './permits.ts';
+import { WEBHOOK_MUTATIONS } from './webhooks.ts';
 
 /** A wrong version of the product. */
 export type WrongVersion = Edit & {
   name: string;
   /** What is wrong, in words. */
   wrong: string;
-  /** Twenty seconds do not find it: only rare histories show it. */
+  /** Twenty seconds are not known to find it: only rare histories may show it. */
   isRare?: true;
 };
 
@@ -22,4 +24,6 @@ export const MUTATIONS: readonly Mutation[] = [
   ...of('journal', JOURNAL_MUTATIONS),
   ...of('permits', PERMIT_MUTATIONS),
   ...of('lane', LANE_MUTATIONS),
+  ...of('webhooks', WEBHOOK_MUTATIONS),
+  ...of('ledger', LEDGER_MUTATIONS),
 ];

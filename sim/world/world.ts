@@ -66,6 +66,8 @@ export class World {
   onLog: ((process: string, line: string) => void) | null = null;
   /** A promise of a process that was rejected and not awaited, which ends a process of Node.js. */
   unhandled: unknown = null;
+  /** Turns of the real event loop that the code of one task takes at most. Streams of Node.js take more than one. */
+  turns = 1;
   /** Whether the disk's answers may be late. */
   isDiskSlow = false;
   #monotonic = 0;
@@ -74,6 +76,8 @@ export class World {
   #order = 0;
   #hash = 0x811c9dc5;
   readonly #tasks: Task[] = [];
+  /** What the real world has not answered yet. */
+  readonly #held = new Set<Promise<void>>();
   readonly #alive = new Set<Process>();
 
   constructor(seed: number) {
@@ -168,6 +172,16 @@ export class World {
     throw new Killed(current);
   }
 
+  /** Keeps the clocks and all tasks still until something of the real world has settled. */
+  hold(real: Promise<unknown>): void {
+    const held = real.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#held.add(held);
+    void held.then(() => this.#held.delete(held));
+  }
+
   /** Adds a task of the running process. */
   schedule(ms: number, run: () => void, process = this.current): Task {
     const task = {
@@ -229,7 +243,11 @@ export class World {
     const end = this.#monotonic + withinMs;
     for (;;) {
       // Promises run before the next task, as the code of a turn and what it leads to do.
-      await new Promise<void>((resolve) => realImmediate(resolve));
+      do {
+        await Promise.all(this.#held);
+        for (let turn = 0; turn < this.turns; turn++)
+          await new Promise<void>((resolve) => realImmediate(resolve));
+      } while (this.#held.size > 0);
       if (this.unhandled !== null) throw this.unhandled;
       if (condition()) return true;
       const task = this.#tasks[0];

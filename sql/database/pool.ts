@@ -13,7 +13,8 @@ export type PoolClient = pg.PoolClient;
 // pg returns bigint and numeric as text. Counts and microseconds (bigint) fit the 53 bits of a double. Sequences and
 // offsets (numeric) do not, and stay text for query modules to turn into bigint.
 const INT8 = 20;
-const types: pg.CustomTypesConfig = {
+/** How a connection returns the values of columns. */
+export const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
     if (oid === INT8 && format !== 'binary') return Number;
     return pg.types.getTypeParser(oid, format);

@@ -1,0 +1,140 @@
+import fc from 'fast-check';
+import { type Action, type History as Actions, history, type Terms } from '../../test/referrals/history.ts';
+import type { History } from '../history.ts';
+import { type NetworkFaults, NO_NETWORK_FAULTS } from '../world/network.ts';
+import { Random } from '../world/random.ts';
+
+/** What may happen to a referral program and its API. */
+export type Step =
+  | { do: 'act'; action: Action }
+  /** At the same time, from several clients. */
+  | { do: 'together'; actions: readonly Action[] }
+  | { do: 'kill API'; afterCalls: number }
+  | { do: 'pause API'; ms: number; afterCalls: number }
+  | { do: 'lose calls'; requests: number; answers: number }
+  | { do: 'break network'; faults: NetworkFaults }
+  | { do: 'mend network' }
+  | { do: 'restart PostgreSQL'; afterMs: number };
+
+export type LedgerOptions = {
+  /** Whether actions run at the same time, so that no model knows their order. */
+  together: boolean;
+  /** Whether only those actions happen that move money. */
+  money: boolean;
+  kills: boolean;
+  pauses: boolean;
+  lostCalls: boolean;
+  networkFaults: boolean;
+  postgresFaults: boolean;
+};
+
+export type LedgerHistory = History<Step> & { options: LedgerOptions; programs: readonly Terms[] };
+
+/** Enrollments, addresses, and first signups, with which every history of actions begins. */
+const FIRST_ACTIONS = 12;
+
+/**
+ * What a client can repeat until it gets an answer. The others differ when they are repeated, or are commands of an
+ * operator beside the API.
+ */
+const isRepeatable = ({ type }: Action) =>
+  type !== 'review' && type !== 'erase' && type !== 'forget' && type !== 'import';
+
+const MONEY: ReadonlySet<Action['type']> = new Set([
+  'purchase',
+  'refund',
+  'tick',
+  'export',
+  'pay',
+  'fail',
+  'retry',
+  'manual',
+  'reject',
+  'deliver',
+  'revoke',
+]);
+
+/** When the job of hold periods runs: also some hours before a period is over, and after. Days from now. */
+const TICK_DAYS = [5, 9.7, 10.3, 15, 29.7, 30.3, 35];
+
+/** Decides a history. Each switches whole kinds of faults off, so that rare ones meet in some. */
+export function decide(seed: number): LedgerHistory {
+  const random = new Random(seed);
+  const options: LedgerOptions = {
+    together: random.chance(0.3),
+    money: random.chance(0.6),
+    kills: random.chance(0.6),
+    pauses: random.chance(0.3),
+    lostCalls: random.chance(0.5),
+    networkFaults: random.chance(0.4),
+    postgresFaults: random.chance(0.3),
+  };
+  const samples = fc.sample(history, { numRuns: 3, seed }) as [Actions, Actions, Actions];
+  const { programs } = samples[0];
+  const actions = decideActions(random, samples, options);
+  const steps: Step[] = actions.slice(0, FIRST_ACTIONS).map((action) => ({ do: 'act', action }));
+  let rest = actions.slice(FIRST_ACTIONS);
+  while (rest.length > 0) {
+    if (random.chance(0.5)) steps.push(...decideFault(random, options));
+    const count = options.together ? random.integer(1, 4) : 1;
+    const [first, ...others] = rest.slice(0, count);
+    if (!first) break;
+    steps.push(
+      others.length === 0 ? { do: 'act', action: first } : { do: 'together', actions: [first, ...others] },
+    );
+    rest = rest.slice(count);
+  }
+  return { seed, options, programs, steps };
+}
+
+/** Chooses the actions of a history: those of one sample, or what moves money of three. Some happen again later. */
+function decideActions(
+  random: Random,
+  samples: readonly [Actions, ...Actions[]],
+  { money }: LedgerOptions,
+): Action[] {
+  const first = samples[0].actions.slice(0, FIRST_ACTIONS);
+  const rest = money
+    ? samples.flatMap(({ actions }) => actions.slice(FIRST_ACTIONS).filter(({ type }) => MONEY.has(type)))
+    : samples[0].actions.slice(FIRST_ACTIONS);
+  const actions: Action[] = [];
+  const orders: number[] = [];
+  for (const given of rest) {
+    const action = { ...given };
+    if (action.type === 'tick') action.day = random.pick(TICK_DAYS);
+    if (action.type === 'purchase') orders.push(action.order);
+    if (action.type === 'refund' && orders.length > 0 && random.chance(0.7))
+      action.order = random.pick(orders);
+    actions.push(action);
+    const isAgain = action.type === 'purchase' || action.type === 'refund' || action.type === 'pay';
+    if (isAgain && random.chance(0.3)) actions.splice(random.integer(0, actions.length), 0, action);
+  }
+  return [...first, ...actions].filter(isRepeatable);
+}
+
+function decideFault(random: Random, options: LedgerOptions): Step[] {
+  const afterCalls = () => random.integer(0, 18);
+  const kinds: (() => Step)[] = [];
+  if (options.kills) kinds.push(() => ({ do: 'kill API', afterCalls: afterCalls() }));
+  if (options.pauses)
+    kinds.push(() => ({ do: 'pause API', ms: random.between(100, 40_000), afterCalls: afterCalls() }));
+  if (options.lostCalls)
+    kinds.push(() => ({
+      do: 'lose calls',
+      requests: random.pick([0, 0, 0.3]),
+      answers: random.pick([0, 0.3, 0.6]),
+    }));
+  if (options.networkFaults) {
+    const faults = {
+      ...NO_NETWORK_FAULTS,
+      lostRequests: random.pick([0, 0.01]),
+      lostAnswers: random.pick([0, 0.02, 0.05]),
+      lateMs: random.pick([0, 200]),
+    };
+    kinds.push(() => ({ do: 'break network', faults }));
+    kinds.push(() => ({ do: 'mend network' }));
+  }
+  if (options.postgresFaults)
+    kinds.push(() => ({ do: 'restart PostgreSQL', afterMs: random.between(0, 120) }));
+  return kinds.length === 0 ? [] : [random.pick(kinds)()];
+}
