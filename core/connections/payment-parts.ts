@@ -57,8 +57,10 @@ export type PaymentState = {
   codes: readonly string[];
   /** Whether the provider knows an earlier paid invoice of the subscription; null: it was not asked. */
   hasEarlier: boolean | null;
-  /** What was given back of the sale, at most its amount. Minor units. */
+  /** How much of the sale refunds take back, at most its amount: goods alone are their share of it. Minor units. */
   refundedMinor: number;
+  /** What the provider gave back, tax and shipping included, at most the sale's amount. Minor units. */
+  givenMinor: number;
   /** Something was given back in a currency that no part converts to the sale's. */
   isUnconverted: boolean;
 };
@@ -164,8 +166,8 @@ const takenBack = ({ amountMinor, goodsMinor }: Taken, sale: PartSale): number =
 function givenBack(
   all: readonly Part[],
   sale: PartSale | null,
-): Pick<PaymentState, 'refundedMinor' | 'isUnconverted'> {
-  if (sale === null) return { refundedMinor: 0, isUnconverted: false };
+): Pick<PaymentState, 'refundedMinor' | 'givenMinor' | 'isUnconverted'> {
+  if (sale === null) return { refundedMinor: 0, givenMinor: 0, isUnconverted: false };
   const pairs = all.flatMap(({ pair }) => (pair ? [pair] : []));
   const given = new Map<string, number>();
   const taken = new Map<string, Taken>();
@@ -204,6 +206,7 @@ function givenBack(
   const isAll = givenMinor >= sale.amountMinor;
   return {
     refundedMinor: isAll ? sale.amountMinor : Math.max(0, Math.min(takenMinor, sale.amountMinor)),
+    givenMinor: Math.min(givenMinor, sale.amountMinor),
     isUnconverted,
   };
 }

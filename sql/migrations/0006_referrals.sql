@@ -208,6 +208,7 @@ CREATE TABLE refunds (
   refund_id         text NOT NULL CHECK (length(refund_id) BETWEEN 1 AND 200),
   order_internal_id bigint NOT NULL REFERENCES orders (internal_id),
   amount_minor      bigint NOT NULL CHECK (amount_minor >= 0), -- of the order's currency
+  provider_minor    bigint CHECK (provider_minor >= 0), -- what the provider gave back; null: a manual report
   matched           boolean NOT NULL,
   ledger_rows       integer NOT NULL,
   same_as           uuid REFERENCES refunds (id), -- the same refund under another id, which has the amount

@@ -9,7 +9,15 @@ import { lockOrderByNumber, type ReportedOrder } from '../orders/reported-orders
 import { lockCommissionsOfOrder } from '../referrals/commissions.ts';
 import { renameEarlyRefunds } from '../referrals/early-refunds.ts';
 import { markSamePayment, type Purchase, purchaseOfOrder } from '../referrals/purchases.ts';
-import { moveRefund, type Refund, refundsOfOrder, sameRefund, sumRefunds } from '../referrals/refunds.ts';
+import {
+  isProviders,
+  moveRefund,
+  type Refund,
+  refundsOfOrder,
+  sameRefund,
+  sumRefunds,
+  toldMinor,
+} from '../referrals/refunds.ts';
 import { lockSignup, type Signup } from '../referrals/signups.ts';
 import { removeUnmatchedOrder } from '../referrals/unmatched-orders.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
@@ -86,16 +94,6 @@ export const orderIdsOf = ({ provider, refs }: Pick<ConnectionPayment, 'provider
   refs.map((ref) => orderIdOf(provider, ref));
 
 /**
- * Returns a test for whether the provider reported a refund of the payment. `settleRefunds` gives those refunds an id
- * of the payment and a number.
- */
-export function isRefundOf(payment: Pick<ConnectionPayment, 'provider' | 'refs'>) {
-  const prefixes = orderIdsOf(payment).map((id) => `${id}/`);
-  return ({ refund_id: id }: Pick<Refund, 'refund_id'>): boolean =>
-    prefixes.some((prefix) => id.startsWith(prefix));
-}
-
-/**
  * Joins the orders of a payment: the oldest stays. The rewards of the others are reversed by entries, their purchases
  * get the reason `same_payment`, and their refunds move to the order that stays. It may be repeated. The caller has
  * locked the account.
@@ -110,7 +108,7 @@ export async function joinOrders(
 ): Promise<ConnectionPayment> {
   const [kept, ...others] = await ordersWithIds(tx, workspace.id, orderIdsOf(payment));
   if (!kept) return payment;
-  for (const other of others) await giveUp(tx, workspace, { given: other, kept, payment, now });
+  for (const other of others) await giveUp(tx, workspace, { given: other, kept, now });
   if (await renameEarlyRefunds(tx, workspace.id, orderIdsOf(payment), kept.order_id))
     await settleEarlyRefunds(tx, { workspaceId: workspace.id, orderId: kept.order_id, now });
   const { order_internal_id: own } = payment;
@@ -123,12 +121,7 @@ export async function joinOrders(
 async function giveUp(
   tx: Queryable,
   workspace: Workspace,
-  {
-    given,
-    kept,
-    payment,
-    now,
-  }: { given: PaymentOrder; kept: PaymentOrder; payment: ConnectionPayment; now: Date },
+  { given, kept, now }: { given: PaymentOrder; kept: PaymentOrder; now: Date },
 ): Promise<void> {
   // Locks signups before orders, as everywhere.
   const signups = await signupsOf(tx, workspace, [kept, given]);
@@ -149,7 +142,7 @@ async function giveUp(
   await removeUnmatchedOrder(tx, order.internal_id);
   await giveUpOrder(tx, order.internal_id, kept.internal_id);
   for (const signup of signups) await qualifyInOrder(tx, workspace, signup, now);
-  await addRefunds(tx, { kept, moved, of, payment, now });
+  await addRefunds(tx, { kept, moved, of, now });
 }
 
 async function signupsOf(
@@ -182,48 +175,60 @@ async function addRefunds(
     kept: PaymentOrder;
     moved: readonly Refund[];
     of: { amountMinor: number; currency: string };
-    payment: ConnectionPayment;
     now: Date;
   },
 ): Promise<void> {
-  const { kept, moved, of, payment, now } = given;
+  const { kept, moved, of, now } = given;
   const order = await lockOrderByNumber(tx, kept.internal_id);
-  const isOwn = isRefundOf(payment);
-  for (const refund of moved) {
+  const paired = new Set(moved.map(({ same_as }) => same_as));
+  for (const one of moved) {
     const purchase: Purchase | null = await purchaseOfOrder(tx, kept.internal_id);
     const all: Refund[] = await refundsOfOrder(tx, kept.internal_id);
     const sold = purchase ?? order;
-    const told =
-      sold.currency === of.currency
-        ? refund.amount_minor
-        : shareOf(sold.amount_minor, refund.amount_minor, of.amountMinor);
-    const others = all.filter((one) => isOwn(one) !== isOwn(refund));
-    const same = sameRefund(others, { all: [...all, ...moved], amountMinor: told, at: refund.created_at });
+    const inKept = (minor: number) =>
+      sold.currency === of.currency ? minor : shareOf(sold.amount_minor, minor, of.amountMinor);
+    const refund: Refund = {
+      ...one,
+      amount_minor: inKept(one.amount_minor),
+      provider_minor: one.provider_minor === null ? null : inKept(one.provider_minor),
+    };
+    const others = all.filter((other) => isProviders(other) !== isProviders(refund));
+    const same =
+      one.same_as !== null || paired.has(one.id)
+        ? null
+        : sameRefund(others, {
+            all: [...all, ...moved],
+            amountMinor: toldMinor(refund),
+            at: refund.created_at,
+          });
     if (same) {
-      await joinRefunds(tx, { moved: { ...refund, amount_minor: told }, same, isOwn: isOwn(refund), kept });
+      await joinRefunds(tx, { moved: refund, same, kept });
       continue;
     }
     const before = sumRefunds(all);
     const left = Math.max(0, sold.amount_minor - before);
-    const amountMinor = Math.min(told, left);
+    const amountMinor = Math.min(refund.amount_minor, left);
     const there = await moveRefund(tx, refund, { orderInternalId: kept.internal_id, amountMinor });
     if (purchase && amountMinor > 0)
       await reverseCommissions(tx, { purchase, refund: there, refundedMinor: before + amountMinor, now });
   }
 }
 
-/** Records that two refunds are the same one. The report by hand has the amount, as in `settleRefunds`. */
+/**
+ * Records that two refunds are the same one. The report by hand has the amount that the order's refund had, which
+ * `settleRefunds` corrects.
+ */
 async function joinRefunds(
   tx: Queryable,
-  given: { moved: Refund; same: Refund; isOwn: boolean; kept: PaymentOrder },
+  given: { moved: Refund; same: Refund; kept: PaymentOrder },
 ): Promise<void> {
-  const { moved, same, isOwn } = given;
+  const { moved, same } = given;
   const orderInternalId = given.kept.internal_id;
-  if (isOwn) {
+  if (isProviders(moved)) {
     await moveRefund(tx, moved, { orderInternalId, amountMinor: 0, sameAs: same.id });
     return;
   }
-  await moveRefund(tx, moved, { orderInternalId, amountMinor: moved.amount_minor });
+  await moveRefund(tx, moved, { orderInternalId, amountMinor: same.amount_minor });
   await moveRefund(tx, same, { orderInternalId, amountMinor: 0, sameAs: moved.id });
 }
 

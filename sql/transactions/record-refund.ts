@@ -13,6 +13,8 @@ export type RefundReport = {
   orderId: string;
   /** Major units of the order's currency; null: all of the remaining amount. */
   amount: number | null;
+  /** What the provider gave back, in minor units of that currency; left out: a manual report. */
+  providerMinor?: number;
 };
 
 /**
@@ -61,6 +63,7 @@ export async function recordRefund(
       refund_id: report.refundId,
       order_internal_id: order.internal_id,
       amount_minor: amountMinor,
+      provider_minor: report.providerMinor ?? null,
       matched: purchase !== null && purchase.enrollment_id !== null,
     },
     now,

@@ -3,7 +3,14 @@ import { MoneyError, toMinor } from '../../core/money/money.ts';
 import type { Queryable } from '../database/pool.ts';
 import { lockOrder } from '../orders/reported-orders.ts';
 import { type Purchase, purchaseOfOrder } from '../referrals/purchases.ts';
-import { insertRefund, type Refund, refundById, refundsOfOrder, sameRefund } from '../referrals/refunds.ts';
+import {
+  insertRefund,
+  isProviders,
+  type Refund,
+  refundById,
+  refundsOfOrder,
+  sameRefund,
+} from '../referrals/refunds.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
 import { recordedOrderId } from './one-payment.ts';
 import { type PurchaseReport, recordPurchase } from './record-purchase.ts';
@@ -53,16 +60,12 @@ async function sameAsProviders(
   if (order?.source !== 'server' || (await refundById(tx, workspace.id, refundId))) return null;
   const all = await refundsOfOrder(tx, order.internal_id);
   const { currency } = (await purchaseOfOrder(tx, order.internal_id)) ?? order;
-  const theirs = all.filter(({ refund_id }) => isProviders(refund_id));
+  const theirs = all.filter(isProviders);
   const same = sameRefund(theirs, { all, amountMinor: minorOf(amount, currency), at: now });
   if (!same) return null;
   const known = { workspace_id: workspace.id, refund_id: refundId, order_internal_id: order.internal_id };
   return insertRefund(tx, { ...known, amount_minor: 0, matched: same.matched, same_as: same.id }, now);
 }
-
-/** Returns whether `settlePayment` created this id: the order's id with a number behind it. */
-const isProviders = (refundId: string) =>
-  /\/\d+$/.test(refundId) && paymentOfOrderId(refundId.slice(0, refundId.lastIndexOf('/'))) !== null;
 
 /** Returns minor units; 0 for an amount that the currency can't have, which is refused when it is recorded. */
 function minorOf(amount: number, currency: string): number {

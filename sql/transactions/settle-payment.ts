@@ -110,7 +110,7 @@ async function outcomeOf(
         : { status: 'recorded', reason };
     names = isByHand && isReferred ? null : openNames(buyer, purchase);
   }
-  const { hasBoth } = await settleRefunds(tx, context, payment, { order, purchase, sold });
+  const { hasBoth } = await settleRefunds(tx, context, { order, purchase, sold });
   if (outcome.status === 'recorded' && hasBoth) outcome = { ...outcome, reason: 'also_refunded_by_hand' };
   if (state.isUnconverted) return { ...unmatched('refund_in_other_currency'), names };
   return { ...outcome, names };

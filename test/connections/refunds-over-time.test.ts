@@ -4,7 +4,7 @@ import * as paddle from '../../core/connections/paddle/fixtures/events.ts';
 import * as polar from '../../core/connections/polar/fixtures/events.ts';
 import type { SentEvent } from '../../core/connections/sent-event.ts';
 import * as shopify from '../../core/connections/shopify/fixtures/events.ts';
-import { charge, stripeEvent } from '../../core/connections/stripe/fixtures/events.ts';
+import { charge, invoicePayment, stripeEvent } from '../../core/connections/stripe/fixtures/events.ts';
 import { type TestApi, testApi } from '../support/api.ts';
 import { providerShop } from './provider-rig.ts';
 import { BUYER, later } from './provider-stories.ts';
@@ -157,6 +157,96 @@ describe('a refund that is reported by hand and by the provider', () => {
     await shop.tell(sumOf(5_000, ago(10)));
     expect(await refunded()).toMatchObject({ refunded: 8_000 });
     expect((await shop.outcomes()).at(-1)).toEqual(['charge.refunded', 'recorded', 'also_refunded_by_hand']);
+  });
+});
+
+describe("a refund by hand and the provider's, of an amount with tax", () => {
+  const { transaction, adjustment, paddleEvent, totals } = paddle;
+  const given = (total: number, tax: number): SentEvent => {
+    const of = {
+      ...adjustment.totals,
+      total: String(total),
+      tax: String(tax),
+      subtotal: String(total - tax),
+    };
+    return paddleEvent(
+      'adjustment.updated',
+      { ...adjustment, transaction_id: 'txn_1', totals: of },
+      later(5),
+    );
+  };
+  const sold = paddleEvent(
+    'transaction.completed',
+    {
+      ...transaction,
+      id: 'txn_1',
+      custom_data: BUYER,
+      details: totals('USD', { total: 11_900, tax: 1_900 }),
+      billed_at: later(1),
+    },
+    later(1),
+  );
+  const order = { ...polar.order, id: 'order-1', metadata: BUYER, created_at: later(1) };
+  const refundedOrder = { ...order, refunded_amount: 4_500, refunded_tax_amount: 0 };
+
+  test.each<[string, 'paddle' | 'polar', SentEvent, SentEvent, number, [number, number]]>([
+    ['goods and tax', 'paddle', sold, given(5_007, 799), 50.07, [5_008, 1_158]],
+    ['goods alone', 'paddle', sold, given(5_000, 0), 50, [5_950, 1_000]],
+    ['tax alone', 'paddle', sold, given(1_900, 1_900), 19, [0, 2_000]],
+    ['everything', 'paddle', sold, given(11_900, 1_900), 119, [11_900, 0]],
+    [
+      'goods alone of Polar',
+      'polar',
+      polar.polarEvent('order.paid', order, later(1)),
+      polar.polarEvent('order.refunded', refundedOrder, later(5)),
+      45,
+      [4_860, 900],
+    ],
+  ])(
+    'are one refund, whichever comes first: %s',
+    async (_, provider, paidEvent, refund, amount, expected) => {
+      const orderId = provider === 'paddle' ? 'paddle:txn_1' : 'polar:order-1';
+      for (const isFirst of [true, false]) {
+        const other = await providerShop(api, provider);
+        const report = async () =>
+          expect((await other.refund('by-hand', orderId, amount)).body).toMatchObject({ matched: true });
+        await other.tell(paidEvent);
+        if (isFirst) await report();
+        await other.tell(refund);
+        if (!isFirst) await report();
+        expect((await other.purchases()).map((row) => row.slice(6))).toEqual([expected]);
+        expect((await other.outcomes()).at(-1)?.slice(1)).toEqual(['recorded', null]);
+        expect(await verifyLedger(api.stores.pool, [other.shop.workspace.id])).toMatchObject({ ok: true });
+      }
+    },
+  );
+});
+
+describe('a refund by hand whose id looks like the order', () => {
+  const named = (refund: string, amount: number) => shop.refund(refund, 'stripe:in_1', amount);
+  const joined = () =>
+    stripeEvent('invoice_payment.paid', invoicePayment('inpay_1', 'in_1', 'pi_1'), ago(10));
+
+  test('stays when a later event tells of no refund', async () => {
+    await shop.tell(paid('in_1', 10_000, { customer_email: 'n@mail.example' }));
+    await named('stripe:in_1/1', 30);
+    expect(await balance()).toBe(14);
+    await shop.tell(joined());
+    expect(await balance()).toBe(14);
+  });
+
+  test('does not take the place of the one that the provider tells, before or after it', async () => {
+    await shop.tell(bought());
+    await named('stripe:in_1/1', 30);
+    await shop.tell(sumOf(5_000, ago(10)));
+    expect(await refunded()).toMatchObject({ refunded: 8_000, earned: 400 });
+
+    const other = await stripeShop(api);
+    await other.referral({ commission_rate: 20, hold_days: 0 }, { email: 'n@mail.example' });
+    await other.tell(bought(), sumOf(5_000, ago(10)));
+    for (const id of ['stripe:in_1/1', 'stripe:in_1/2']) await other.refund(id, 'stripe:in_1', 10);
+    expect((await ordersOf(other))['stripe:in_1']).toMatchObject({ refunded: 7_000, earned: 600 });
+    expect(await verifyLedger(api.stores.pool, [other.shop.workspace.id])).toMatchObject({ ok: true });
   });
 });
 
