@@ -28,7 +28,7 @@ export const NAME = name(INVISIBLE);
 /** Pattern of a name that may be left empty. */
 export const NAME_OR_EMPTY = `^$|${NAME}`;
 /** Pattern of a text that may have line breaks. */
-export const LINES = '^[^\\u0000-\\u0009\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]*$';
+export const LINES = '^[^\\u0000-\\u0009\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u0084\\u0086-\\u009f]*$';
 
 /** Pattern of a secret or restricted key of Stripe: https://docs.stripe.com/keys */
 export const STRIPE_KEY = '^(rk|sk)_(live|test)_[A-Za-z0-9_]{1,240}$';

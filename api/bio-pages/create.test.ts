@@ -362,6 +362,8 @@ describe('limits', () => {
       'tel:+49\u202f30\u2009123\t45\u3000 6\u00a0',
       'sms:+49\u202f30 123?body=Hi\u202fthere',
       'mailto: ada@example.com ,\u00a0bob@example.com\u2009, cy@example.com ',
+      'tel:030/123 45',
+      'mailto:?subject=Hi&to=ada@example.com',
     ];
     const stored = [
       ...urls.slice(0, 5),
@@ -372,6 +374,8 @@ describe('limits', () => {
       'tel:+4930123456',
       'sms:+4930123?body=Hi%E2%80%AFthere',
       'mailto:ada@example.com,bob@example.com,cy@example.com',
+      'tel:030/12345',
+      'mailto:?subject=Hi&to=ada@example.com',
     ];
     const page = await makeBioPage(shop, 'contacts', {
       links: urls.map((link) => ({ label: 'Contact', url: link })),
@@ -387,6 +391,8 @@ describe('limits', () => {
       'mailto:ada',
       'sms:?body=x',
       'mailto:a@b c',
+      'mailto:?to=ada',
+      'tel:030 12 34 ext. 5',
       'javascript:1',
       'callto:1',
     ])

@@ -125,8 +125,9 @@ function readButtons(
 
 /** Addresses that a phone opens in another app. Each has a number or a name. */
 const CONTACTS: Readonly<Record<string, RegExp>> = {
-  mailto: /^mailto:[^\s@?,]+@[^\s@?,]+(,[^\s@?,]+@[^\s@?,]+)*(\?\S*)?$/i,
-  tel: /^tel:\+?[\d().\-*#]*\d[\d().\-*#]*([;,]\S*)?$/i,
+  mailto:
+    /^mailto:[^\s@?,]+@[^\s@?,]+(,[^\s@?,]+@[^\s@?,]+)*(\?\S*)?$|^mailto:\?(?:\S*&)?to=[^\s@&]+(?:@|%40)[^\s&]+/i,
+  tel: /^tel:\+?[\d()./\-*#]*\d[\d()./\-*#]*([;,]\S*)?$/i,
   sms: /^sms:\+?[\d().-]*\d[\d().-]*([?;&,]\S*)?$/i,
 };
 
@@ -139,7 +140,9 @@ function requireButtonUrl(path: string, url: string): void {
   if (/\p{Cc}/u.test(url) || !pattern.test(url)) {
     throw badRequest(
       path,
-      `must name ${scheme === 'mailto' ? 'an email address' : 'a telephone number'} after \`${scheme}:\``,
+      scheme.toLowerCase() === 'mailto'
+        ? 'must name an email address after `mailto:`'
+        : `must name a telephone number after \`${scheme}:\`, in digits and signs alone`,
     );
   }
 }

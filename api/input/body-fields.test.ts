@@ -30,30 +30,45 @@ sharedShopTest(
   },
 );
 
-sharedShopTest('rules, conditions, and variants of links refuse unknown fields', async ({ shop }) => {
-  const [destination_url, other] = ['https://shop.example/', 'https://shop.example/b'];
-  const condition = { type: 'country', operator: 'is', values: ['DE'] };
-  const rule = { conditions: [condition], destination_url: other };
-  const faults = async (fields: object) => {
-    const link = { destination_url, name: 'A', smart: true, external: true, ...fields };
-    const { status, body } = await shop.post('/links', link);
-    return [status, ...(body.error.details ?? []).map(({ path, hint }) => `${path}: ${hint}`)];
-  };
-  const misspelled = { conditions: [{ ...condition, value: ['DE'] }], destinationUrl: other };
-  expect(await faults({ rules: [rule, misspelled] })).toEqual([
-    400,
-    'rules.1.conditions.0.value: did you mean `values`?',
-    'rules.1.destinationUrl: did you mean `destination_url`?',
-  ]);
-  expect(await faults({ rules: [{ ...rule, colour: 1 }] })).toEqual([
-    400,
-    'rules.0.colour: it has id, name, conditions, destination_url',
-  ]);
-  expect(await faults({ split: [{ destination_url, wieght: 1 }] })).toEqual([
-    400,
-    'split.0.wieght: did you mean `weight`?',
-  ]);
-});
+sharedShopTest(
+  'rules and conditions of links refuse unknown fields, and variants name them',
+  async ({ shop }) => {
+    const [destination_url, other] = ['https://shop.example/', 'https://shop.example/b'];
+    const condition = { type: 'country', operator: 'is', values: ['DE'] };
+    const rule = { conditions: [condition], destination_url: other };
+    const faults = async (fields: object) => {
+      const link = { destination_url, name: 'A', smart: true, external: true, ...fields };
+      const { status, body } = await shop.post('/links', link);
+      return [status, ...(body.error.details ?? []).map(({ path, hint }) => `${path}: ${hint}`)];
+    };
+    const misspelled = { conditions: [{ ...condition, value: ['DE'] }], destinationUrl: other };
+    expect(await faults({ rules: [rule, misspelled] })).toEqual([
+      400,
+      'rules.1.conditions.0.value: did you mean `values`?',
+      'rules.1.destinationUrl: did you mean `destination_url`?',
+    ]);
+    expect(await faults({ rules: [{ ...rule, colour: 1 }] })).toEqual([
+      400,
+      'rules.0.colour: it has id, name, conditions, destination_url',
+    ]);
+    expect(await faults({ split: [{ destination_url, wieght: 1 }] })).toEqual([
+      400,
+      'split.0.wieght: did you mean `weight`?',
+    ]);
+    const split = [
+      { destination_url, weight: 1, label: 'A' },
+      { destination_url: other, weight: 1 },
+    ];
+    const made = await shop.post('/links', {
+      destination_url,
+      name: 'A',
+      smart: true,
+      external: true,
+      split,
+    });
+    expect([made.status, made.headers['x-ignored-fields']]).toEqual([201, 'split.0.label']);
+  },
+);
 
 test('an object of a body that drops unknown fields without a word is found in its schema', () => {
   const open = { type: 'object', properties: { name: { type: 'string' } } };

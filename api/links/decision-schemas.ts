@@ -15,8 +15,8 @@ import {
 import { Body, DESTINATION, Instant, NAME, Nullable, OneOf, ReadBody, VisibleText } from '../schemas.ts';
 
 /**
- * Schemas of a link's rules, targeting and split. Rules and variants refuse unknown fields: a rule without a misspelled
- * field would apply to everyone.
+ * Schemas of a link's rules, targeting and split. Rules refuse unknown fields: a rule without a misspelled field would
+ * apply to everyone.
  */
 
 const UrlInput = Type.String({ format: 'uri', maxLength: DESTINATION_LIMIT, description: DESTINATION });
@@ -129,7 +129,7 @@ export const DECISION_FIELDS = {
   ),
   split: Type.Optional(
     Nullable(
-      Type.Array(ReadBody({ id: Type.Optional(DecisionId), ...VARIANT }, { title: 'SplitVariantInput' }), {
+      Type.Array(Body({ id: Type.Optional(DecisionId), ...VARIANT }, { title: 'SplitVariantInput' }), {
         maxItems: VARIANTS.most,
         description:
           'Two to four destinations by weight, where no rule and no targeting decided. A visitor keeps their variant.',

@@ -41,8 +41,13 @@ const CLEARED = Object.fromEntries(Object.keys(SWITCHED).map((name) => [name, nu
 const IMAGE = { image_url: 'https://img.example/a.png' };
 
 apiTest('a card has the size of its image, and one line of its description', async ({ shop }) => {
-  const preview = { ...IMAGE, image_width: 1_200, image_height: 630, description: 'Two\r\n  lines' };
-  expect((await made(shop, { preview })).preview).toEqual({ ...preview, description: 'Two lines' });
+  const preview = {
+    ...IMAGE,
+    image_width: 1_200,
+    image_height: 630,
+    description: 'Two\r\n  lines\u2028or\u0085more',
+  };
+  expect((await made(shop, { preview })).preview).toEqual({ ...preview, description: 'Two lines or more' });
 });
 
 apiTest('a create and a change take each switch, and null restores the default', async ({ shop }) => {

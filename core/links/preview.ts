@@ -17,6 +17,8 @@ export type LinkPreview = {
 export const PREVIEW_TITLE_LIMIT = 200;
 export const PREVIEW_DESCRIPTION_LIMIT = 500;
 export const PREVIEW_IMAGE_LIMIT = 2_048;
+/** Of every kind that Unicode has. */
+const LINE_BREAK = /\s*[\r\n\u0085\u2028\u2029]+\s*/g;
 /** Pixels of a side. */
 export const PREVIEW_SIDE_LIMIT = 32_767;
 
@@ -67,7 +69,7 @@ export function readPreview(given: LinkPreview): LinkPreview | null {
   const preview = {
     ...(title !== undefined && { title }),
     // A card has one paragraph.
-    ...(description !== undefined && { description: description.replaceAll(/\s*[\r\n]+\s*/g, ' ') }),
+    ...(description !== undefined && { description: description.replaceAll(LINE_BREAK, ' ') }),
     ...(image_url !== undefined && { image_url }),
     ...(hasSize && { image_width, image_height }),
   };
