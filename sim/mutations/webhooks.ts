@@ -52,7 +52,6 @@ export const WEBHOOK_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'outbox-without-transaction',
-    isRare: true,
     wrong: 'an event leaves the outbox before its deliveries are written',
     file: at('outbox.ts'),
     from: 'inTransaction(pool, (tx) =>',
@@ -60,7 +59,6 @@ export const WEBHOOK_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'times-not-unique',
-    isRare: true,
     wrong: 'two deliveries of a webhook have one time',
     file: at('webhooks.ts'),
     from: '? at : last + 1;',
@@ -68,7 +66,6 @@ export const WEBHOOK_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'failed-clicks-dropped',
-    isRare: true,
     wrong: 'a click that a receiver refused is not stored',
     file: at('click-lane.ts'),
     from: 'await direct?.store(tx);',
@@ -84,7 +81,6 @@ export const WEBHOOK_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'refusal-counts-as-delivered',
-    isRare: true,
     wrong: 'a response of 404 counts as delivered',
     file: at('outcome.ts'),
     from: 'if (status >= 200 && status < 300) return',
@@ -92,7 +88,6 @@ export const WEBHOOK_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'no-response-is-final',
-    isRare: true,
     wrong: 'a receiver that does not respond gets no other attempt',
     file: at('outcome.ts'),
     from: "return { kind: 'retry', status: null, body: null, error, retryAfterMs: null, request };",
@@ -100,7 +95,6 @@ export const WEBHOOK_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'attempts-not-counted',
-    isRare: true,
     wrong: 'the second wait is as long as the first',
     file: at('outcome.ts'),
     from: 'const attempts = before + 1;',
