@@ -229,8 +229,9 @@ function convertedBy(
   return Number(halfEven(BigInt(money.minor) * BigInt(pair.to.minor), BigInt(pair.from.minor)));
 }
 
-/** Whether a discount is named by an id of the provider, which is not a code that people type. */
-export const isCodeId = (code: string): boolean => /^(promo|di|dsc)_/.test(code);
+/** Whether a discount is named by what looks like an id of the provider. People may type such a code too. */
+export const isCodeId = (provider: Provider, code: string): boolean =>
+  providerWords(provider).codeId?.test(code) ?? false;
 
 /** The order id of a payment: a report by hand with this id is of the same order. */
 export const orderIdOf = (provider: Provider, ref: string): string => `${provider}:${ref}`;

@@ -14,6 +14,8 @@ export type ProviderWords = {
   readonly restrictedKey?: string;
   /** Matches customers' ids and no other ids. Left out: its ids have no form of their own, such as plain numbers. */
   readonly customerId?: RegExp;
+  /** Matches ids by which its events name discount codes. Left out: they name codes as people type them. */
+  readonly codeId?: RegExp;
   /** For the guide: the events that count, and where the names of the buyer go. */
   readonly guide?: readonly [events: string, buyer: string];
 };
@@ -30,6 +32,7 @@ const PROVIDER_WORDS = {
     restrictedKey:
       'Optional. A key that may read invoices, where an event does not tell enough, and that may write coupons, promotion codes, and customers, to make promotion codes and to deliver credits.',
     customerId: /^cus_\w+$/,
+    codeId: /^(promo|di)_/,
   },
   paddle: {
     name: 'Paddle',
@@ -37,6 +40,7 @@ const PROVIDER_WORDS = {
     secret: 'The secret key of the destination that you have added. It begins with pdl_ntfset_.',
     hasModes: false,
     customerId: /^ctm_[0-9a-z]{26}$/,
+    codeId: /^dsc_/,
     guide: [
       '`transaction.completed`, `adjustment.*`, `subscription.created`',
       '`custom_data` of checkout, customer',

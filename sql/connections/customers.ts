@@ -92,7 +92,8 @@ export async function putCode(
 }
 
 /**
- * Returns the texts of discount codes. A value that is not the id of a code is its own text, as a coupon's id may be.
+ * Returns the texts of discount codes. A value whose text is not known is its own text, as a coupon's id may be, or a
+ * code that looks like an id.
  *
  * @returns `unknown`: ids without a text; `open`: those of them that the provider was not asked about
  */
@@ -107,9 +108,9 @@ export async function textsOfCodes(
     [workspace_id, provider, codes],
   );
   const known = new Map(rows.map((row) => [row.code_id, row.code]));
-  const unknown = codes.filter((code) => isCodeId(code) && !known.get(code));
+  const unknown = codes.filter((code) => isCodeId(provider, code) && !known.get(code));
   return {
-    texts: codes.filter((code) => !unknown.includes(code)).map((code) => known.get(code) ?? code),
+    texts: codes.map((code) => known.get(code) || code),
     unknown,
     open: unknown.filter((code) => !known.has(code)),
   };

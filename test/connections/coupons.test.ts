@@ -196,3 +196,34 @@ test.each<[string, Parameters<typeof providerShop>[1], string, () => SentEvent[]
   const { purchases } = (await other.shop.get<Purchases>('/purchases')).body;
   expect(purchases).toMatchObject([{ order_id: orderId, partner_id: own, coupon: 'Anna20', rewarded: true }]);
 });
+
+test('a code that people type may look like an id of another provider', async () => {
+  const orders = {
+    shopify: (code: string) =>
+      shopify.shopifyEvent('orders/paid', {
+        ...shopify.order,
+        test: false,
+        note_attributes: [],
+        discount_codes: [{ code, amount: '20.00', type: 'fixed_amount' }],
+      }),
+    polar: (code: string) =>
+      polar.polarEvent(
+        'order.paid',
+        { ...polar.order, id: 'order-1', metadata: {}, discount: { id: 'd-1', code } },
+        later(1),
+      ),
+  };
+  for (const provider of ['shopify', 'polar'] as const) {
+    for (const [code, owned] of [
+      ['promo_anna', true],
+      ['di_anna', true],
+      ['promo_other', false],
+    ] as const) {
+      const other = await providerShop(api, provider);
+      if (owned) await other.shop.post('/coupons', { code, external_user_id: 'r' });
+      await other.tell(orders[provider](code));
+      const outcome = owned ? ['recorded', null] : ['unmatched', 'no_buyer'];
+      expect((await other.outcomes()).map((row) => row.slice(1))).toEqual([outcome]);
+    }
+  }
+});

@@ -91,6 +91,28 @@ describe('a code from before the connection', () => {
     expect(asked).toHaveLength(calls.length);
   });
 
+  test('is a coupon without a promotion code, expanded or by the id of a discount', async () => {
+    const ofCoupon = { id: 'di_1', object: 'discount', promotion_code: null, source: { coupon: 'OLD20' } };
+    known = { '/v1/invoices/in_1': { ...invoice('in_1', 10_000), discounts: [ofCoupon] } };
+    for (const named of ['di_1', ofCoupon]) {
+      const shop = await shopOf({ withKey: true });
+      await shop.tell(paid('in_1', 10_000, { ...guest, discounts: [named] }));
+      await shop.settleDue();
+      expect(await shop.outcomes()).toEqual([['invoice.paid', 'recorded', null]]);
+      expect((await shop.ledger()).purchases).toMatchObject([{ referrer: 'r', earned: 2_000 }]);
+    }
+  });
+
+  test('may look like an id of a code', async () => {
+    const shop = await shopOf({ withKey: true });
+    await shop.shop.post('/coupons', { code: 'promo_anna', external_user_id: 'r' });
+    const code = { ...promotion, id: 'promo_1', code: 'promo_anna' };
+    await shop.tell(paid('in_1', 10_000, { ...guest, discounts: [{ ...discount, promotion_code: code }] }));
+    expect(await shop.outcomes()).toEqual([['invoice.paid', 'recorded', null]]);
+    expect((await shop.ledger()).purchases).toMatchObject([{ referrer: 'r', earned: 2_000 }]);
+    expect(asked).toEqual([]);
+  });
+
   test('is named by the outcome without a key, and where Stripe does not know it', async () => {
     const named = { ...guest, discounts: [{ promotion_code: 'promo_OLD' }] };
     for (const withKey of [false, true]) {

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { verifyLedger } from '../../cli/verify-ledger.ts';
+import * as lemon from '../../core/connections/lemonsqueezy/fixtures/events.ts';
 import {
   checkout,
   intent,
@@ -9,6 +10,8 @@ import {
   stripeObject,
 } from '../../core/connections/stripe/fixtures/events.ts';
 import { type TestApi, testApi } from '../support/api.ts';
+import { providerShop } from './provider-rig.ts';
+import { BUYER, later } from './provider-stories.ts';
 import { ago, stripeShop } from './rig.ts';
 import { paid, type StripeShop } from './stripe-orders.ts';
 
@@ -168,4 +171,23 @@ test('a purchase that is given up is in no list of unmatched ones, and no open d
   expect(await listed('reason=same_payment')).toEqual(['stripe:in_1']);
   const { body } = await shop.shop.get<{ decisions: { unmatched_purchases: number } }>('/referrals/summary');
   expect(body.decisions.unmatched_purchases).toBe(1);
+});
+
+test('an order of Lemon Squeezy that a discount pays in full is no trial', async () => {
+  const sold = {
+    ...lemon.order,
+    customer_id: 7,
+    total: 0,
+    tax: 0,
+    created_at: later(1),
+    updated_at: later(1),
+  };
+  for (const [amounts, outcome] of [
+    [{ subtotal: 10_000, discount_total: 10_000 }, ['ignored', 'nothing_paid']],
+    [{ subtotal: 0, discount_total: 0 }, ['recorded', 'trial_nothing_paid']],
+  ] as const) {
+    const other = await providerShop(api, 'lemonsqueezy');
+    await other.tell(lemon.lemonSqueezyEvent('order_created', '1', { ...sold, ...amounts }, BUYER));
+    expect((await other.outcomes()).map((row) => row.slice(1))).toEqual([outcome]);
+  }
 });

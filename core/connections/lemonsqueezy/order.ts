@@ -38,6 +38,7 @@ export function orderFacts({ id, attributes, custom }: LemonSqueezyObject, at: n
           paidAt: instantAt(attributes, 'created_at'),
           // An order does not tell whether it begins a subscription; `subscription_created` does.
           cycle: 'first',
+          isPriced: maybeMinor(attributes, 'discount_total') > 0,
         },
       },
     },

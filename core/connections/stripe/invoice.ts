@@ -115,11 +115,14 @@ export function codesOfDiscount(discount: unknown): string[] {
   const names = [
     textOfDiscount(discount),
     maybeId(discount, 'promotion_code'),
-    maybeId(discount, 'coupon'),
-    maybeId(maybeObject(discount, 'source'), 'coupon'),
+    couponOfDiscount(discount),
   ].filter((name) => name !== null);
   return names.length > 0 ? names : [maybeText(discount, 'id') ?? []].flat();
 }
+
+/** The id of a discount's coupon. Newer API versions have it in `source`. */
+export const couponOfDiscount = (discount: Json): string | null =>
+  maybeId(discount, 'coupon') ?? maybeId(maybeObject(discount, 'source'), 'coupon');
 
 /** The text of a discount's promotion code, where the code is expanded. */
 export const textOfDiscount = (discount: Json): string | null =>

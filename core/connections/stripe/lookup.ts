@@ -4,7 +4,7 @@ import { type CodeFact, EventProblem, type Lookup, type PaymentFact, type Questi
 import { isObject, type Json } from '../fields.ts';
 import { requireStorable } from '../storable-facts.ts';
 import { openStripe } from './client.ts';
-import { discountsOf, invoicePaymentFact, textOfDiscount } from './invoice.ts';
+import { couponOfDiscount, discountsOf, invoicePaymentFact, textOfDiscount } from './invoice.ts';
 
 /** Limit of one call. Milliseconds. */
 const TIMEOUT = 10_000;
@@ -86,7 +86,8 @@ async function codesOf(stripe: Stripe, { refs, codes }: Question): Promise<CodeF
     const expand = ['discounts.promotion_code', 'lines.data.discounts.promotion_code'];
     const found: unknown = await known(stripe.invoices.retrieve(invoice, { expand }));
     for (const discount of isObject(found) ? discountsOf(found) : []) {
-      const text = isObject(discount) ? textOfDiscount(discount) : null;
+      // The text of its promotion code, else its coupon, as where an event has the whole discount.
+      const text = isObject(discount) ? (textOfDiscount(discount) ?? couponOfDiscount(discount)) : null;
       if (isObject(discount) && typeof discount.id === 'string' && text) ofInvoice.set(discount.id, text);
     }
   }
