@@ -228,6 +228,12 @@ describe('a file of visits', () => {
       },
       { ts: 1_650_000_005_000_000, link: { slug: 'def' }, referer: '', sourceId: '42/2' },
     ]);
+    const [view, event, outlink] = visit.actionDetails;
+    const later = await read('matomo', JSON.stringify([{ ...visit, actionDetails: [event, view, outlink] }]));
+    expect(later.clicks).toMatchObject([
+      { referer: 'https://news.example/a', sourceId: '42/1' },
+      { referer: '', sourceId: '42/2' },
+    ]);
   });
 
   it('of our own columns takes the export of clicks too', async () => {
@@ -249,6 +255,13 @@ describe('a file of visits', () => {
       },
     ]);
     expect(problems).toEqual([expect.stringContaining('4 has 2 values for 8 columns')]);
+
+    const counts = ['0x10', '1e3', '0b1', '-1', '1.5', '16', '16.0'].map(
+      (count) => `2024-01-02,tea,${count}\n`,
+    );
+    const counted = await read('csv', `ts,slug,count\n${counts.join('')}`);
+    expect(counted.clicks.map(({ count }) => count)).toEqual([16, 16]);
+    expect(counted.problems).toEqual(Array(5).fill(expect.stringMatching(/must be a whole number/)));
 
     const led = await read(
       'csv',

@@ -67,8 +67,9 @@ export function isBotIn(row: ImportRow, ...keys: string[]): boolean | null {
 export function countOf(row: ImportRow, ...keys: string[]): number | null {
   const text = row.text(...keys);
   if (text === '') return null;
-  const count = Number(text);
-  if (!Number.isInteger(count) || count < 0 || count > COUNT_LIMIT) {
+  // Spreadsheets write 16.0; 0x10 and 1e3 are no counts.
+  const count = /^\d{1,10}(?:\.0+)?$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isNaN(count) || count > COUNT_LIMIT) {
     throw row.wrong(`must be a whole number from 0 to ${COUNT_LIMIT}`, ...keys);
   }
   return count;

@@ -413,3 +413,157 @@ test('countries of Sink become rules, and a split or pixel of Short.io is taken 
     'integrationGA',
   ]);
 });
+
+test('a code or a word that opens the link is its password, in the languages of the services', async () => {
+  const names = `Clave,clave de acceso,código de acceso,code d'accès,codice di accesso,Zugangscode,Zugriffscode,
+    security code,κωδικός πρόσβασης,पासवर्ड,lykilorð,wagwoord,paßwort,geheimwort,кодовое слово,secret_code,secret word,
+    unlock_key,unlockCode,access_key,access code,keyphrase,passw,kod dostępu,erişim kodu,přístupový kód,åtkomstkod,
+    код доступа,アクセスコード,secret_key,secret`;
+  for (const name of names.split(',').map((one) => one.trim())) {
+    expect([name, (await one({ [name]: 's3cret!' })).bodies]).toMatchObject([
+      name,
+      [{ password: 's3cret!' }],
+    ]);
+    expect([name, (await one({ [name]: true })).errors]).toMatchObject([name, [{ field: name }]]);
+  }
+  const mentions = [
+    { locked: 'password' },
+    { is_locked: 'password' },
+    { private: 'password' },
+    { secured: 'password' },
+    { opened_by: 'Passwort' },
+    { door: 'password protected' },
+    { door: { lock: 'mot de passe' } },
+    { locked: true },
+    { gated: true },
+    { has_access_code: true },
+  ];
+  expect(await taken(mentions)).toEqual([]);
+  const others = [
+    { locked: false },
+    { title: 'Password' },
+    { notes: 'password' },
+    { tags: ['password'] },
+    { folder: 'Password' },
+    { subject: 'password reset' },
+    { 'palabra clave': 'zapatos' },
+    { country_code: 'DE' },
+    { secret_key: '' },
+    { check: 'pass' },
+  ];
+  expect(await taken(others)).toEqual(others);
+  const { bodies } = await one({ keyword: 'shoes', door: 'open', folder: 'Password' });
+  expect(bodies[0]?.password).toBeUndefined();
+});
+
+test('the words of a status are also names of columns with a yes or no, in their languages', async () => {
+  const off = [
+    { Aktiv: 'nein' },
+    { activo: 'no' },
+    { Gelöscht: 'ja' },
+    { actif: 'non' },
+    { Supprimé: 'vrai' },
+    { trash: true },
+    { is_trash: 1 },
+    { in_trash: 'yes' },
+    { taken_down_at: '2024-01-01' },
+    { turned_off: true },
+    { switchedOff: true },
+    { closed: true },
+    { cancelled: 'yes' },
+    { blacklisted: true },
+    { malicious: true },
+    { post_status: 'trash' },
+    { post_status: 'draft' },
+    { approval_status: 'rejected' },
+    { moderation: 'blocked' },
+    { lifecycle: 'ended' },
+    { mode: 'disabled' },
+    { Zustand: 'gesperrt' },
+  ];
+  expect(await notRefused(off)).toEqual([]);
+  const on = [
+    { Aktiv: 'ja' },
+    { activo: 'sí' },
+    { Gelöscht: 'nein' },
+    { trash: false },
+    { closed: 'no' },
+    { post_status: 'publish' },
+    { approval_status: 'approved' },
+    { moderation: { checked: 'no' } },
+    { mode: 'cloaked' },
+    { opened: 0 },
+    { created: '2024-01-01' },
+    { live_clicks: 0 },
+  ];
+  expect(await taken(on)).toEqual(on);
+});
+
+test('an end and a limit have many names', async () => {
+  const ends = `deactivate_at,disable_at,delete_at,deleteAt,auto_delete_at,unpublish_on,removeAt,until,ends,liveUntil,
+    closes_at,not_after,expireAfter,expires_at,valid_until,endDate,active until,Gültig bis`;
+  for (const name of ends.split(',').map((one) => one.trim())) {
+    const { bodies, errors } = await one({ [name]: '2020-01-01T00:00:00Z' });
+    expect([name, errors, bodies]).toMatchObject([name, [], [{ expires_at: '2020-01-01T00:00:00Z' }]]);
+  }
+  expect((await one({ expire_after: 86_400_000_0 })).errors).toMatchObject([{ field: 'expire_after' }]);
+  const limits = `expire_at_views,expires_after_clicks,expire_after_visits,click_expiration,allowed_clicks,visits_allowed,
+    max_clicks,click_limit`;
+  for (const name of limits.split(',').map((one) => one.trim())) {
+    expect([name, (await one({ [name]: 7 })).bodies]).toMatchObject([name, [{ max_clicks: 7 }]]);
+  }
+  for (const name of ['one_time', 'single_use', 'oneTimeLink', 'single use']) {
+    expect([name, (await one({ [name]: true })).bodies]).toMatchObject([name, [{ max_clicks: 1 }]]);
+    expect([name, (await one({ [name]: true, clicks: 3 })).errors]).toMatchObject([name, [{ field: name }]]);
+    expect((await one({ [name]: false })).bodies[0]?.max_clicks).toBeUndefined();
+  }
+});
+
+test('a tag in an object is taken, and what cannot be read of tags and deeplinks is named', async () => {
+  const tags = [{ id: 1, tag: 'foo' }, { id: 2, label: 'bar' }, 'baz'];
+  expect(await one({ tags })).toMatchObject({ unknown: [], bodies: [{ tags: ['foo', 'bar', 'baz'] }] });
+  expect((await one({ tags: ['a', { id: 3 }] })).unknown).toEqual(['tags']);
+  const store = 'https://apps.apple.com/app/id1';
+  const deeplinks = [
+    {
+      guid: 'D1',
+      os: 'ios',
+      app_uri_path: '/store?id=1',
+      install_url: store,
+      install_type: 'promote_install',
+    },
+  ];
+  const bitly = (more: object) => read([{ link: 'https://old.example/x', long_url: URL, ...more }]);
+  expect(await bitly({ deeplinks })).toMatchObject({
+    bodies: [{ targeting: { ios: store } }],
+    unknown: ['deeplinks.0.app_uri_path', 'deeplinks.0.install_type'],
+  });
+  const app = [{ os: 'android', app_uri_path: 'shop://store/1', install_url: '' }];
+  expect(await bitly({ deeplinks: app })).toMatchObject({
+    bodies: [{ targeting: { android: 'shop://store/1' } }],
+    unknown: [],
+  });
+});
+
+test('a plain list gives forwarding, status, card, and apps', async () => {
+  const image = 'https://shop.example/card.png';
+  const { bodies, unknown } = await read(
+    'slug,url,param_forwarding,redirect_type,og_title,og_description,og_image,ios_url,android_url\n' +
+      `a,${URL},off,301,Tea,Green,${image},${URL}ios,${URL}android\n`,
+  );
+  expect(unknown).toEqual([]);
+  expect(bodies).toMatchObject([
+    {
+      forward_query: false,
+      redirect_status: 301,
+      preview: { title: 'Tea', description: 'Green', image_url: image },
+      targeting: { ios: `${URL}ios`, android: `${URL}android` },
+    },
+  ]);
+  expect((await one({ redirect_type: 'cloaked' })).unknown).toEqual(['redirect_type']);
+});
+
+test('the root of a domain in Dub is an error', async () => {
+  const root = { id: '1', domain: 'old.example', key: '_root', url: URL };
+  expect(await read([root])).toMatchObject({ bodies: [], errors: [{ field: 'key' }] });
+});

@@ -5,7 +5,7 @@ import type { Format } from './formats/format.ts';
 import { hostOfRow, ONLY_ID, type RowHost, slugOfShortUrl } from './meaning/address.ts';
 import { carriedOf, folderOf } from './meaning/carried.ts';
 import { LINK_NAMES, SLUGS } from './meaning/link-names.ts';
-import { passwordOf } from './meaning/password.ts';
+import { passwordOf, refuseSaidPassword } from './meaning/password.ts';
 import { refuseMissingRules, stateOf } from './meaning/state.ts';
 import { objectIn } from './nested-values.ts';
 import { repetitionIn } from './repeated-names.ts';
@@ -72,12 +72,14 @@ export function linksOfRow(
           domain: host?.column ?? 'domain',
           password: password?.column ?? 'password',
         };
+        const folder = folderOf(row);
+        refuseSaidPassword(row);
         links.push({
           body: password && 'clear' in password ? { ...body, password: password.clear } : body,
           columnOf,
           link,
           passwordHash: password && 'hash' in password ? password.hash : null,
-          folder: folderOf(row),
+          folder,
           unproven: place.unproven,
         });
       });

@@ -152,9 +152,15 @@ export function nameOf(row: SourceRow, ...keys: string[]): string | null {
 export function yesNo(value: unknown): boolean | null {
   if (typeof value !== 'boolean' && typeof value !== 'number' && typeof value !== 'string') return null;
   const text = String(value).trim();
-  if (/^(?:true|t|yes|y|on|1)$/i.test(text)) return true;
-  return /^(?:false|f|no|n|off|0)$/i.test(text) ? false : null;
+  if (YES.test(text)) return true;
+  return NO.test(text) ? false : null;
 }
+
+/** Also as spreadsheets and programs write it in other languages. */
+const YES =
+  /^(?:true|t|yes|y|on|1|ja|wahr|oui|vrai|s[ií]|verdadero|sim|verdadeiro|vero|waar|tak|prawda|ano|evet|да|истина|так|はい|是|예)$/iu;
+const NO =
+  /^(?:false|f|no|n|off|0|nein|falsch|non|faux|falso|n[aã]o|nee|onwaar|nie|fałsz|ne|nej|nei|hay[ıi]r|нет|ложь|ні|いいえ|否|아니요)$/iu;
 
 /** Returns whether a value means yes. */
 export function isYes(value: unknown): boolean {

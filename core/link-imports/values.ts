@@ -5,11 +5,13 @@ import { parsedJson } from './parsed-json.ts';
 /** Reads values as other systems write them. */
 
 const TAG_LIMIT = 50;
+/** The fields that have the text of an object in a list. */
+const ITEM_NAMES = ['name', 'tag', 'label', 'title', 'text', 'value', 'slug'];
 const DATABASE_TIME = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?) ?(Z|[+-]\d\d(?::?\d\d)?)?$/;
 
 /**
  * Returns a list: an array, JSON text of one, or text separated by commas, semicolons or bars. Objects count by their
- * `name`.
+ * `name`, `tag`, or another of {@link ITEM_NAMES}.
  */
 export function listOf(value: unknown): string[] {
   const items = Array.isArray(value) ? value : typeof value === 'string' ? parted(value) : [];
@@ -35,8 +37,11 @@ function parted(text: string): unknown[] {
 
 function itemText(item: unknown): string {
   if (typeof item === 'string') return item.trim();
-  if (typeof item === 'object' && item !== null && 'name' in item) return itemText(item.name);
-  return '';
+  if (typeof item !== 'object' || item === null) return '';
+  const fields = Object.entries(item);
+  const named = ITEM_NAMES.map((name) => fields.find(([key]) => key.toLowerCase() === name)?.[1]);
+  const text = named.find((one) => typeof one === 'string');
+  return typeof text === 'string' ? text.trim() : '';
 }
 
 /** Returns the fields that are not null. */

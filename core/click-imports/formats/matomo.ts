@@ -31,12 +31,13 @@ export const matomo: ClickFormat = {
     };
     const actions = actionsIn(row.value('actiondetails'));
     const visit = row.text('idvisit');
+    const first = actions.findIndex(({ type }) => CLICKS.has(type));
     const rows = actions.flatMap(({ type, url, timestamp }, n): ClickRow[] => {
       if (!CLICKS.has(type)) return [];
       if (!Number.isInteger(timestamp))
         throw row.wrong('has an action without a `timestamp`', 'actiondetails');
-      // The visit came from the referrer with its first action.
-      const referer = n === 0 ? shared.referer : '';
+      // The visit came from the referrer with its first click.
+      const referer = n === first ? shared.referer : '';
       const sourceId = `${visit}/${n}`;
       return [{ ...shared, ts: Number(timestamp) * 1_000_000, link: linkByUrl(url), referer, sourceId }];
     });

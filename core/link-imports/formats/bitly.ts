@@ -77,19 +77,34 @@ function readLink(
   };
 }
 
-/** Bitly's `deeplinks`: the address in an app where it is a whole one, else the app's page in its store. */
+/**
+ * Bitly's `deeplinks`: the address in an app where it is a whole one, else the app's page in its store. What else a
+ * deeplink has is named as not taken over.
+ */
 function targetingOf(row: SourceRow): { targeting?: Record<string, string> } {
-  const given = objectIn(row.columns.get('deeplinks')?.value);
-  const links: unknown[] = Array.isArray(given) ? given : given === null ? [] : [given];
-  const targets = links.flatMap((one) => {
-    const fields = Object.entries(Object(one)).map(([name, value]) => [name.toLowerCase(), value]);
-    const { os: system, app_uri_path: app, install_url: store } = Object.fromEntries(fields);
-    const os = String(system).toLowerCase();
-    const url = [app, store].find(
-      (text) => typeof text === 'string' && /^[a-z][a-z0-9+.-]*:\/\//i.test(text),
-    );
-    return (os === 'ios' || os === 'android') && typeof url === 'string' ? [[os, url] as const] : [];
+  const column = row.columns.peek('deeplinks');
+  const given = objectIn(column?.value);
+  if (column === undefined || given === null) return {};
+  const read = (path: string) => row.columns.readInside(column.name, `${column.name}.${path}`);
+  const links = Array.isArray(given) ? given.map((one, nth) => [`${nth}.`, one]) : [['', given]];
+  const targets = links.flatMap(([place, one]) => {
+    const fields = Object.entries(Object(one)).map(([name, value]) => ({
+      name: name.toLowerCase(),
+      path: `${place}${name}`,
+      value,
+    }));
+    for (const { name, path } of fields) if (OF_BITLY.has(name)) read(path);
+    const os = String(fields.find(({ name }) => name === 'os')?.value).toLowerCase();
+    const url = ['app_uri_path', 'install_url']
+      .flatMap((name) => fields.filter((field) => field.name === name))
+      .find(({ value }) => typeof value === 'string' && /^[a-z][a-z0-9+.-]*:\/\//i.test(value));
+    if ((os !== 'ios' && os !== 'android') || url === undefined) return [];
+    read(`${place}os`);
+    read(url.path);
+    return [[os, String(url.value)] as const];
   });
-  if (targets.length < links.length) row.columns.left.add('deeplinks');
   return targets.length === 0 ? {} : { targeting: Object.fromEntries(targets) };
 }
+
+/** Fields of a deeplink that say nothing of where it leads. */
+const OF_BITLY = new Set(['guid', 'bitlink', 'app_guid', 'brand_guid', 'created', 'modified']);

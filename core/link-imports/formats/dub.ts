@@ -1,7 +1,7 @@
 import { creatableChannel } from '../../enrich/channels.ts';
 import { NANOS_PER_MILLI, parseInstant } from '../../time/timestamps.ts';
 import { cardImage } from '../meaning/card-image.ts';
-import { isYes, nameOf, type SourceRow, textOf } from '../source-row.ts';
+import { isYes, nameOf, RowProblem, type SourceRow, textOf } from '../source-row.ts';
 import { defined, instantText, linkName, slugOfUrl, tagsOf } from '../values.ts';
 import { countryRules } from './country-rules.ts';
 import type { Format } from './format.ts';
@@ -26,6 +26,7 @@ export const dub: Format = {
   read(row) {
     const destination = textOf(row, 'destinationurl', 'url');
     const slug = slugOf(row);
+    if (slug === ROOT) throw new RowProblem(nameOf(row, 'key', 'shortlink'), OF_ROOT);
     const channel = creatableChannel(fieldOf(row, 'utmsource')?.toLowerCase() ?? '');
     const [ios, android] = [fieldOf(row, 'ios'), fieldOf(row, 'android')];
     const rules = countryRules(row, { ios, android });
@@ -65,6 +66,11 @@ export const dub: Format = {
     ];
   },
 };
+
+/** Dub's key of a domain's own page. */
+const ROOT = '_root';
+const OF_ROOT =
+  'is the root of the domain, which is no link: set its destination as `root_url` of the domain, and leave the row out';
 
 /** Dub's custom cards. */
 function previewOf(row: SourceRow): Record<string, unknown> | null {

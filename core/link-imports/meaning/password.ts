@@ -1,88 +1,12 @@
 import { hashUseOf } from '../../access/foreign-hashes.ts';
-import { objectIn } from '../nested-values.ts';
+import { nestedValues, objectIn } from '../nested-values.ts';
 import { columnKey, RowProblem, type SourceRow } from '../source-row.ts';
+import { AMONG, CODES, SHORT_WORDS, WHOLE, WHOLE_MENTIONS, WORDS } from './password-words.ts';
+import { plainText } from './plain-text.ts';
 
 /** The password of a row's link: its clear text, or its hash in another service. */
 export type RowPassword = { column: string; clear: string } | { column: string; hash: string };
 
-/** The word for a password in the languages of the services. */
-const WORDS = [
-  'password',
-  'passwd',
-  'passphrase',
-  'passcode',
-  'passwort',
-  'kennwort',
-  'passord',
-  'adgangskode',
-  'losenord',
-  'wachtwoord',
-  'motdepasse',
-  'contrasena',
-  'palavrapasse',
-  'contrasenya',
-  'senha',
-  'parola',
-  'heslo',
-  'jelszo',
-  'salasana',
-  'lozinka',
-  'zaporka',
-  'parool',
-  'slaptazodis',
-  'kodeord',
-  'katasandi',
-  'katalaluan',
-  'matkhau',
-  'лозинка',
-  'парола',
-  'รหัสผ่าน',
-  'رمزعبور',
-  'كلمةالسر',
-  'συνθηματικο',
-  '提取码',
-  '访问码',
-  '암호',
-  'パスコード',
-  '暗証番号',
-  'пароль',
-  '密码',
-  '密碼',
-  '口令',
-  'パスワード',
-  '비밀번호',
-  'كلمةالمرور',
-  'סיסמה',
-  'pwd',
-  'pswd',
-].map(keyOf);
-/** Short words for it, which count where they are a word of a name: `has_pw`, `linkPw`. */
-const SHORT_WORDS = ['pw', 'psw', 'mdp', 'sifre', 'geslo', 'haslo'];
-/**
- * `pass` and `pin` also mean other things (`pass_through`, `pinned`). They count only if all other words of the name
- * are among these, even without separators.
- */
-const AMONG =
-  /^(?:has|have|with|requires?|needs?|uses?|is(?=pass|pw)|link|short|url|page|access|visitors?|guest|share|view|the|my|custom|secret)*(pass|pin|pw)(?:protect(?:ed|ion|s)?|required|needed|enabled|active|set|is|hash(?:ed)?|salt|hint|code|value|text|clear|plain|raw|link|s(?=$))*$/;
-/** Whole names that are too short to be looked for inside others. */
-const WHOLE = [
-  'pass',
-  'pwd',
-  'pw',
-  'pincode',
-  'pin',
-  'accesspin',
-  'linkpin',
-  'codeword',
-  'unlockcode',
-  'accesscode',
-  'hasło',
-  'geslo',
-  'şifre',
-  'protected',
-  'isprotected',
-  'protection',
-].map(keyOf);
 /** Names whose value may say that the link has a password: `security: password`. */
 const SAYS_HOW =
   /^(?:(?:security|access|visibility|privacy|restrictions?|protections?|auth|authentication|locks?|features?|options?|settings?|flags?|guards?|gates?)?(?:type|mode|method|level|control|kind|by)?s?)$/;
@@ -152,6 +76,34 @@ export function isPasswordColumn(name: string): boolean {
   return kindOf(name) !== null;
 }
 
+/** Columns of text about the link, in which the word is only a subject. */
+const FREE_TEXT =
+  /title|name|desc|note|comment|remark|tag|label|categor|folder|group|campaign|utm|keyword|slug|alias|path|text|subject|query/;
+/** What may accompany the word in a value that says that there is a password. */
+const SAYS_THERE_IS =
+  /^(?:protect(?:ed|ion)|required|needed|only|with|by|set|enabled|locked|gated|link|the)*$/;
+
+/**
+ * Refuses a row that says in any other column that its link has a password, as `private: "password"`.
+ *
+ * @throws {RowProblem}
+ */
+export function refuseSaidPassword({ values, columns }: SourceRow): void {
+  const said = nestedValues(values).find(({ top, column, path, value }) => {
+    const key = columnKey(top);
+    if (columns.read.has(key) || columns.inside.get(key)?.has(column)) return false;
+    return typeof value === 'string' && !path.some((one) => FREE_TEXT.test(one)) && isWordForPassword(value);
+  });
+  if (said) throw new RowProblem(said.column, NOT_HELD);
+}
+
+function isWordForPassword(text: string): boolean {
+  const key = keyOf(text);
+  if (SHORT_WORDS.includes(key)) return true;
+  const word = WORDS.find((one) => key.includes(one));
+  return word !== undefined && SAYS_THERE_IS.test(key.replace(word, ''));
+}
+
 const textOf = (one: RowPassword) => ('clear' in one ? one.clear : one.hash);
 
 /** A value whose name means a password. */
@@ -200,11 +152,13 @@ function saysPassword(text: string): boolean {
 
 function kindOf(name: string): Kind | null {
   const key = keyOf(name);
-  if (WHOLE.includes(key)) return key.includes('protect') ? 'mention' : 'value';
+  if (WHOLE_MENTIONS.test(key)) return 'mention';
+  if (WHOLE.includes(key)) return 'value';
   const word =
     WORDS.find((one) => key.includes(one)) ??
     wordsOf(name).find((one) => SHORT_WORDS.includes(one)) ??
-    AMONG.exec(key)?.[1];
+    AMONG.exec(key)?.[1] ??
+    CODES.exec(key)?.[1];
   if (word === undefined) return null;
   if (HASH.test(key)) return 'hash';
   return key.split(word).every((rest) => BESIDE.test(rest)) ? 'value' : 'mention';
@@ -216,18 +170,8 @@ function wordsOf(name: string): string[] {
   return parted.split(/[^\p{L}\p{N}\p{M}]+/u).map(keyOf);
 }
 
-/** Returns a name for comparison: without case, accents, blanks, and punctuation. */
-function keyOf(name: string): string {
-  return name
-    .normalize('NFKD')
-    .replaceAll(/\p{M}/gu, '')
-    .normalize('NFKC')
-    .toLowerCase()
-    .replaceAll('ł', 'l')
-    .replaceAll('ø', 'o')
-    .replaceAll('ı', 'i')
-    .replaceAll(/[^\p{L}\p{N}]/gu, '');
-}
+/** Returns a name for comparison: letters and digits, without case and accents. */
+const keyOf = plainText;
 
 function readEntry({ column, kind, value }: Entry): RowPassword | RowProblem | null {
   if (value === null || value === undefined || value === false || value === 0) return null;

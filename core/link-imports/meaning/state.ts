@@ -1,5 +1,24 @@
 import { nestedValues, objectIn } from '../nested-values.ts';
 import { columnKey, isYes, RowProblem, type SourceRow, yesNo } from '../source-row.ts';
+import {
+  ARCHIVED,
+  COUNTED,
+  EXPIRED,
+  EXPIRES,
+  MAY_SAY_OFF,
+  MENTIONED,
+  MOST,
+  type Names,
+  OFF,
+  ON,
+  ONCE,
+  REMAINING,
+  STARTS,
+  STATUS,
+  TURNS_OFF,
+  USED_UP,
+  VISITS,
+} from './state-names.ts';
 import { statusMeaning } from './status.ts';
 import { timeIn } from './times.ts';
 
@@ -10,59 +29,6 @@ export type RowState = {
   left: Record<string, unknown>;
   columnOf: Record<string, string>;
 };
-
-/** What may precede the words of a name. {@link BEHIND} may follow them. */
-const BEFORE = '^(?:is|has|was|been|link|shortlink|shorturl|url)*';
-/** What else may precede the words of {@link OFF}: `soft_deleted`, `date_deleted`. */
-const HOW =
-  '(?:auto(?:matically)?|soft|hard|manually|temp(?:orarily)?|permanently|date|time|admin|system|user|owner|marked|as)*';
-/** What may follow them: `disabled_by_admin`, `banned_reason`. */
-const WHY =
-  '(?:link|at|on|date|time|timestamp|utc|by|id|reason|since|until|for|due|to|as|admin|user|owner|system|moderator|moderation|staff|abuse|spam|flag|status|permanently|temporarily|automatically)*$';
-const BEHIND = '(?:link|at|on|in|date|time|datetime|timestamp|utc|value)*$';
-const named = (words: string, behind = BEHIND) => new RegExp(`${BEFORE}(?:${words})${behind}`);
-
-/** Names that mean off where they have a value that is not a no. Times count: `disabledAt`. */
-const OFF = named(
-  `${HOW}(?:disabled|deleted|banned|blocked|suspended|paused|deactivated|inactive|removed|trashed|draft|frozen|unpublished|revoked|terminated|quarantined|stopped|spam|phishing|malware|abusive)`,
-  WHY,
-);
-/** Commands that mean off where they have a yes: `delete_at` would be an end. */
-const TURNS_OFF = named('disable|delete|ban|block|suspend|pause|deactivate|unpublish|revoke', '(?:link)?$');
-const EXPIRED = named('expired', '(?:link)?$');
-/** Names that mean off where they have a no. */
-const ON = named('enabled?|active|activated|published|live|online|valid', '(?:link|status|state|flag)*$');
-const STATUS = named('status|state', '(?:name|code|label|text|value)*$');
-const ARCHIVED = named('archived');
-
-const EXPIRES = named(
-  'expir(?:e|es|y|ing|ation)|expired(?:at|on|date|time)|valid(?:ity)?(?:until|till?|to|thru|through|end)|ends?(?:at|on|date|time)' +
-    '|(?:active|available|availability)(?:until|till?|to|end)|ttl|g[uü]ltigbis|ablaufdatum',
-);
-const STARTS = named(
-  'starts?(?:at|on|date|time)|valid(?:since|from)|activ(?:e|ates?|ation)(?:at|on|from|date)|availablefrom',
-);
-/** The words for visits, of which a limit and its count may have any. */
-const COUNTED = '(?:clicks?|visits?|use[sd]?|usages?|views?|hits?|redirects?|redirections?|opens?|scans?)';
-const MOST = named(
-  `max(?:imum)?(?:number|num|no)?(?:of)?${COUNTED}|${COUNTED}(?:limit|max|maximum|cap)|limits?(?:max)?${COUNTED}`,
-);
-const VISITS = new RegExp(
-  `^(?:total|current|number|num|no|of|times)*${COUNTED}(?:count(?:er)?|total|times|made|done|sofar)*$|^visitssummarytotal$`,
-);
-/** Names that say how many visits are left. */
-const REMAINING = named(
-  `(?:remaining|left|available)(?:number|num|no)?(?:of)?${COUNTED}|${COUNTED}(?:remaining|left|available)`,
-  '(?:count|total)?$',
-);
-/** Names that say that no visits are left. */
-const USED_UP = named(
-  `usedup|exhausted|depleted|maxedout|overlimit|(?:max(?:imum)?|limits?|quota|cap|${COUNTED})+(?:is|was|has|been)*(?:reached|exceeded|exhausted|depleted|usedup)`,
-  '(?:link|at|on|date|time)*$',
-);
-
-/** Names that say that the link has rules. */
-const MENTIONED = /^has(?:redirect|geo|country|device)?(?:rules?|targeting|targets)$/;
 
 /** Objects whose own state is not the link's. */
 const NOT_OF_LINK =
@@ -91,7 +57,7 @@ export function stateOf(row: SourceRow): RowState {
   take('expires_at', expires, expires && timeIn(textOf(expires)));
   const starts = find(row, STARTS, isNo);
   take('starts_at', starts, starts && timeIn(textOf(starts)));
-  const [most, remaining] = [find(row, MOST), find(row, REMAINING)];
+  const [most, remaining] = [onceIn(row) ?? find(row, MOST), find(row, REMAINING)];
   const left = leastOf(most && leftOf(row, most), remaining && remainingOf(row, remaining));
   take('max_clicks', most ?? (left === null ? null : remaining), left ?? (most && numberIn(most)));
   if (left !== null) state.left.max_clicks = left;
@@ -108,8 +74,14 @@ type Found = { name: string; value: unknown };
 const textOf = ({ value }: Found) => (typeof value === 'string' ? value.trim() : String(value));
 
 /** Returns the first column of such a name that has a value. */
-function find(row: SourceRow, names: RegExp, isEmpty = isNothing): Found | null {
+function find(row: SourceRow, names: Names, isEmpty = isNothing): Found | null {
   return columnsOf(row, names, /^/).find(({ value }) => !isEmpty(value)) ?? null;
+}
+
+/** Returns the column that says that the link is for one visit. */
+function onceIn(row: SourceRow): Found | null {
+  const once = find(row, ONCE, isNo);
+  return once && { ...once, value: 1 };
 }
 
 /** Returns the earliest end that the row names. */
@@ -126,7 +98,7 @@ function endOf(row: SourceRow): Found | null {
  *
  * @param around the names of objects in which they may be
  */
-function columnsOf(row: SourceRow, names: RegExp, around = ABOUT_LINK): Found[] {
+function columnsOf(row: SourceRow, names: Names, around = ABOUT_LINK): Found[] {
   const nested = nestedValues(row.values).filter(({ path }) => path.length > 1);
   const inner = nested.filter(({ path }) => {
     if (NOT_OF_LINK.test(path[0] ?? '')) return false;
@@ -148,7 +120,8 @@ function statusesOf(row: SourceRow): Found[] {
   const inside = nestedValues(row.values).filter(
     ({ path, value }) => path.length > 1 && STATUS.test(path[0] ?? '') && typeof value === 'string',
   );
-  return [...columnsOf(row, STATUS), ...inside.map(({ column, value }) => ({ name: column, value }))];
+  const own = [STATUS, MAY_SAY_OFF].flatMap((names) => columnsOf(row, names));
+  return [...own, ...inside.map(({ column, value }) => ({ name: column, value }))];
 }
 
 const isObject = (value: unknown) => objectIn(value) !== null;
@@ -205,7 +178,7 @@ function hasEnded(row: SourceRow): boolean {
 
 /** A time to live is an instant or a duration. A small number could be either, so it is refused. */
 function refuseSpan(found: Found): void {
-  if (!/ttl$/i.test(found.name) || !/^\d{1,11}$/.test(textOf(found))) return;
+  if (!/(?:ttl|(?<!not)after)$/.test(columnKey(found.name)) || !/^\d{1,11}$/.test(textOf(found))) return;
   throw new RowProblem(
     found.name,
     'may be a time or a span of time: give the end as ISO 8601, or in milliseconds since 1970',
