@@ -28,6 +28,13 @@ test('workers that are far behind are waited for as long as they store', async (
   expect(performance.now() - began).toBeGreaterThan(3 * PATIENCE_MS);
 });
 
+test('a stream whose newest events the log has lost does not wait while other streams store', async () => {
+  let reached = 10n;
+  const others = () => ({ needs: needs(99n, reached++), fill: 0 });
+  expect(await wait(others)).toBe(false);
+  expect(reached).toBe(12n);
+});
+
 test('a stream continues where it was when its journal fills, events are missing, or it stops', async () => {
   const behind = needs(0n, 0n);
   expect(await wait(() => ({ needs: behind, fill: 0.5 }))).toBe(false);

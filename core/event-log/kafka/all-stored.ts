@@ -45,7 +45,8 @@ export async function allStored(
     const { needs, fill } = told();
     // What is missing has to be sent again first, to the former partition.
     if (needs.missing.length > 0) return false;
-    if (needs.stored >= sent.sequence && reached(needs, sent) >= sent.end) return true;
+    // What a lane that has read everything does not have, the log has lost. The next event shows the gap.
+    if (reached(needs, sent) >= sent.end) return needs.stored >= sent.sequence;
     if (needs.stored > last.stored || reached(needs, sent) > reached(last, sent)) {
       progressAt = performance.now();
       last = needs;
