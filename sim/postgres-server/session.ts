@@ -25,6 +25,9 @@ export class ServerSession {
   #isOpen = false;
   /** Settles with the statement under way; null: there is none. */
   #running: Promise<void> | null = null;
+  /** Hands out the response of a statement that waits for a lock; null: none waits. */
+  #handOut: (() => void) | null = null;
+  #handedOut: Promise<void> = Promise.resolve();
 
   constructor(server: PostgresServer, connection: Connection) {
     this.#server = server;
@@ -42,10 +45,29 @@ export class ServerSession {
     this.#running = running;
     this.#server.world.hold(this.#untilStill());
     // The connection may have ended meanwhile: then no one gets an answer.
-    return answer.then((result) => {
-      if (this.#hasEnded) throw sqlError('57P01', 'terminating connection');
-      return result;
+    return answer
+      .finally(() => this.#handedOut)
+      .then((result) => {
+        if (this.#hasEnded) throw sqlError('57P01', 'terminating connection');
+        return result;
+      });
+  }
+
+  /**
+   * The response of a statement that waits for a lock is handed out after that of the one that releases the lock. The
+   * two sockets have no order.
+   */
+  #holdResponse(): void {
+    this.#handedOut = new Promise((resolve) => {
+      this.#handOut = resolve;
     });
+    this.#server.waiting.add(this);
+  }
+
+  #releaseResponse(): void {
+    this.#server.waiting.delete(this);
+    this.#handOut?.();
+    this.#handOut = null;
   }
 
   /** Ends the connection: the transaction is rolled back. */
@@ -60,15 +82,14 @@ export class ServerSession {
       await this.#server.cancel(this.#connection);
       await within(this.#running, LOOK_AFTER_MS);
     }
+    this.#releaseResponse();
     if (this.#isOpen) await this.#connection.client.query('ROLLBACK');
     this.#server.disconnect(this, this.#connection);
     await this.#untilOthersAreStill();
   }
 
   #settled(running: Promise<void>): void {
-    if (this.#running !== running) return;
-    this.#running = null;
-    this.#server.waiting.delete(this);
+    if (this.#running === running) this.#running = null;
   }
 
   async #send(sql: string, parameters: readonly unknown[], name?: string): Promise<Result> {
@@ -104,7 +125,7 @@ export class ServerSession {
       if (!this.#running) break;
       const isSettled = Number(process.hrtime.bigint() - began) / 1e6 > NO_DEADLOCK_AFTER_MS;
       if (!(await this.#server.isBlocked(this.#connection)) || !isSettled) continue;
-      this.#server.waiting.add(this);
+      this.#holdResponse();
       return;
     }
     await this.#untilOthersAreStill();
@@ -119,6 +140,7 @@ export class ServerSession {
       if (await this.#server.isBlocked(this.#connection)) return;
       await within(running, LOOK_AFTER_MS);
     }
+    this.#releaseResponse();
   }
 }
 
