@@ -35,7 +35,7 @@ type Stream = LogWriter & RegisteredStream;
 async function begin(start: bigint, known?: RegisteredStream): Promise<Stream> {
   const identity = known ?? (await registerStream(rig.stores.pool, NAME));
   const sealer = createAddressSealer(rig.addressKey);
-  return { ...createLogWriter(rig.dataDir, NAME, identity, sealer, start), ...identity };
+  return { ...identity, ...createLogWriter(rig.dataDir, NAME, identity, sealer, start) };
 }
 
 let made = 0;
