@@ -233,7 +233,7 @@ test("Dub's card, Bitly's deep links, Short.io's pixels, and Rebrandly's forward
   const phone = await visit(`${ingest.url}/deep`, { headers: { 'user-agent': PHONE } });
   expect(phone.location?.href).toMatch(app);
   const csv = `id,link,long_url,DeepLinks\nbit.ly/deep2,https://bit.ly/deep2,${to('deep2')},"[{""OS"":""iOS"",""install_url"":""${app}""},{""os"":""web""}]"\n`;
-  expect((await imported(csv)).unknown_columns).toEqual(['DeepLinks']);
+  expect((await imported(csv)).unknown_columns).toEqual(['DeepLinks.1.os']);
   expect(await link('deep2')).toMatchObject({ targeting: { ios: app } });
   const rule = {
     longUrl: to('de'),

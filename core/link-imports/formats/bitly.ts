@@ -94,12 +94,13 @@ function targetingOf(row: SourceRow): { targeting?: Record<string, string> } {
       value,
     }));
     for (const { name, path } of fields) if (OF_BITLY.has(name)) read(path);
-    const os = String(fields.find(({ name }) => name === 'os')?.value).toLowerCase();
+    const system = fields.find(({ name }) => name === 'os');
+    const os = String(system?.value).toLowerCase();
     const url = ['app_uri_path', 'install_url']
       .flatMap((name) => fields.filter((field) => field.name === name))
       .find(({ value }) => typeof value === 'string' && /^[a-z][a-z0-9+.-]*:\/\//i.test(value));
-    if ((os !== 'ios' && os !== 'android') || url === undefined) return [];
-    read(`${place}os`);
+    if (system === undefined || (os !== 'ios' && os !== 'android') || url === undefined) return [];
+    read(system.path);
     read(url.path);
     return [[os, String(url.value)] as const];
   });
