@@ -43,7 +43,7 @@ test('the age of the newest backup is exposed from the first record on', async (
   const age = () => ageIn(registry, 'hoplog_backup_age_seconds');
   expect(await age()).toBeNaN();
   await recordBackup(stores.pool);
-  await stores.pool.query("UPDATE last_backup SET made_at = now() - interval '3 days'");
+  await stores.pool.query("UPDATE last_backup SET made_at = now() - interval '3 days 1 second'");
   expect(await age()).toBeGreaterThanOrEqual(3 * 86_400);
   await recordBackup(stores.pool);
   const young = await age();

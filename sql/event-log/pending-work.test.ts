@@ -25,6 +25,7 @@ const NOTHING = {
   clockCorrections: false,
   clickImports: false,
   webhookDeliveries: false,
+  mails: false,
 };
 
 storesTest('each kind of work is reported while it is pending, and not after', async ({ stores }) => {
@@ -167,6 +168,12 @@ storesTest.for([
     `INSERT INTO webhook_deliveries (id, workspace_id, webhook_id, event_id, type, body, next_attempt_at, created_at)
      VALUES ($1, $1, $1, $1, 'click.created', '{"data":{}}', now() + interval '1 hour', now())`,
     "UPDATE webhook_deliveries SET status = 'delivered', next_attempt_at = NULL",
+  ],
+  [
+    'mails',
+    `INSERT INTO mails (id, kind, recipient, content, next_attempt_at, created_at, expires_at)
+     VALUES ($1, 'password_reset', 'a@shop.example', '', now(), now(), now() + interval '1 hour')`,
+    "UPDATE mails SET next_attempt_at = now() + interval '1 hour'",
   ],
 ] as const)(
   '%s are reported while they are pending, and not after',
