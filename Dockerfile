@@ -24,6 +24,7 @@ COPY ingest ingest
 COPY workers workers
 COPY api api
 COPY cli cli
+COPY sdk/typescript/src sdk/typescript/src
 RUN node --disable-warning=ExperimentalWarning cli/programs/build.ts \
     && node --disable-warning=ExperimentalWarning cli/programs/assemble.ts /runtime
 
