@@ -3,6 +3,7 @@ import type { WrongVersion } from './list.ts';
 const at = (file: string) => `workers/lane/${file}`;
 const LANES = 'sql/event-log/lanes.ts';
 const ALL_STORED = 'core/event-log/kafka/all-stored.ts';
+const ALL_READ = 'if (reached(needs, sent) >= sent.end) return needs.stored >= sent.sequence;';
 const STREAMS = 'sql/event-log/streams.ts';
 
 /** Wrong versions of the lanes, one line each. */
@@ -233,7 +234,7 @@ export const LANE_MUTATIONS: readonly WrongVersion[] = [
     name: 'moves-at-once',
     wrong: 'a stream moves to another partition before workers have stored what it sent',
     file: ALL_STORED,
-    from: 'if (needs.stored >= sent.sequence && reached(needs, sent) >= sent.end) return true;',
+    from: ALL_READ,
     to: 'if (reached(needs, sent) >= 0n) return true;',
   },
   {
@@ -241,7 +242,15 @@ export const LANE_MUTATIONS: readonly WrongVersion[] = [
     isRare: true,
     wrong: 'a stream moves although an earlier process has sent more than this one knows',
     file: ALL_STORED,
-    from: ' && reached(needs, sent) >= sent.end) return true;',
-    to: ') return true;',
+    from: ALL_READ,
+    to: 'if (needs.stored >= sent.sequence) return true;',
+  },
+  {
+    name: 'waits-for-lost-events',
+    isRare: true,
+    wrong: 'a stream that moves waits for events that the log has lost',
+    file: ALL_STORED,
+    from: ALL_READ,
+    to: 'if (needs.stored >= sent.sequence && reached(needs, sent) >= sent.end) return true;',
   },
 ];
