@@ -391,6 +391,8 @@ test('keys move between rows, select and open, and selected links are moved to a
   expect(await page.getByRole('checkbox', { name: 'Select keys-3' }).isChecked()).toBe(false);
   // Letters that are typed stay letters.
   const search = page.getByRole('searchbox', { name: 'Search' });
+  // A list without the links would end their selection: on a loaded machine it arrives before the field is empty again.
+  await page.route(/jxk/, () => undefined);
   await page.keyboard.press('/');
   await page.keyboard.type('jxk/');
   expect(await search.inputValue()).toBe('jxk/');
