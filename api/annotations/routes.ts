@@ -1,11 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import { formatInstant, NANOS_PER_MICRO, requireInstant } from '../../core/time/timestamps.ts';
-import {
-  countAnnotations,
-  deleteAnnotation,
-  insertAnnotation,
-  listAnnotations,
-} from '../../sql/console/annotations.ts';
+import { annotations } from '../../sql/console/annotations.ts';
 import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { cutPage, readCursor } from '../pages.ts';
@@ -37,7 +32,7 @@ export async function annotationRoutes(app: Api, { pool }: ApiDeps): Promise<voi
       },
     },
     async ({ auth, query: { limit, cursor } }) => {
-      const rows = await listAnnotations(pool, auth.workspace.id, {
+      const rows = await annotations.list(pool, auth.workspace.id, {
         before: readCursor(cursor),
         limit: limit + 1,
       });
@@ -65,13 +60,13 @@ export async function annotationRoutes(app: Api, { pool }: ApiDeps): Promise<voi
       const instant = formatInstant(nanos - (nanos % NANOS_PER_MICRO), 6);
       return withIdempotency(pool, request, reply, async (tx) => {
         const { id } = await lockWorkspace(tx, request.auth.workspace.id);
-        if ((await countAnnotations(tx, id)) >= MOST_ANNOTATIONS) {
+        if ((await annotations.count(tx, id)) >= MOST_ANNOTATIONS) {
           throw new AppError(
             'conflict',
             `a workspace has at most ${MOST_ANNOTATIONS} annotations; delete one`,
           );
         }
-        return { status: 201, body: await insertAnnotation(tx, id, { at: instant, text }) };
+        return { status: 201, body: await annotations.insert(tx, id, { at: instant, text }) };
       });
     },
   );
@@ -89,7 +84,7 @@ export async function annotationRoutes(app: Api, { pool }: ApiDeps): Promise<voi
       },
     },
     async ({ auth, params }) => {
-      if (!(await deleteAnnotation(pool, auth.workspace.id, params.id))) {
+      if (!(await annotations.delete(pool, auth.workspace.id, params.id))) {
         throw new AppError('not_found', 'the workspace has no such annotation');
       }
       return { ok: true as const };

@@ -1,11 +1,6 @@
 import { AppError, badRequest } from '../../core/errors.ts';
 import { badFields, faultsOf } from '../../core/faults.ts';
-import {
-  countSavedViews,
-  deleteSavedView,
-  insertSavedView,
-  listSavedViews,
-} from '../../sql/console/saved-views.ts';
+import { savedViews } from '../../sql/console/saved-views.ts';
 import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
 import { checkQuery } from '../analytics/service.ts';
 import type { Api, ApiDeps, Auth } from '../dependencies.ts';
@@ -42,7 +37,7 @@ export async function savedViewRoutes(app: Api, { pool }: ApiDeps): Promise<void
       },
     },
     async ({ auth, query: { limit, cursor } }) => {
-      const rows = await listSavedViews(pool, auth.workspace.id, {
+      const rows = await savedViews.list(pool, auth.workspace.id, {
         before: readCursor(cursor),
         limit: limit + 1,
       });
@@ -74,10 +69,10 @@ export async function savedViewRoutes(app: Api, { pool }: ApiDeps): Promise<void
       requireQuery(request.body.query, request.auth.workspace);
       return withIdempotency(pool, request, reply, async (tx) => {
         const { id } = await lockWorkspace(tx, request.auth.workspace.id);
-        if ((await countSavedViews(tx, id)) >= MOST_VIEWS) {
+        if ((await savedViews.count(tx, id)) >= MOST_VIEWS) {
           throw new AppError('conflict', `a workspace has at most ${MOST_VIEWS} saved views; delete one`);
         }
-        return { status: 201, body: await insertSavedView(tx, id, { name, query }) };
+        return { status: 201, body: await savedViews.insert(tx, id, { name, query }) };
       });
     },
   );
@@ -95,7 +90,7 @@ export async function savedViewRoutes(app: Api, { pool }: ApiDeps): Promise<void
       },
     },
     async ({ auth, params }) => {
-      if (!(await deleteSavedView(pool, auth.workspace.id, params.id))) {
+      if (!(await savedViews.delete(pool, auth.workspace.id, params.id))) {
         throw new AppError('not_found', 'the workspace has no such saved view');
       }
       return { ok: true as const };

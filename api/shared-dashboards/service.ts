@@ -3,7 +3,7 @@ import { hashPassword, LINK_COST } from '../../core/access/passwords.ts';
 import { AppError, badRequest } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import { formatInstant, NANOS_PER_MICRO, requireInstant } from '../../core/time/timestamps.ts';
-import { listAnnotations } from '../../sql/console/annotations.ts';
+import { annotations } from '../../sql/console/annotations.ts';
 import {
   type DashboardFields,
   type DashboardScope,
@@ -59,7 +59,7 @@ export async function isScopeGone(
 
 /** Returns the annotations of a workspace as visitors see them. */
 export async function sharedAnnotations(db: Queryable, workspaceId: string): Promise<SharedAnnotation[]> {
-  const all = await listAnnotations(db, workspaceId, { before: null, limit: MOST_ANNOTATIONS });
+  const all = await annotations.list(db, workspaceId, { before: null, limit: MOST_ANNOTATIONS });
   return all.map(({ at, text }) => ({ at, text }));
 }
 

@@ -1,10 +1,5 @@
 import { AppError, badRequest } from '../../core/errors.ts';
-import {
-  countUtmTemplates,
-  deleteUtmTemplate,
-  insertUtmTemplate,
-  listUtmTemplates,
-} from '../../sql/links/utm-templates.ts';
+import { utmTemplates } from '../../sql/links/utm-templates.ts';
 import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { cutPage, readCursor } from '../pages.ts';
@@ -37,7 +32,7 @@ export async function utmTemplateRoutes(app: Api, { pool }: ApiDeps): Promise<vo
       },
     },
     async ({ auth, query: { limit, cursor } }) => {
-      const rows = await listUtmTemplates(pool, auth.workspace.id, {
+      const rows = await utmTemplates.list(pool, auth.workspace.id, {
         before: readCursor(cursor),
         limit: limit + 1,
       });
@@ -74,13 +69,13 @@ export async function utmTemplateRoutes(app: Api, { pool }: ApiDeps): Promise<vo
       };
       return withIdempotency(pool, request, reply, async (tx) => {
         const { id } = await lockWorkspace(tx, request.auth.workspace.id);
-        if ((await countUtmTemplates(tx, id)) >= MOST_TEMPLATES) {
+        if ((await utmTemplates.count(tx, id)) >= MOST_TEMPLATES) {
           throw new AppError(
             'conflict',
             `a workspace has at most ${MOST_TEMPLATES} UTM templates; delete one`,
           );
         }
-        return { status: 201, body: await insertUtmTemplate(tx, id, fields) };
+        return { status: 201, body: await utmTemplates.insert(tx, id, fields) };
       });
     },
   );
@@ -99,7 +94,7 @@ export async function utmTemplateRoutes(app: Api, { pool }: ApiDeps): Promise<vo
       },
     },
     async ({ auth, params }) => {
-      if (!(await deleteUtmTemplate(pool, auth.workspace.id, params.id))) {
+      if (!(await utmTemplates.delete(pool, auth.workspace.id, params.id))) {
         throw new AppError('not_found', 'the workspace has no such UTM template');
       }
       return { ok: true as const };
