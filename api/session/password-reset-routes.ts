@@ -20,8 +20,9 @@ const noSuchReset = () =>
   new AppError('unauthorized', 'the link is unknown, used or expired; request another one');
 
 /**
- * Registers the reset of a forgotten password by a link in a mail. The request for one does the same work for every address: it writes
- * a link and a mail. The worker that sends mails looks for the account, and drops the mail without one.
+ * Registers the reset of a forgotten password by a link in a mail. The request for one does the same work for every
+ * address: it writes a link and a mail. The worker that sends mails looks for the account, and drops the mail without
+ * one.
  */
 export async function passwordResetRoutes(
   app: Api,

@@ -58,8 +58,8 @@ export type MailContent =
   | { kind: 'payout_address_change'; at: string };
 
 /**
- * Returns whether a mail is about the recipient's own account. Such a mail is sent to everyone; from others the recipient can
- * unsubscribe.
+ * Returns whether a mail is about the recipient's own account. Such a mail is sent to everyone; from others the
+ * recipient can unsubscribe.
  */
 export function isOfOwnAccount(kind: MailKind): boolean {
   return kind !== 'invitation';

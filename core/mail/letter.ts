@@ -71,8 +71,8 @@ const DARK = {
 };
 
 /**
- * Colors of dark mode, for the mail programs that read styles of the head. The others show the colors of the elements, or turn
- * these themselves.
+ * Colors of dark mode, for the mail programs that read styles of the head. The others show the colors of the elements,
+ * or turn these themselves.
  */
 const DARK_STYLE = `@media (prefers-color-scheme:dark){
 .page{background:${DARK.page}!important}.card{background:${DARK.card}!important;border-color:${DARK.line}!important}
@@ -89,7 +89,8 @@ const link = (url: string, label = url) =>
   `<a class="link" href="${escapeHtml(url)}" style="color:${COLOR.act};text-decoration:underline;word-break:break-all">${escapeHtml(label)}</a>`;
 
 /**
- * Returns the HTML of a letter in the subset that Gmail and Outlook show: tables, inline styles, and no image from elsewhere.
+ * Returns the HTML of a letter in the subset that Gmail and Outlook show: tables, inline styles, and no image from
+ * elsewhere.
  */
 export function htmlOf(letter: Letter, sender: Sender): string {
   const { title, paragraphs, facts = [], button, notes = [] } = letter;

@@ -8,8 +8,8 @@ export const RESET_MINUTES = 60;
 const MOST_AN_HOUR = 3;
 
 /**
- * Creates a link that sets another password, whether the address has an account or not, so that both cost the same work. The
- * worker that sends the mail looks for the account.
+ * Creates a link that sets another password, whether the address has an account or not, so that both cost the same
+ * work. The worker that sends the mail looks for the account.
  *
  * @param email trimmed, lower case
  * @returns null: the address requested too many

@@ -10,8 +10,8 @@ export type MailSealers = {
 };
 
 /**
- * Returns the sealers of mails. The key is read at the first call with the caller's own connection: within a transaction another
- * one could wait for it forever.
+ * Returns the sealers of mails. The key is read at the first call with the caller's own connection: within a
+ * transaction another one could wait for it forever.
  */
 export function createMailSealers(): (db: Queryable) => Promise<MailSealers> {
   let sealers: MailSealers | null = null;
