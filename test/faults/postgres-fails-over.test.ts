@@ -11,13 +11,17 @@ import { untilLinksSynced } from '../kafka/deployment.ts';
 import { clickLinks, firstVisits } from '../support/clicker.ts';
 import { exposedFigure } from '../support/exposed-figure.ts';
 import { makeLink } from '../support/first-click.ts';
+import { NIGHTLY } from '../support/nightly.ts';
 import { type ReplicatedPostgres, startReplicatedPostgres } from '../support/replicated-postgres.ts';
 import { type Service, startService } from '../support/service.ts';
-import { until } from '../support/until.ts';
+import { LIMIT_MS, until } from '../support/until.ts';
 import { accountFor } from './accounting.ts';
 
-/** From the death of the primary until a purchase is confirmed again, the promotion included. */
-const BACK_MS = 10_000;
+/**
+ * From the death of the primary until a purchase is confirmed again, the promotion included. Only the nightly run,
+ * which has the machine for itself, compares it: beside other tests, their load decides.
+ */
+const BACK_MS = NIGHTLY ? 10_000 : LIMIT_MS;
 const BUYERS = 4;
 
 let directory: string;
@@ -126,7 +130,9 @@ test('a pool connects to the primary, wherever it is in the list', async () => {
   await standby.end();
 });
 
-test('the primary is lost and a synchronous standby promoted: each click and purchase is there once, within 10 s', async () => {
+test('the primary is lost and a synchronous standby promoted: each click and purchase is there once', async ({
+  onTestFinished,
+}) => {
   const key = service.demo?.secret_key ?? '';
   await referral();
   const link = await makeLink(service, key, 'failover');
@@ -136,7 +142,15 @@ test('the primary is lost and a synchronous standby promoted: each click and pur
   const stop = new AbortController();
   const load = clickLinks({ urls, connections: 8, paceMs: 20, seconds: 60, signal: stop.signal });
   const purchases: Purchases = { confirmed: [], statuses: new Set() };
-  const buyers = Array.from({ length: BUYERS }, (_, at) => buy(`b${at}`, stop.signal, purchases));
+  const buyers = Promise.all(
+    Array.from({ length: BUYERS }, (_, at) => buy(`b${at}`, stop.signal, purchases)),
+  );
+  const ended = Promise.allSettled([load, buyers]);
+  // Where an assertion fails, they end before the service does.
+  onTestFinished(async () => {
+    stop.abort();
+    await ended;
+  });
   await until(
     'purchases before the loss',
     () => purchases.confirmed.length,
@@ -173,7 +187,7 @@ test('the primary is lost and a synchronous standby promoted: each click and pur
   );
   stop.abort();
   const clicked = await load;
-  await Promise.all(buyers);
+  await buyers;
 
   expect(open.map(({ name }) => name)).toEqual(expect.arrayContaining(['hoplog-api', 'hoplog-workers']));
   expect(open.filter(({ count }) => count > 2)).toEqual([]);
