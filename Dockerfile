@@ -20,6 +20,7 @@ FROM packages AS programs
 COPY core core
 COPY sql sql
 COPY clickhouse clickhouse
+COPY analytics analytics
 COPY ingest ingest
 COPY workers workers
 COPY api api

@@ -203,7 +203,7 @@ export const NextNumberCursor = Nullable(Type.Integer(NEXT_CURSOR));
 /** A list of link ids in a query parameter, parsed by `readIdList` of api/id-lists.ts. */
 export const LinkIds = (description: string) => Type.String({ format: 'uuid-list', description });
 
-/** The query parameters of a reporting window, resolved by `resolveWindow` of api/time-window.ts. */
+/** The query parameters of a reporting window, resolved by `resolveWindow` of analytics/time-window.ts. */
 export const WINDOW_PARAMETERS = {
   days: Type.Optional(
     Type.Integer({

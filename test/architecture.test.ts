@@ -12,8 +12,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   sql: ['core', 'sql'],
   clickhouse: ['core', 'clickhouse'],
   ingest: ['core', 'sql', 'ingest'],
-  workers: ['core', 'sql', 'clickhouse', 'workers'],
-  api: ['core', 'sql', 'clickhouse', 'api'],
+  analytics: ['core', 'sql', 'clickhouse', 'analytics'],
+  workers: ['core', 'sql', 'clickhouse', 'analytics', 'workers'],
+  api: ['core', 'sql', 'clickhouse', 'analytics', 'api'],
   web: ['core', 'web'],
   sdk: ['sdk'],
 };

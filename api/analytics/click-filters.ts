@@ -1,4 +1,7 @@
 import { type TOptional, type TString, Type } from 'typebox';
+import { readFilter } from '../../analytics/filter-values.ts';
+import { conditionsOf, type Filter, type FilterOrAny } from '../../analytics/filters.ts';
+import { filtersOf } from '../../analytics/request.ts';
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import type { Condition } from '../../clickhouse/queries/click-conditions.ts';
 import {
@@ -14,9 +17,6 @@ import type { Queryable } from '../../sql/database/pool.ts';
 import type { Workspace } from '../../sql/workspaces/workspaces.ts';
 import { bodyCheck } from '../input/validation.ts';
 import { Body } from '../schemas.ts';
-import { readFilter } from './filter-values.ts';
-import { conditionsOf, type Filter, type FilterOrAny } from './filters.ts';
-import { filtersOf } from './request.ts';
 import { type FilterBody, Filters } from './schemas.ts';
 
 /** Dimensions that are query parameters. A link has `link_id` and `link_ids`; time has its bounds. */

@@ -1,6 +1,7 @@
+import { answerQuery } from '../../analytics/answer-query.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
+import { readingPointOf } from '../reading-point.ts';
 import { AnalyticsQuery, AnalyticsResult } from './schemas.ts';
-import { answerQuery } from './service.ts';
 
 /** `POST /analytics/query`: any metric by any dimension, with filters. */
 export async function analyticsRoutes(app: Api, deps: ApiDeps): Promise<void> {
@@ -18,6 +19,7 @@ export async function analyticsRoutes(app: Api, deps: ApiDeps): Promise<void> {
         response: { 200: AnalyticsResult },
       },
     },
-    async ({ auth, body }) => answerQuery(deps, auth, body),
+    async ({ auth, body }) =>
+      answerQuery(deps, { workspace: auth.workspace, point: await readingPointOf(deps, auth) }, body),
   );
 }

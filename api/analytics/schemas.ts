@@ -128,7 +128,6 @@ const Figures = Type.Object(
     description: 'The metrics of the query. `compared`: those of the same row in the compared window.',
   },
 );
-export type AnalyticsMetrics = Static<typeof Figures>;
 
 const Row = Type.Object(
   {

@@ -1,3 +1,4 @@
+import { reportWindow, type WindowRequest } from '../../analytics/report-window.ts';
 import {
   type Figures,
   type LinkFigures,
@@ -9,7 +10,6 @@ import { linksOfButtons } from '../../sql/bio/button-links.ts';
 import { buttonsOfPages } from '../../sql/bio/buttons.ts';
 import type { ApiDeps, Auth } from '../dependencies.ts';
 import { readingPointOf } from '../reading-point.ts';
-import { reportWindow, type WindowRequest } from '../report-window.ts';
 import type { Stats } from './schemas.ts';
 import { requirePage, shelfOf } from './service.ts';
 

@@ -1,8 +1,8 @@
+import { reportWindow } from '../../analytics/report-window.ts';
 import { channelsReport, channelsWithValues } from '../../clickhouse/reports/index.ts';
 import { toMajor } from '../../core/money/money.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { readingPointOf } from '../reading-point.ts';
-import { reportWindow } from '../report-window.ts';
 import { ChannelsQuery, ChannelsReport } from './schemas.ts';
 
 /** `GET /channels`: the figures of each channel. */

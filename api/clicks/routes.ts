@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { reportWindow } from '../../analytics/report-window.ts';
 import { type ExportFormat, exportClicks } from '../../clickhouse/queries/export-clicks.ts';
 import { oldestClicks } from '../../clickhouse/queries/newest-clicks.ts';
 import { AppError } from '../../core/errors.ts';
@@ -9,7 +10,6 @@ import { BYTE_ORDER_MARK, requireBomOfCsv } from '../byte-order-mark.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { callerGone } from '../plugins/errors.ts';
 import { readingPointOf } from '../reading-point.ts';
-import { reportWindow } from '../report-window.ts';
 import { ClicksPage, ClicksQuery, ExportQuery } from './schemas.ts';
 import { clicksPage, filterOf, linksOf, type PageRequest } from './service.ts';
 import { createClickReader } from './shared-polls.ts';

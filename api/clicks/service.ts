@@ -1,3 +1,4 @@
+import { dataBegin } from '../../analytics/report-window.ts';
 import type { Condition, Orphans } from '../../clickhouse/queries/click-conditions.ts';
 import type { ClickText } from '../../clickhouse/queries/click-text.ts';
 import type { ClickFilter } from '../../clickhouse/queries/newest-clicks.ts';
@@ -6,7 +7,6 @@ import { clampToStored, formatInstant, NANOS_PER_MICRO, requireInstant } from '.
 import type { ReadingPoint } from '../../sql/event-log/reading-points.ts';
 import type { Workspace } from '../../sql/workspaces/workspaces.ts';
 import { readIdList } from '../id-lists.ts';
-import { dataBegin } from '../report-window.ts';
 
 /** The parameters that say which clicks, after their schema. */
 export type FilterRequest = {

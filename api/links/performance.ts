@@ -1,3 +1,4 @@
+import { reportWindow } from '../../analytics/report-window.ts';
 import {
   byRevenueThenClicks,
   type ChooseShown,
@@ -10,7 +11,6 @@ import { type Link, linksByIds, type NamedLink, namedLinksByIds } from '../../sq
 import type { ApiDeps, Auth } from '../dependencies.ts';
 import { readIdList } from '../id-lists.ts';
 import { readingPointOf } from '../reading-point.ts';
-import { reportWindow } from '../report-window.ts';
 import { toRecord } from './record.ts';
 import type { ListQuery, Performance, PerformanceRow } from './schemas.ts';
 

@@ -1,3 +1,4 @@
+import { reportWindow } from '../../analytics/report-window.ts';
 import { linksByFigure, linksReport } from '../../clickhouse/reports/index.ts';
 import { filterChannel } from '../../core/enrich/channels.ts';
 import { badRequest } from '../../core/errors.ts';
@@ -8,7 +9,6 @@ import { linksByIds } from '../../sql/links/links.ts';
 import type { ApiDeps, Auth } from '../dependencies.ts';
 import { readIdList } from '../id-lists.ts';
 import { readingPointOf } from '../reading-point.ts';
-import { reportWindow } from '../report-window.ts';
 import { toRecord } from './record.ts';
 import type { FoundLinks, SearchQuery } from './search-schemas.ts';
 

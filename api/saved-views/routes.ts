@@ -1,8 +1,8 @@
+import { checkQuery } from '../../analytics/answer-query.ts';
 import { AppError, badRequest } from '../../core/errors.ts';
 import { badFields, faultsOf } from '../../core/faults.ts';
 import { savedViews } from '../../sql/console/saved-views.ts';
 import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
-import { checkQuery } from '../analytics/service.ts';
 import type { Api, ApiDeps, Auth } from '../dependencies.ts';
 import { bodyCheck } from '../input/validation.ts';
 import { cutPage, readCursor } from '../pages.ts';

@@ -1,7 +1,7 @@
+import { answerQuery } from '../../analytics/answer-query.ts';
 import { passwordMatches } from '../../core/access/passwords.ts';
 import { AppError } from '../../core/errors.ts';
 import { AnalyticsQuery, AnalyticsResult } from '../analytics/schemas.ts';
-import { answerQuery } from '../analytics/service.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { createReportLimit } from '../plugins/report-limit.ts';
 import { Ok } from '../schemas.ts';

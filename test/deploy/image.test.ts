@@ -37,7 +37,7 @@ test('it has the files that browsers load, and those that programs read beside t
 
 /** Returns the files of the programs' sources that Git tracks. */
 function sourceFiles(): string[] {
-  const tiers = ['core', 'sql', 'clickhouse', 'ingest', 'workers', 'api', 'cli'];
+  const tiers = ['core', 'sql', 'clickhouse', 'analytics', 'ingest', 'workers', 'api', 'cli'];
   const listed = execFileSync('git', ['ls-files', ...tiers], { cwd: ROOT, encoding: 'utf8' });
   return listed.split('\n').filter((path) => path !== '');
 }

@@ -20,7 +20,7 @@ const INPUTS = join(ROOT_DIR, 'web/dist/docs-inputs.txt');
 const PRINT = join(ROOT_DIR, 'api/print-openapi.ts');
 
 /** Folders with the inputs of the site: the guides, its own sources, and those of the OpenAPI document. */
-const SOURCES = ['docs', 'web/docs', 'web/bundling', 'api', 'core', 'sql', 'clickhouse'];
+const SOURCES = ['docs', 'web/docs', 'web/bundling', 'api', 'core', 'sql', 'clickhouse', 'analytics'];
 const NO_INPUT = /\.test\.ts$|\.sql$|(^|\/)test-support(\/|\.ts$)/;
 
 /**

@@ -1,9 +1,9 @@
+import { reportWindow } from '../../../analytics/report-window.ts';
 import { badRequest } from '../../../core/errors.ts';
 import { isCurrency } from '../../../core/money/money.ts';
 import { formatInstant } from '../../../core/time/timestamps.ts';
 import type { Account } from '../../../sql/referrals/ledger.ts';
 import type { EntryFilter } from '../../../sql/referrals/ledger-list.ts';
-import { reportWindow } from '../../report-window.ts';
 import { PLACE_OF } from './places.ts';
 import type { EntryFilterQuery } from './schemas.ts';
 

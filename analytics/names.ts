@@ -1,14 +1,14 @@
-import type { Queryable } from '../../sql/database/pool.ts';
-import { NAMED_DIMENSIONS, namesByIds } from '../../sql/links/names.ts';
-import type { AnalyticsResult } from './schemas.ts';
+import type { Queryable } from '../sql/database/pool.ts';
+import { NAMED_DIMENSIONS, namesByIds } from '../sql/links/names.ts';
+import type { AnalyticsNames, AnalyticsRow } from './query.ts';
 
 /** Returns the names of the ids in rows, by dimension and id; undefined when the rows have no ids. */
 export async function namesIn(
   db: Queryable,
   workspaceId: string,
-  rows: AnalyticsResult['rows'],
-): Promise<AnalyticsResult['names']> {
-  const names: NonNullable<AnalyticsResult['names']> = {};
+  rows: readonly AnalyticsRow[],
+): Promise<AnalyticsNames | undefined> {
+  const names: AnalyticsNames = {};
   for (const dimension of NAMED_DIMENSIONS) {
     const ids = new Set<string>();
     for (const { dimensions } of rows) {

@@ -1,5 +1,5 @@
-import type { ClickHouseClient } from '../../clickhouse/client.ts';
-import type { Condition } from '../../clickhouse/reports/index.ts';
+import type { ClickHouseClient } from '../clickhouse/client.ts';
+import type { Condition } from '../clickhouse/reports/index.ts';
 import {
   type Dimension,
   isClockDimension,
@@ -8,12 +8,12 @@ import {
   type LinkDimension,
   type Operator,
   timeUnitOf,
-} from '../../core/analytics/dimensions.ts';
-import { matches } from '../../core/analytics/match.ts';
-import { badRequest } from '../../core/errors.ts';
-import { bucketLabels, bucketStarts } from '../../core/time/time-buckets.ts';
-import type { Queryable } from '../../sql/database/pool.ts';
-import { linkValues, valuesInUse } from '../../sql/links/link-dimensions.ts';
+} from '../core/analytics/dimensions.ts';
+import { matches } from '../core/analytics/match.ts';
+import { badRequest } from '../core/errors.ts';
+import { bucketLabels, bucketStarts } from '../core/time/time-buckets.ts';
+import type { Queryable } from '../sql/database/pool.ts';
+import { linkValues, valuesInUse } from '../sql/links/link-dimensions.ts';
 import { requireAgentParts } from './agent-parts.ts';
 
 /** A filter of a request, parsed. An empty value is unknown. */

@@ -1,14 +1,14 @@
-import type { Key } from '../../clickhouse/reports/index.ts';
+import type { Key } from '../clickhouse/reports/index.ts';
 import {
   type Dimension,
   isClockDimension,
   isLinkDimension,
   isTextDimension,
   timeUnitOf,
-} from '../../core/analytics/dimensions.ts';
-import { bucketLabels } from '../../core/time/time-buckets.ts';
-import type { Queryable } from '../../sql/database/pool.ts';
-import { linkValues, valuesInUse } from '../../sql/links/link-dimensions.ts';
+} from '../core/analytics/dimensions.ts';
+import { bucketLabels } from '../core/time/time-buckets.ts';
+import type { Queryable } from '../sql/database/pool.ts';
+import { linkValues, valuesInUse } from '../sql/links/link-dimensions.ts';
 import { bucketsOf, type FilterOrAny, shownTags } from './filters.ts';
 
 /** How the dimensions of a query become the keys of its rows. */

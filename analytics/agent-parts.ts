@@ -1,7 +1,7 @@
-import type { ClickHouseClient } from '../../clickhouse/client.ts';
-import { storedAgentParts } from '../../clickhouse/queries/stored-values.ts';
-import { BROWSER_NAMES, SYSTEM_NAMES } from '../../core/enrich/agent-names.ts';
-import { badRequest } from '../../core/errors.ts';
+import type { ClickHouseClient } from '../clickhouse/client.ts';
+import { storedAgentParts } from '../clickhouse/queries/stored-values.ts';
+import { BROWSER_NAMES, SYSTEM_NAMES } from '../core/enrich/agent-names.ts';
+import { badRequest } from '../core/errors.ts';
 import type { Filter } from './filters.ts';
 
 const NAMES = { browser: BROWSER_NAMES, os: SYSTEM_NAMES };

@@ -1,9 +1,9 @@
-import type { RatedFigures } from '../../clickhouse/reports/index.ts';
-import type { Dimension, Metric } from '../../core/analytics/dimensions.ts';
-import { RATE_DIGITS } from '../../core/analytics/rates.ts';
-import { exponentOf, toMajor } from '../../core/money/money.ts';
+import type { RatedFigures } from '../clickhouse/reports/index.ts';
+import type { Dimension, Metric } from '../core/analytics/dimensions.ts';
+import { RATE_DIGITS } from '../core/analytics/rates.ts';
+import { exponentOf, toMajor } from '../core/money/money.ts';
 import type { Grouping } from './grouping.ts';
-import type { AnalyticsMetrics } from './schemas.ts';
+import type { AnalyticsMetrics } from './query.ts';
 
 const NO_ID = '00000000-0000-0000-0000-000000000000';
 /** Dimensions whose values are numbers. */

@@ -1,3 +1,4 @@
+import type { ClickHouseClient } from '../clickhouse/client.ts';
 import {
   analyticsRows,
   type Counted,
@@ -5,26 +6,32 @@ import {
   NOTHING,
   type Order,
   rowsAhead,
-} from '../../clickhouse/reports/index.ts';
-import { timeUnitOf } from '../../core/analytics/dimensions.ts';
-import { badRequest } from '../../core/errors.ts';
-import { counterparts } from '../../core/time/counterparts.ts';
-import { dateInZone } from '../../core/time/date-in-zone.ts';
-import { canonicalZone, checkTimeZone } from '../../core/time/time-buckets.ts';
-import { formatInstant, NANOS_PER_MICRO } from '../../core/time/timestamps.ts';
-import type { ApiDeps, Auth } from '../dependencies.ts';
-import { readingPointOf } from '../reading-point.ts';
-import { previousWindow, type ReportWindow, reportWindow } from '../report-window.ts';
+} from '../clickhouse/reports/index.ts';
+import { timeUnitOf } from '../core/analytics/dimensions.ts';
+import { badRequest } from '../core/errors.ts';
+import { counterparts } from '../core/time/counterparts.ts';
+import { dateInZone } from '../core/time/date-in-zone.ts';
+import { canonicalZone, checkTimeZone } from '../core/time/time-buckets.ts';
+import { formatInstant, NANOS_PER_MICRO } from '../core/time/timestamps.ts';
+import type { Pool } from '../sql/database/pool.ts';
+import { type ReadingPoint, readingPoint } from '../sql/event-log/reading-points.ts';
 import { conditionsOf, type FilterOrAny } from './filters.ts';
 import { type Grouping, groupingOf } from './grouping.ts';
 import { namesIn } from './names.ts';
+import type { AnalyticsQuery, AnalyticsResult, QueriedWorkspace } from './query.ts';
+import { previousWindow, type ReportWindow, reportWindow } from './report-window.ts';
 import { filtersOf, ordersOf, requireOrders } from './request.ts';
-import type { AnalyticsQuery, AnalyticsResult } from './schemas.ts';
 import { shownDimensions, shownMetrics } from './shown.ts';
 
-type Stores = Pick<ApiDeps, 'pool' | 'clickhouse'>;
-/** The workspace whose figures are read: the caller's, or one that shares a dashboard. */
-type Reader = Pick<Auth, 'workspace' | 'beside'>;
+export type Stores = { pool: Pool; clickhouse: ClickHouseClient };
+
+/** Who reads. */
+export type Reader = {
+  /** The workspace whose figures are read: the caller's, or one that shares a dashboard. */
+  workspace: QueriedWorkspace;
+  /** The reading point, where it was read already. */
+  point?: ReadingPoint | null;
+};
 
 /**
  * Runs a query of a workspace's clicks, leads and orders.
@@ -33,15 +40,15 @@ type Reader = Pick<Auth, 'workspace' | 'beside'>;
  */
 export async function answerQuery(
   deps: Stores,
-  auth: Reader,
+  { workspace, point = null }: Reader,
   query: AnalyticsQuery,
 ): Promise<AnalyticsResult> {
-  const { clickhouse } = deps;
-  const { currency } = auth.workspace;
-  const request = parsed(query, auth.workspace);
-  const { watermark, hasDeletedLinks } = await readingPointOf(deps, auth);
+  const { clickhouse, pool } = deps;
+  const { currency } = workspace;
+  const request = parsed(query, workspace);
+  const { watermark, hasDeletedLinks } = point ?? (await readingPoint(pool, workspace.id));
   const of = (window: ReportWindow, buckets: ReportWindow['span']) =>
-    countedOf(deps, auth, { query, ...request, window, buckets, hasDeletedLinks });
+    countedOf(deps, workspace, { query, ...request, window, buckets, hasDeletedLinks });
   const { window, compared: comparedTo } = request;
   const [main, other] = await Promise.all([
     of(window, window.span),
@@ -62,7 +69,7 @@ export async function answerQuery(
     metrics: metricsOf(row.figures),
     ...(compared && { compared: metricsOf(compared.rows[n] ?? NOTHING) }),
   }));
-  const names = await namesIn(deps.pool, auth.workspace.id, rows);
+  const names = await namesIn(pool, workspace.id, rows);
   return {
     window: request.window.shown,
     ...(request.compared && { compared_window: request.compared.shown }),
@@ -76,7 +83,7 @@ export async function answerQuery(
 }
 
 /** Validates a query that is stored. @throws {AppError} `bad_request` that names the field */
-export function checkQuery(query: AnalyticsQuery, workspace: Auth['workspace']): void {
+export function checkQuery(query: AnalyticsQuery, workspace: QueriedWorkspace): void {
   parsed(query, workspace);
 }
 
@@ -87,7 +94,7 @@ type Parsed = {
   filters: FilterOrAny[];
 };
 
-function parsed(query: AnalyticsQuery, workspace: Auth['workspace']): Parsed {
+function parsed(query: AnalyticsQuery, workspace: QueriedWorkspace): Parsed {
   for (const list of ['metrics', 'dimensions'] as const) {
     const twice = query[list].findIndex((name, n) => query[list].indexOf(name as never) !== n);
     if (twice !== -1) throw badRequest(`${list}.${twice}`, `must not repeat ${query[list][twice]}`);
@@ -117,7 +124,7 @@ function inZone<T extends { from?: string; to?: string }>(window: T, timeZone: s
 function comparedWindow(
   { compare }: AnalyticsQuery,
   window: ReportWindow,
-  workspace: Auth['workspace'],
+  workspace: QueriedWorkspace,
   timeZone: string,
 ): ReportWindow | null {
   if (compare === undefined) return null;
@@ -136,7 +143,7 @@ function comparedWindow(
 /** Returns the clicks, leads and orders that a query counts in one window, and the grouping of its rows. */
 async function countedOf(
   { pool, clickhouse }: Stores,
-  { workspace }: Reader,
+  workspace: QueriedWorkspace,
   given: Parsed & { query: AnalyticsQuery; buckets: ReportWindow['span']; hasDeletedLinks: boolean },
 ): Promise<{ counted: Counted; grouping: Grouping }> {
   const { query, window, buckets, timeZone, filters, hasDeletedLinks } = given;
@@ -175,7 +182,7 @@ type FiguresAhead = Awaited<ReturnType<typeof figuresOfRows>> & { isWhole: boole
  * the main window's rows are probably not the first ones of the compared window.
  */
 async function figuresAtOnce(
-  clickhouse: ApiDeps['clickhouse'],
+  clickhouse: ClickHouseClient,
   { counted, grouping }: { counted: Counted; grouping: Grouping },
   order: readonly Order[],
 ): Promise<FiguresAhead | null> {

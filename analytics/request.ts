@@ -1,10 +1,10 @@
-import type { Order } from '../../clickhouse/reports/index.ts';
-import { METRICS } from '../../core/analytics/dimensions.ts';
-import { badRequest } from '../../core/errors.ts';
+import type { Order } from '../clickhouse/reports/index.ts';
+import { METRICS } from '../core/analytics/dimensions.ts';
+import { badRequest } from '../core/errors.ts';
 import { readFilter } from './filter-values.ts';
 import type { Filter, FilterOrAny } from './filters.ts';
 import type { Grouping } from './grouping.ts';
-import type { AnalyticsQuery, FilterBody } from './schemas.ts';
+import type { AnalyticsQuery, FilterBody } from './query.ts';
 
 /**
  * Parses the filters of a request.

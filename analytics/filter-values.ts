@@ -1,16 +1,16 @@
-import { type Dimension, isTextDimension, TEXT_COLUMNS } from '../../core/analytics/dimensions.ts';
-import { clickField } from '../../core/clicks/field-names.ts';
-import { agentPartName } from '../../core/enrich/agent-names.ts';
-import { CHANNELS, filterChannel } from '../../core/enrich/channels.ts';
-import { requireCountry } from '../../core/enrich/countries.ts';
-import { DEVICES } from '../../core/enrich/devices.ts';
-import { codesOfLanguage } from '../../core/enrich/languages.ts';
-import { hostName } from '../../core/enrich/referer.ts';
-import { requireRegion } from '../../core/enrich/region-codes.ts';
-import { sourceName } from '../../core/enrich/sources.ts';
-import { badRequest } from '../../core/errors.ts';
-import { isUuid } from '../../core/ids.ts';
-import { CONTINENT_CODES, RULE_ID } from '../../core/links/rules/types.ts';
+import { type Dimension, isTextDimension, TEXT_COLUMNS } from '../core/analytics/dimensions.ts';
+import { clickField } from '../core/clicks/field-names.ts';
+import { agentPartName } from '../core/enrich/agent-names.ts';
+import { CHANNELS, filterChannel } from '../core/enrich/channels.ts';
+import { requireCountry } from '../core/enrich/countries.ts';
+import { DEVICES } from '../core/enrich/devices.ts';
+import { codesOfLanguage } from '../core/enrich/languages.ts';
+import { hostName } from '../core/enrich/referer.ts';
+import { requireRegion } from '../core/enrich/region-codes.ts';
+import { sourceName } from '../core/enrich/sources.ts';
+import { badRequest } from '../core/errors.ts';
+import { isUuid } from '../core/ids.ts';
+import { CONTINENT_CODES, RULE_ID } from '../core/links/rules/types.ts';
 import type { Filter } from './filters.ts';
 
 /** The place of a filter's values in the request. */
