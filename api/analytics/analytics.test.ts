@@ -1,47 +1,37 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
 import { parseInstant } from '../../core/time/timestamps.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import type { TestWorkspace } from '../../test/support/api.ts';
+import { apiTest as test } from '../../test/support/fixtures.ts';
 import { deleteWithHistory, NO_UUID, storeClicks, storeShares } from '../../test/support/stored-events.ts';
 import type { AnalyticsResult } from './schemas.ts';
 
-let api: TestApi;
-let shop: TestWorkspace;
-
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
-  shop = await api.addWorkspace();
-});
-afterAll(() => api.close());
-
-const own = () => ({ workspaceId: shop.workspace.id });
+const own = (shop: TestWorkspace) => ({ workspaceId: shop.workspace.id });
 const at = (text: string) => parseInstant(text) ?? 0n;
 
-async function query(body: object): Promise<AnalyticsResult> {
+async function query(shop: TestWorkspace, body: object): Promise<AnalyticsResult> {
   const response = await shop.post<AnalyticsResult>('/analytics/query', body);
   expect([response.status, response.text]).toEqual([200, response.text]);
   return response.body;
 }
 
 /** The details of a request that must be refused. */
-async function refused(body: object) {
+async function refused(shop: TestWorkspace, body: object) {
   const response = await shop.post('/analytics/query', { metrics: ['clicks'], ...body });
   expect([response.status, response.text]).toEqual([400, response.text]);
   return response.body.error.details?.[0];
 }
 
 describe('a query', () => {
-  test('has totals alone without dimensions, over the last 30 days', async () => {
-    await storeClicks(api.stores, [own(), { ...own(), isBot: true }]);
-    const result = await query({ metrics: ['clicks', 'conversion_rate'] });
+  test('has totals alone without dimensions, over the last 30 days', async ({ api, shop }) => {
+    await storeClicks(api.stores, [own(shop), { ...own(shop), isBot: true }]);
+    const result = await query(shop, { metrics: ['clicks', 'conversion_rate'] });
     expect(result).toMatchObject({ rows: [], total_rows: 0, totals: { clicks: 1, conversion_rate: 0 } });
     const { from, to } = result.window;
     expect(Date.parse(to) - Date.parse(from)).toBe(30 * 86_400_000);
   });
 
-  test('of nothing has null rates and no rows', async () => {
+  test('of nothing has null rates and no rows', async ({ shop }) => {
     const metrics = [
       'clicks',
       'visitors',
@@ -51,7 +41,7 @@ describe('a query', () => {
       'conversion_rate',
       'revenue_per_click',
     ];
-    expect(await query({ metrics, dimensions: ['country'] })).toMatchObject({
+    expect(await query(shop, { metrics, dimensions: ['country'] })).toMatchObject({
       rows: [],
       total_rows: 0,
       totals: {
@@ -66,15 +56,15 @@ describe('a query', () => {
     });
   });
 
-  test('counts each hour of a day on which clocks change, and names its offset', async () => {
+  test('counts each hour of a day on which clocks change, and names its offset', async ({ api, shop }) => {
     await storeClicks(
       api.stores,
       ['2026-10-25T00:30:00Z', '2026-10-25T01:30:00Z', '2026-10-25T01:40:00Z'].map((time) => ({
-        ...own(),
+        ...own(shop),
         tsNanos: at(time),
       })),
     );
-    const { rows } = await query({
+    const { rows } = await query(shop, {
       metrics: ['clicks'],
       dimensions: ['time:hour'],
       window: { from: '2026-10-24T23:00:00Z', to: '2026-10-25T03:00:00Z' },
@@ -88,14 +78,22 @@ describe('a query', () => {
     ]);
   });
 
-  test('compares buckets by position, and leaves rows of the compared window alone out', async () => {
+  test('compares buckets by position, and leaves rows of the compared window alone out', async ({
+    api,
+    shop,
+  }) => {
     await storeClicks(api.stores, [
-      { ...own(), tsNanos: at('2026-11-02T10:00:00Z'), country: 'DE' },
-      { ...own(), tsNanos: at('2026-11-01T10:00:00Z'), country: 'DE' },
-      { ...own(), tsNanos: at('2026-11-01T11:00:00Z'), country: 'AT' },
+      { ...own(shop), tsNanos: at('2026-11-02T10:00:00Z'), country: 'DE' },
+      { ...own(shop), tsNanos: at('2026-11-01T10:00:00Z'), country: 'DE' },
+      { ...own(shop), tsNanos: at('2026-11-01T11:00:00Z'), country: 'AT' },
     ]);
     const window = { from: '2026-11-02', to: '2026-11-03' };
-    const byDay = await query({ metrics: ['clicks'], dimensions: ['time:day'], window, compare: 'previous' });
+    const byDay = await query(shop, {
+      metrics: ['clicks'],
+      dimensions: ['time:day'],
+      window,
+      compare: 'previous',
+    });
     expect(byDay.rows).toEqual([
       { dimensions: { 'time:day': '2026-11-02' }, metrics: { clicks: 1 }, compared: { clicks: 2 } },
     ]);
@@ -104,33 +102,36 @@ describe('a query', () => {
       to: '2026-11-02T00:00:00.000Z',
     });
     const compare = { from: '2026-11-01', to: '2026-11-02' };
-    const byCountry = await query({ metrics: ['clicks'], dimensions: ['country'], window, compare });
+    const byCountry = await query(shop, { metrics: ['clicks'], dimensions: ['country'], window, compare });
     expect(byCountry.rows).toEqual([
       { dimensions: { country: 'DE' }, metrics: { clicks: 1 }, compared: { clicks: 1 } },
     ]);
     expect(byCountry.compared_totals).toEqual({ clicks: 2 });
   });
 
-  test('compares days with days over a change of clocks, and reads dates in the time zone', async () => {
+  test('compares days with days over a change of clocks, and reads dates in the time zone', async ({
+    api,
+    shop,
+  }) => {
     // Noon of each local day from October 18 to 31: one click more each day.
     const days = Array.from({ length: 14 }, (_, n) => n);
     await storeClicks(
       api.stores,
       days.flatMap((n) =>
         Array.from({ length: n + 1 }, (_, one) => ({
-          ...own(),
+          ...own(shop),
           tsNanos: at(new Date(Date.UTC(2026, 9, 18 + n, n < 7 ? 10 : 11, 0, 0, one)).toISOString()),
         })),
       ),
     );
     const asked = { metrics: ['clicks'], dimensions: ['time:day'], time_zone: 'Europe/Berlin' };
     const window = { from: '2026-10-25', to: '2026-11-01' };
-    const result = await query({ ...asked, window, compare: 'previous' });
+    const result = await query(shop, { ...asked, window, compare: 'previous' });
     expect(result.window.from).toBe('2026-10-24T22:00:00.000Z');
     expect(result.rows.map(({ metrics, compared }) => [metrics.clicks, compared?.clicks])).toEqual(
       days.slice(7).map((n) => [n + 1, n - 6]),
     );
-    const byHour = await query({
+    const byHour = await query(shop, {
       ...asked,
       dimensions: ['time:hour'],
       limit: 200,
@@ -143,22 +144,29 @@ describe('a query', () => {
         .map(({ dimensions, compared }) => [String(dimensions['time:hour']).slice(11, 13), compared?.clicks]),
     ).toEqual(days.slice(0, 7).map((n) => ['12', n + 1]));
     const october = { from: '2026-10-01', to: '2026-11-01' };
-    const inNewYork = await query({ ...asked, time_zone: 'America/New_York', window: october });
+    const inNewYork = await query(shop, { ...asked, time_zone: 'America/New_York', window: october });
     expect(inNewYork.rows).toHaveLength(31);
-    const compared = await query({ ...asked, window, compare: { from: '2026-10-18', to: '2026-10-25' } });
+    const compared = await query(shop, {
+      ...asked,
+      window,
+      compare: { from: '2026-10-18', to: '2026-10-25' },
+    });
     expect(compared.compared_totals).toEqual({ clicks: 28 });
   });
 
-  test('compares with what is left of a window that begins before the data, by the same positions', async () => {
+  test('compares with what is left of a window that begins before the data, by the same positions', async ({
+    api,
+    shop,
+  }) => {
     await shop.patch('/workspace', { retention_months: 1 });
     const now = new Date();
     const begin = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1);
     const day = (n: number) => new Date(begin + n * 86_400_000).toISOString();
     await storeClicks(
       api.stores,
-      [-1, 1, 11].map((n) => ({ ...own(), tsNanos: at(day(n)) })),
+      [-1, 1, 11].map((n) => ({ ...own(shop), tsNanos: at(day(n)) })),
     );
-    const result = await query({
+    const result = await query(shop, {
       metrics: ['clicks'],
       dimensions: ['time:day'],
       window: { from: day(3), to: day(13) },
@@ -173,17 +181,17 @@ describe('a query', () => {
     );
   });
 
-  test.each([
+  test.for([
     [[], 2],
     [['time:day'], 2],
     [['country'], 2],
     [['country', 'time:day'], 1],
   ])(
     'by %j with a compared window takes two queries of ClickHouse, %i at a time',
-    async (dimensions, atATime) => {
-      await storeClicks(api.stores, [own()]);
+    async ([dimensions, atATime], { api, shop }) => {
+      await storeClicks(api.stores, [own(shop)]);
       const body = { metrics: ['clicks', 'visitors', 'revenue'], dimensions, compare: 'previous' };
-      await query(body);
+      await query(shop, body);
       const { queries } = api.stores.clickhouse;
       const rows = queries.rows.bind(queries);
       let [running, most] = [0, 0];
@@ -197,7 +205,7 @@ describe('a query', () => {
         }
       });
       try {
-        await query(body);
+        await query(shop, body);
         expect(asked).toHaveBeenCalledTimes(2);
         expect(most).toBe(atATime);
       } finally {
@@ -206,14 +214,19 @@ describe('a query', () => {
     },
   );
 
-  test('a row beyond the first thousand of a compared window has its figures', async () => {
+  test('a row beyond the first thousand of a compared window has its figures', async ({ api, shop }) => {
     const many = Array.from({ length: 1_001 }, (_, n) => `a${n}`);
     await storeClicks(api.stores, [
-      ...['z', 'y'].map((city) => ({ ...own(), tsNanos: at('2026-11-02T10:00:00Z'), city })),
-      ...[...many, 'z'].map((city) => ({ ...own(), tsNanos: at('2026-11-01T10:00:00Z'), city })),
+      ...['z', 'y'].map((city) => ({ ...own(shop), tsNanos: at('2026-11-02T10:00:00Z'), city })),
+      ...[...many, 'z'].map((city) => ({ ...own(shop), tsNanos: at('2026-11-01T10:00:00Z'), city })),
     ]);
     const window = { from: '2026-11-02', to: '2026-11-03' };
-    const result = await query({ metrics: ['clicks'], dimensions: ['city'], window, compare: 'previous' });
+    const result = await query(shop, {
+      metrics: ['clicks'],
+      dimensions: ['city'],
+      window,
+      compare: 'previous',
+    });
     expect(result.rows).toEqual([
       { dimensions: { city: 'y' }, metrics: { clicks: 1 }, compared: { clicks: 0 } },
       { dimensions: { city: 'z' }, metrics: { clicks: 1 }, compared: { clicks: 1 } },
@@ -221,25 +234,35 @@ describe('a query', () => {
     expect(result.compared_totals).toEqual({ clicks: 1_002 });
   });
 
-  test("leaves out a deleted bio button's history, and another workspace's", async () => {
+  test("leaves out a deleted bio button's history, and another workspace's", async ({ api, shop }) => {
     const other = await api.addWorkspace();
     const gone = uuidv7();
     const share = { share: 1, amountMinor: 500, channel: 'bio' };
-    await storeClicks(api.stores, [{ workspaceId: other.workspace.id }, { ...own(), linkId: gone }, own()]);
+    await storeClicks(api.stores, [
+      { workspaceId: other.workspace.id },
+      { ...own(shop), linkId: gone },
+      own(shop),
+    ]);
     await storeShares(api.stores, [
-      { ...own(), parts: [{ ...share, linkId: gone }] },
-      { ...own(), parts: [{ ...share, linkId: uuidv7() }] },
+      { ...own(shop), parts: [{ ...share, linkId: gone }] },
+      { ...own(shop), parts: [{ ...share, linkId: uuidv7() }] },
     ]);
     await deleteWithHistory(api.stores, shop.workspace.id, gone);
-    const { totals, total_rows } = await query({ metrics: ['clicks', 'revenue'], dimensions: ['link'] });
+    const { totals, total_rows } = await query(shop, {
+      metrics: ['clicks', 'revenue'],
+      dimensions: ['link'],
+    });
     expect([totals, total_rows]).toEqual([{ clicks: 1, revenue: 5 }, 2]);
   });
 
-  test('rounds rates before rows are ordered: equal ones are not apart by their last digits', async () => {
+  test('rounds rates before rows are ordered: equal ones are not apart by their last digits', async ({
+    api,
+    shop,
+  }) => {
     const made = (country: string, shares: number[]) => ({
-      clicks: { ...own(), country },
+      clicks: { ...own(shop), country },
       shares: shares.map((share) => ({
-        ...own(),
+        ...own(shop),
         parts: [
           { linkId: uuidv7(), channel: 'facebook', share, amountMinor: 100 * share, columns: { country } },
         ],
@@ -256,7 +279,7 @@ describe('a query', () => {
       all.flatMap(({ shares }) => shares),
     );
     for (const by of ['conversion_rate', 'revenue_per_click'] as const) {
-      const { rows } = await query({
+      const { rows } = await query(shop, {
         metrics: ['clicks', by],
         dimensions: ['country'],
         order_by: [
@@ -271,10 +294,10 @@ describe('a query', () => {
     }
   });
 
-  test('counts visits that led to no link only where it is told to', async () => {
-    await storeClicks(api.stores, [own(), { ...own(), linkId: NO_UUID, columns: { slug: 'gone' } }]);
+  test('counts visits that led to no link only where it is told to', async ({ api, shop }) => {
+    await storeClicks(api.stores, [own(shop), { ...own(shop), linkId: NO_UUID, columns: { slug: 'gone' } }]);
     const of = async (orphans?: string) => {
-      const { rows } = await query({
+      const { rows } = await query(shop, {
         metrics: ['clicks'],
         dimensions: ['slug'],
         ...(orphans && { orphans }),
@@ -289,17 +312,17 @@ describe('a query', () => {
     expect(await of('only')).toEqual([['gone', 1]]);
   });
 
-  test('agrees with the reports of channels and links', async () => {
+  test('agrees with the reports of channels and links', async ({ api, shop }) => {
     const [one, two] = [uuidv7(), uuidv7()];
     const visitorId = uuidv7();
     await storeClicks(api.stores, [
-      { ...own(), linkId: one, visitorId },
-      { ...own(), linkId: one, visitorId },
-      { ...own(), linkId: two, visitorId, channel: 'youtube' },
+      { ...own(shop), linkId: one, visitorId },
+      { ...own(shop), linkId: one, visitorId },
+      { ...own(shop), linkId: two, visitorId, channel: 'youtube' },
     ]);
     await storeShares(api.stores, [
       {
-        ...own(),
+        ...own(shop),
         parts: [
           { linkId: one, channel: 'facebook', share: 1 / 3, amountMinor: 334 },
           { linkId: two, channel: 'youtube', share: 2 / 3, amountMinor: 666 },
@@ -307,7 +330,7 @@ describe('a query', () => {
       },
     ]);
     const figures = ['clicks', 'visitors', 'conversions', 'revenue'] as const;
-    const { rows } = await query({
+    const { rows } = await query(shop, {
       metrics: figures,
       dimensions: ['channel'],
       order_by: [{ by: 'revenue', direction: 'desc' }],
@@ -318,21 +341,24 @@ describe('a query', () => {
     );
   });
 
-  test('of one link has its clicks and orders only, and nothing for another workspace', async () => {
+  test('of one link has its clicks and orders only, and nothing for another workspace', async ({
+    api,
+    shop,
+  }) => {
     const [one, two] = [uuidv7(), uuidv7()];
     const other = await api.addWorkspace();
     await storeClicks(api.stores, [
-      { ...own(), linkId: one, channel: 'facebook' },
-      { ...own(), linkId: one, channel: 'reddit' },
-      { ...own(), linkId: two, channel: 'facebook' },
+      { ...own(shop), linkId: one, channel: 'facebook' },
+      { ...own(shop), linkId: one, channel: 'reddit' },
+      { ...own(shop), linkId: two, channel: 'facebook' },
     ]);
     await storeShares(api.stores, [
-      { ...own(), parts: [{ linkId: one, channel: 'facebook', share: 1, amountMinor: 1_250 }] },
-      { ...own(), parts: [{ linkId: two, channel: 'facebook', share: 1, amountMinor: 900 }] },
+      { ...own(shop), parts: [{ linkId: one, channel: 'facebook', share: 1, amountMinor: 1_250 }] },
+      { ...own(shop), parts: [{ linkId: two, channel: 'facebook', share: 1, amountMinor: 900 }] },
     ]);
     const filters = [{ dimension: 'link', operator: 'is', values: [one.toUpperCase()] }];
     const body = { metrics: ['clicks', 'revenue'], dimensions: ['channel'], filters };
-    expect(await query(body)).toMatchObject({
+    expect(await query(shop, body)).toMatchObject({
       rows: [
         { dimensions: { channel: 'facebook' }, metrics: { clicks: 1, revenue: 12.5 } },
         { dimensions: { channel: 'reddit' }, metrics: { clicks: 1, revenue: 0 } },
@@ -343,7 +369,7 @@ describe('a query', () => {
     expect(theirs.body).toMatchObject({ rows: [], totals: { clicks: 0, revenue: 0 } });
   });
 
-  test('may be sent by an analyst and by a key that reads', async () => {
+  test('may be sent by an analyst and by a key that reads', async ({ shop }) => {
     const key = await shop.post<{ token: string }>('/keys', { kind: 'secret', scopes: ['read'] });
     const options = { key: key.body.token };
     expect((await shop.post('/analytics/query', { metrics: ['clicks'] }, options)).status).toBe(200);
@@ -357,7 +383,7 @@ const pick = (row: Record<string, unknown>, names: readonly string[]) =>
   Object.fromEntries(names.map((name) => [name, row[name]]));
 
 describe('a refusal names the field', () => {
-  test.each([
+  test.for<[path: string, body: object]>([
     ['metrics.0', { metrics: ['sales'] }],
     ['metrics.1', { metrics: ['clicks', 'clicks'] }],
     ['metrics', { metrics: [] }],
@@ -387,7 +413,7 @@ describe('a refusal names the field', () => {
     ['order_by.0.by', { order_by: [{ by: 'visitors' }] }],
     ['limit', { limit: 1_001 }],
     ['offset', { offset: -1 }],
-  ])('%s', async (path, body) => {
-    expect((await refused(body))?.path).toBe(path);
+  ])('%s', async ([path, body], { shop }) => {
+    expect((await refused(shop, body))?.path).toBe(path);
   });
 });

@@ -1,22 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { DEFAULT_THEME, mergeTheme } from '../../core/bio/theme.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import type { TestWorkspace } from '../../test/support/api.ts';
 import { bioBody, bioPage, changeBioPage, makeBioPage, trackedLinks } from '../../test/support/bio.ts';
+import { sharedShopTest as test } from '../../test/support/fixtures.ts';
 import type { LinkRecord } from '../links/schemas.ts';
 import type { BioPageRecord } from './schemas.ts';
 
-let api: TestApi;
-let shop: TestWorkspace;
-beforeAll(async () => {
-  api = await testApi();
-  shop = await api.addWorkspace();
-});
-afterAll(() => api.close());
-
-const link = async (id: string | null | undefined) => shop.get<LinkRecord>(`/links/${id}`);
+const link = async (shop: TestWorkspace, id: string | null | undefined) =>
+  shop.get<LinkRecord>(`/links/${id}`);
 
 describe('PATCH /bio-pages/:id', () => {
-  test('changes what it names, by id or by slug, and leaves the rest', async () => {
+  test('changes what it names, by id or by slug, and leaves the rest', async ({ shop }) => {
     const page = await makeBioPage(shop, 'change', { metadata: { a: 1 } });
     const byId = await changeBioPage(shop, page.id, { title: 'New', is_published: false });
     expect(byId).toEqual({ ...page, title: 'New', is_published: false, updated_at: byId.updated_at });
@@ -35,20 +29,20 @@ describe('PATCH /bio-pages/:id', () => {
     expect(await changeBioPage(shop, 'change', other)).toMatchObject({ ...other, ...unknown });
   });
 
-  test('slug and external_id stay, so a page may be sent back as it was read', async () => {
+  test('slug and external_id stay, so a page may be sent back as it was read', async ({ shop }) => {
     const page = await makeBioPage(shop, 'echo', { external_id: 'echo-1' });
     const echoed = await changeBioPage(shop, page.id, { ...page, slug: 'other-slug', external_id: 'echo-2' });
     expect(echoed).toEqual({ ...page, updated_at: echoed.updated_at });
   });
 
-  test('an invalid change changes nothing: 400', async () => {
+  test('an invalid change changes nothing: 400', async ({ shop }) => {
     const page = await makeBioPage(shop, 'invalid-change');
     const links = [{ label: 'A', url: 'javascript:alert(1)' }];
     expect((await shop.patch(`/bio-pages/${page.id}`, { title: 'New', links })).status).toBe(400);
     expect(await bioPage(shop, page.id)).toEqual(page);
   });
 
-  test('an unknown page: 404', async () => {
+  test('an unknown page: 404', async ({ shop }) => {
     for (const id of ['nobody', crypto.randomUUID()]) {
       expect((await shop.patch(`/bio-pages/${id}`, { title: 'T' })).status).toBe(404);
       expect((await shop.get(`/bio-pages/${id}`)).status).toBe(404);
@@ -59,7 +53,7 @@ describe('PATCH /bio-pages/:id', () => {
 });
 
 describe("PATCH of a button's short link", () => {
-  test('moves the button too, and a later save of the page leaves it there', async () => {
+  test('moves the button too, and a later save of the page leaves it there', async ({ shop }) => {
     const links = [
       { id: 'a', label: 'A', url: 'https://one.example/' },
       { id: 'b', label: 'B', url: 'https://b.example/' },
@@ -73,10 +67,10 @@ describe("PATCH of a button's short link", () => {
     expect(shown.updated_at > page.updated_at).toBe(true);
     const saved = await changeBioPage(shop, page.id, { title: 'Later' });
     expect(saved.links.map(({ url }) => url)).toEqual(['https://two.example/', 'https://b.example/']);
-    expect((await link(id)).body.destination).toContain('https://two.example/');
+    expect((await link(shop, id)).body.destination).toContain('https://two.example/');
   });
 
-  test('keeps to the length of a button: 400 that names the field, and nothing moves', async () => {
+  test('keeps to the length of a button: 400 that names the field, and nothing moves', async ({ shop }) => {
     const page = await makeBioPage(shop, 'moved-too-far', {
       links: [{ id: 'a', label: 'A', url: 'https://one.example/' }],
     });
@@ -89,7 +83,7 @@ describe("PATCH of a button's short link", () => {
 });
 
 describe('the theme', () => {
-  test('is merged onto the current one; a value outside its set becomes the default', async () => {
+  test('is merged onto the current one; a value outside its set becomes the default', async ({ shop }) => {
     const page = await makeBioPage(shop, 'themed', {
       theme: {
         canvasMode: 'gradient',
@@ -112,7 +106,7 @@ describe('the theme', () => {
     expect(merged.theme).toEqual({ ...page.theme, buttonRadius: 'md', font: 'serif', textColor: '#111111' });
   });
 
-  test.each(['dark', null, [], 7])('%j is not a theme: 400', async (theme) => {
+  test.for(['dark', null, [], 7])('%j is not a theme: 400', async (theme, { shop }) => {
     await shop.post('/bio-pages', bioBody('bad-theme'));
     expect((await shop.patch('/bio-pages/bad-theme', { theme })).status).toBe(400);
   });
@@ -125,7 +119,7 @@ describe('the theme', () => {
 describe('buttons', () => {
   const url = 'https://new.example/page';
 
-  test('one keeps its short link while its id stays, with another url, label and place', async () => {
+  test('one keeps its short link while its id stays, with another url, label and place', async ({ shop }) => {
     const before = await makeBioPage(shop, 'kept');
     const after = await changeBioPage(shop, 'kept', {
       links: [
@@ -136,11 +130,11 @@ describe('buttons', () => {
     const [was, is] = [trackedLinks(before), trackedLinks(after)];
     expect(is).toEqual({ blog: was.blog, shop: was.shop });
     expect(after.links[1]).toMatchObject({ label: 'Store', url, short_url: before.links[0]?.short_url });
-    const { body } = await link(was.shop);
+    const { body } = await link(shop, was.shop);
     expect([body.destination, body.name]).toEqual([url, 'Store']);
   });
 
-  test('one that is left out, or becomes a heading, loses its short link', async () => {
+  test('one that is left out, or becomes a heading, loses its short link', async ({ api, shop }) => {
     const before = trackedLinks(await makeBioPage(shop, 'removed'));
     const after = await changeBioPage(shop, 'removed', {
       links: [
@@ -149,8 +143,8 @@ describe('buttons', () => {
       ],
     });
     expect(trackedLinks(after)).toEqual({ shop: null, talk: before.talk });
-    for (const id of [before.shop, before.blog]) expect((await link(id)).status).toBe(404);
-    expect((await link(before.talk)).status).toBe(200);
+    for (const id of [before.shop, before.blog]) expect((await link(shop, id)).status).toBe(404);
+    expect((await link(shop, before.talk)).status).toBe(200);
     const { rows } = await api.stores.pool.query(
       `SELECT count(*) AS gone FROM links WHERE id = ANY ($1) AND deleted_at IS NOT NULL`,
       [[before.shop, before.blog]],
@@ -158,7 +152,7 @@ describe('buttons', () => {
     expect(rows[0].gone).toBe(2);
   });
 
-  test('a removed one frees its place under the cap for another of the same save', async () => {
+  test('a removed one frees its place under the cap for another of the same save', async ({ api }) => {
     const free = await api.addWorkspace({ plan: 'free' });
     const links = (from: number) =>
       Array.from({ length: 25 }, (_, n) => ({ id: `b${from + n}`, label: 'B', url }));
@@ -167,15 +161,17 @@ describe('buttons', () => {
     expect(after.links.every((button) => button.tracked_link_id !== null)).toBe(true);
   });
 
-  test('the same id on another page is another button', async () => {
+  test('the same id on another page is another button', async ({ shop }) => {
     const one = trackedLinks(await makeBioPage(shop, 'page-one'));
     const two = trackedLinks(await makeBioPage(shop, 'page-two'));
     expect(one.shop).not.toBe(two.shop);
     await changeBioPage(shop, 'page-one', { links: [] });
-    expect((await link(two.shop)).status).toBe(200);
+    expect((await link(shop, two.shop)).status).toBe(200);
   });
 
-  test('a short link that was deleted alone leaves the button without one; saving again makes another', async () => {
+  test('a short link that was deleted alone leaves the button without one; saving again makes another', async ({
+    shop,
+  }) => {
     const before = await makeBioPage(shop, 'orphan');
     const id = trackedLinks(before).shop;
     await shop.delete(`/links/${id}`);
@@ -188,13 +184,13 @@ describe('buttons', () => {
     expect(after.links[0]?.tracked_link_id).not.toBe(id);
   });
 
-  test('a short link that was renamed shows its new address', async () => {
+  test('a short link that was renamed shows its new address', async ({ shop }) => {
     const page = await makeBioPage(shop, 'renamed');
     await shop.patch(`/links/${trackedLinks(page).shop}`, { slug: 'Shop-Now' });
     expect((await bioPage(shop, 'renamed')).links[0]?.short_url).toBe('https://hop.example/Shop-Now');
   });
 
-  test('when no short link can be made, whatever the reason, the page is saved', async () => {
+  test('when no short link can be made, whatever the reason, the page is saved', async ({ api, shop }) => {
     const { admin } = api.stores;
     await admin.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN RAISE EXCEPTION 'no links today'; END $$`);
@@ -208,7 +204,7 @@ describe('buttons', () => {
     expect(saved.links.filter((button) => button.tracked_link_id !== null)).toHaveLength(3);
   });
 
-  test('many saves at once leave no button with two links', async () => {
+  test('many saves at once leave no button with two links', async ({ shop }) => {
     await makeBioPage(shop, 'busy', { links: [] });
     const links = [{ id: 'a', label: 'A', url }];
     await Promise.all(Array.from({ length: 6 }, () => changeBioPage(shop, 'busy', { links })));
@@ -217,13 +213,15 @@ describe('buttons', () => {
   });
 });
 
-test('DELETE removes the page and its short links: { ok: true }, and the slug can be made again', async () => {
+test('DELETE removes the page and its short links: { ok: true }, and the slug can be made again', async ({
+  shop,
+}) => {
   const page = await makeBioPage(shop, 'gone');
   const answer = await shop.delete<{ ok: boolean }>('/bio-pages/gone');
   expect([answer.status, answer.body]).toEqual([200, { ok: true }]);
   expect((await shop.get('/bio-pages/gone')).status).toBe(404);
   expect((await shop.get(`/bio-pages/${page.id}`)).status).toBe(404);
-  for (const id of Object.values(trackedLinks(page))) if (id) expect((await link(id)).status).toBe(404);
+  for (const id of Object.values(trackedLinks(page))) if (id) expect((await link(shop, id)).status).toBe(404);
   const again = await makeBioPage(shop, 'gone');
   expect(trackedLinks(again).shop).not.toBe(trackedLinks(page).shop);
 });
@@ -231,7 +229,7 @@ test('DELETE removes the page and its short links: { ok: true }, and the slug ca
 describe('GET /bio-pages', () => {
   type List = { bio_pages: BioPageRecord[]; next_cursor: string | null };
 
-  test('lists newest first, and a walk returns every page once', async () => {
+  test('lists newest first, and a walk returns every page once', async ({ api }) => {
     const other = await api.addWorkspace();
     const made: string[] = [];
     for (let n = 0; n < 7; n++) made.unshift((await makeBioPage(other, `listed-${n}`)).id);
@@ -251,14 +249,14 @@ describe('GET /bio-pages', () => {
     expect(seen).toEqual(made);
   });
 
-  test('pages made at once have creation times of their own', async () => {
+  test('pages made at once have creation times of their own', async ({ api }) => {
     const other = await api.addWorkspace();
     await Promise.all(Array.from({ length: 8 }, (_, n) => makeBioPage(other, `burst-${n}`, { links: [] })));
     const { body } = await other.get<List>('/bio-pages');
     expect(new Set(body.bio_pages.map((page) => page.created_at)).size).toBe(8);
   });
 
-  test('50 a page unless asked otherwise, at most 200', async () => {
+  test('50 a page unless asked otherwise, at most 200', async ({ api }) => {
     const other = await api.addWorkspace();
     for (let n = 0; n < 51; n++) await makeBioPage(other, `fifty-${n}`, { links: [] });
     expect((await other.get<List>('/bio-pages')).body.bio_pages).toHaveLength(50);
@@ -269,7 +267,7 @@ describe('GET /bio-pages', () => {
     expect((await other.get('/bio-pages?cursor=yesterday')).status).toBe(400);
   });
 
-  test('external_id finds one page', async () => {
+  test('external_id finds one page', async ({ shop }) => {
     const page = await makeBioPage(shop, 'findable', { external_id: 'find-me' });
     expect((await shop.get<List>('/bio-pages?external_id=find-me')).body.bio_pages).toEqual([page]);
     expect((await shop.get<List>('/bio-pages?external_id=nobody')).body.bio_pages).toEqual([]);

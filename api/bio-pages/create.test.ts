@@ -1,24 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { DEFAULT_THEME } from '../../core/bio/theme.ts';
 import { RESERVED_SLUGS } from '../../core/links/slugs.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import type { TestWorkspace } from '../../test/support/api.ts';
 import { bioBody, bioPage, makeBioPage } from '../../test/support/bio.ts';
+import { sharedShopTest as test } from '../../test/support/fixtures.ts';
 import type { LinkRecord } from '../links/schemas.ts';
 import type { BioPageRecord } from './schemas.ts';
 
-let api: TestApi;
-let shop: TestWorkspace;
-beforeAll(async () => {
-  api = await testApi();
-  shop = await api.addWorkspace();
-});
-afterAll(() => api.close());
+const post = (shop: TestWorkspace, body: object, headers = {}) =>
+  shop.post<BioPageRecord>('/bio-pages', body, { headers });
+const statusOf = async (shop: TestWorkspace, body: object) => (await post(shop, body)).status;
 
-const post = (body: object, headers = {}) => shop.post<BioPageRecord>('/bio-pages', body, { headers });
-const statusOf = async (body: object) => (await post(body)).status;
-
-test('a page is returned completely: 201', async () => {
+test('a page is returned completely: 201', async ({ shop }) => {
   const { status, body } = await post(
+    shop,
     bioBody('whole', {
       avatar_url: 'https://img.example/a.png',
       avatar_width: 400,
@@ -79,8 +74,8 @@ test('a page is returned completely: 201', async () => {
   expect(await bioPage(shop, 'whole')).toEqual(body);
 });
 
-test('a slug is all that a page needs', async () => {
-  const { status, body } = await post({ slug: 'bare' });
+test('a slug is all that a page needs', async ({ shop }) => {
+  const { status, body } = await post(shop, { slug: 'bare' });
   expect([status, body]).toEqual([
     201,
     expect.objectContaining({
@@ -100,7 +95,9 @@ test('a slug is all that a page needs', async () => {
 });
 
 describe('buttons', () => {
-  test('each link button has a short link on the channel bio, in the records view and the list of channels', async () => {
+  test('each link button has a short link on the channel bio, in the records view and the list of channels', async ({
+    shop,
+  }) => {
     const page = await makeBioPage(shop, 'records');
     const ids = page.links.flatMap((button) => button.tracked_link_id ?? []);
     expect(new Set(ids).size).toBe(3);
@@ -117,14 +114,16 @@ describe('buttons', () => {
     });
   });
 
-  test('their URLs neither need nor set the own-site domain', async () => {
+  test('their URLs neither need nor set the own-site domain', async ({ api }) => {
     const other = await api.addWorkspace();
     await makeBioPage(other, 'no-domain');
     const { body } = await other.get<{ workspace: { primary_domain: string } }>('/me');
     expect(body.workspace.primary_domain).toBe('');
   });
 
-  test('one without an id gets one, one without a type is a link, what is sent as tracked is ignored', async () => {
+  test('one without an id gets one, one without a type is a link, what is sent as tracked is ignored', async ({
+    shop,
+  }) => {
     const url = 'https://a.example';
     const page = await makeBioPage(shop, 'ids', {
       links: [
@@ -140,7 +139,7 @@ describe('buttons', () => {
     }
   });
 
-  test('one that leads to a short link of ours is saved and leads there straight', async () => {
+  test('one that leads to a short link of ours is saved and leads there straight', async ({ shop }) => {
     const page = await makeBioPage(shop, 'own-origin', {
       links: [{ id: 'a', label: 'A', url: 'https://hop.example/whole' }],
     });
@@ -151,7 +150,7 @@ describe('buttons', () => {
     });
   });
 
-  test('the channel bio can be asked for by no create of links', async () => {
+  test('the channel bio can be asked for by no create of links', async ({ shop }) => {
     const link = { destination_url: 'https://a.example', name: 'N', channel: 'bio', external: true };
     expect((await shop.post('/links', link)).status).toBe(400);
   });
@@ -161,7 +160,9 @@ describe('the cap of links', () => {
   const links = (count: number) =>
     Array.from({ length: count }, (_, n) => ({ id: `b${n}`, label: `B${n}`, url: `https://b${n}.example` }));
 
-  test('buttons count, one link each; those beyond it are saved and lead straight to their URL', async () => {
+  test('buttons count, one link each; those beyond it are saved and lead straight to their URL', async ({
+    api,
+  }) => {
     const free = await api.addWorkspace({ plan: 'free' });
     const page = await makeBioPage(free, 'capped', { links: links(27) });
     expect(page.links.filter((link) => link.tracked_link_id !== null)).toHaveLength(25);
@@ -175,7 +176,7 @@ describe('the cap of links', () => {
     expect((await free.post('/links', more)).status).toBe(402);
   });
 
-  test('saving again retries, whatever is saved, and buttons that had a link keep it', async () => {
+  test('saving again retries, whatever is saved, and buttons that had a link keep it', async ({ api }) => {
     const free = await api.addWorkspace({ plan: 'free' });
     const before = await makeBioPage(free, 'retried', { links: links(26) });
     await api.stores.pool.query(`UPDATE workspaces SET plan = 'starter' WHERE id = $1`, [free.workspace.id]);
@@ -186,27 +187,27 @@ describe('the cap of links', () => {
 });
 
 describe('slugs', () => {
-  test.each([
+  test.for([
     ['My Page', 'my-page'],
     ['  Spaced   Out ', 'spaced-out'],
     ['UPPER', 'upper'],
     ['a-1', 'a-1'],
-  ])('%j becomes %s', async (slug, expected) => {
-    expect((await post({ slug })).body.slug).toBe(expected);
+  ])('%j becomes %s', async ([slug, expected], { shop }) => {
+    expect((await post(shop, { slug })).body.slug).toBe(expected);
   });
 
-  test.each(['ab', 'x'.repeat(41), 'under_score', 'ümlaut', 'dot.dot', 'a/b', '', '   '])(
+  test.for(['ab', 'x'.repeat(41), 'under_score', 'ümlaut', 'dot.dot', 'a/b', '', '   '])(
     '%j is refused: 400',
-    async (slug) => {
-      expect(await statusOf({ slug })).toBe(400);
+    async (slug, { shop }) => {
+      expect(await statusOf(shop, { slug })).toBe(400);
     },
   );
 
-  test.each(RESERVED_SLUGS)('"%s" is reserved: 400', async (slug) => {
-    expect(await statusOf({ slug: slug.toUpperCase() })).toBe(400);
+  test.for(RESERVED_SLUGS)('"%s" is reserved: 400', async (slug, { shop }) => {
+    expect(await statusOf(shop, { slug: slug.toUpperCase() })).toBe(400);
   });
 
-  test('one of another page, a short link or a program code is taken: 409', async () => {
+  test('one of another page, a short link or a program code is taken: 409', async ({ api, shop }) => {
     await makeBioPage(shop, 'taken-page');
     const url = 'https://shop.example';
     await shop.post('/links', { destination_url: url, name: 'N', channel: 'x', slug: 'Taken-Link' });
@@ -220,7 +221,7 @@ describe('slugs', () => {
     }
   });
 
-  test("a page's slug is taken for links and programs, in any case", async () => {
+  test("a page's slug is taken for links and programs, in any case", async ({ shop }) => {
     await makeBioPage(shop, 'page-first');
     const url = 'https://shop.example';
     const link = { destination_url: url, name: 'N', channel: 'x', slug: 'Page-First' };
@@ -230,43 +231,43 @@ describe('slugs', () => {
     ).toBe(409);
   });
 
-  test('one of many concurrent creates of one slug succeeds', async () => {
-    const statuses = await Promise.all(Array.from({ length: 8 }, () => statusOf({ slug: 'raced' })));
+  test('one of many concurrent creates of one slug succeeds', async ({ shop }) => {
+    const statuses = await Promise.all(Array.from({ length: 8 }, () => statusOf(shop, { slug: 'raced' })));
     expect(statuses.sort()).toEqual([201, ...Array(7).fill(409)]);
   });
 });
 
 describe('external_id', () => {
-  test('a known one returns the page and changes nothing: 200', async () => {
+  test('a known one returns the page and changes nothing: 200', async ({ shop }) => {
     const made = await makeBioPage(shop, 'external', { external_id: 'ext-1' });
-    const again = await post({ slug: 'another', title: 'New', external_id: 'ext-1' });
+    const again = await post(shop, { slug: 'another', title: 'New', external_id: 'ext-1' });
     expect([again.status, again.body]).toEqual([200, made]);
     expect((await shop.get('/bio-pages/another')).status).toBe(404);
   });
 
-  test('of many creates at once one makes the page', async () => {
+  test('of many creates at once one makes the page', async ({ shop }) => {
     const answers = await Promise.all(
-      Array.from({ length: 6 }, (_, n) => post({ slug: `many-${n}`, external_id: 'ext-2' })),
+      Array.from({ length: 6 }, (_, n) => post(shop, { slug: `many-${n}`, external_id: 'ext-2' })),
     );
     expect(answers.map((answer) => answer.status).sort()).toEqual([200, 200, 200, 200, 200, 201]);
     expect(new Set(answers.map((answer) => answer.body.id)).size).toBe(1);
   });
 
-  test('it is unique in the workspace only', async () => {
+  test('it is unique in the workspace only', async ({ api, shop }) => {
     const other = await api.addWorkspace();
     await makeBioPage(shop, 'ext-mine', { external_id: 'ext-3' });
     expect((await other.post('/bio-pages', { slug: 'ext-theirs', external_id: 'ext-3' })).status).toBe(201);
   });
 });
 
-test('an Idempotency-Key replays the response', async () => {
+test('an Idempotency-Key replays the response', async ({ shop }) => {
   const headers = { 'idempotency-key': 'bio-1' };
-  const first = await post(bioBody('idempotent'), headers);
-  const second = await post(bioBody('idempotent'), headers);
+  const first = await post(shop, bioBody('idempotent'), headers);
+  const second = await post(shop, bioBody('idempotent'), headers);
   expect([second.status, second.body]).toEqual([201, first.body]);
   expect(second.headers['idempotent-replayed']).toBe('true');
-  expect(await statusOf(bioBody('idempotent'))).toBe(409);
-  expect((await post(bioBody('another-one'), headers)).status).toBe(422);
+  expect(await statusOf(shop, bioBody('idempotent'))).toBe(409);
+  expect((await post(shop, bioBody('another-one'), headers)).status).toBe(422);
 });
 
 describe('limits', () => {
@@ -276,7 +277,7 @@ describe('limits', () => {
   });
   const url = (length: number) => `https://a.example/${'x'.repeat(length - 18)}`;
 
-  test.each<[string, object]>([
+  test.for<[string, object]>([
     ['no slug', {}],
     ['a title of 61 characters', { title: 'x'.repeat(61) }],
     ['a title of null', { title: null }],
@@ -325,12 +326,12 @@ describe('limits', () => {
     ['an empty external_id', { external_id: '' }],
     ['metadata over 4 KB', { metadata: { a: 'x'.repeat(4_090) } }],
     ['metadata that is a list', { metadata: [] }],
-  ])('%s: 400', async (name, body) => {
-    expect(await statusOf(name === 'no slug' ? body : { slug: 'limits', ...body })).toBe(400);
+  ])('%s: 400', async ([name, body], { shop }) => {
+    expect(await statusOf(shop, name === 'no slug' ? body : { slug: 'limits', ...body })).toBe(400);
   });
 
-  test('the maximum length of every field is accepted', async () => {
-    const { status, body } = await post({
+  test('the maximum length of every field is accepted', async ({ shop }) => {
+    const { status, body } = await post(shop, {
       slug: 'x'.repeat(40),
       title: '😀'.repeat(60),
       bio: '😀'.repeat(280),
@@ -348,7 +349,9 @@ describe('limits', () => {
     expect(body.links.every((link) => link.tracked_link_id !== null)).toBe(true);
   });
 
-  test('a button may lead to an email address or a telephone number, without a short link', async () => {
+  test('a button may lead to an email address or a telephone number, without a short link', async ({
+    shop,
+  }) => {
     const urls = [
       'mailto:ada@example.com?subject=Hi',
       'tel:+49-30-123456',
@@ -396,10 +399,10 @@ describe('limits', () => {
       'javascript:1',
       'callto:1',
     ])
-      expect(await statusOf({ slug: 'no-contact', links: [{ label: 'x', url: wrong }] })).toBe(400);
+      expect(await statusOf(shop, { slug: 'no-contact', links: [{ label: 'x', url: wrong }] })).toBe(400);
   });
 
-  test('an email is an address, a mailto URL or a page', async () => {
+  test('an email is an address, a mailto URL or a page', async ({ shop }) => {
     const urls = ['ada@example.com', 'mailto:ada@example.com', 'https://ada.example/contact'];
     const page = await makeBioPage(shop, 'emails', {
       social_links: urls.map((url) => ({ platform: 'email', url })),
@@ -411,9 +414,9 @@ describe('limits', () => {
     ]);
   });
 
-  test.each(['ada@', 'mailto:ada@example.com?subject=Hi', 'mailto:ada@example.com,bob@example.com'])(
+  test.for(['ada@', 'mailto:ada@example.com?subject=Hi', 'mailto:ada@example.com,bob@example.com'])(
     'who sends %j as an email hears that it is none',
-    async (sent) => {
+    async (sent, { shop }) => {
       const body = { slug: 'no-email', social_links: [{ platform: 'email', url: sent }] };
       const { status, body: answer } = await shop.post('/bio-pages', body);
       expect(status).toBe(400);
@@ -426,7 +429,7 @@ describe('limits', () => {
   );
 });
 
-test('any plan may, a publishable key may not', async () => {
+test('any plan may, a publishable key may not', async ({ api }) => {
   const free = await api.addWorkspace({ plan: 'free' });
   const page = await makeBioPage(free, 'free-page');
   for (const path of ['/bio-pages', `/bio-pages/${page.id}`, '/bio-pages/availability?slug=abc']) {

@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { createClickHouse } from '../../clickhouse/client.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { silentLogger } from '../../core/tier/log.ts';
@@ -7,7 +7,8 @@ import { inTransaction } from '../../sql/database/pool.ts';
 import { requestErasure } from '../../sql/erasure/erasures.ts';
 import { upsertOrders } from '../../sql/orders/orders.ts';
 import { updateWorkspace } from '../../sql/workspaces/workspaces.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import type { TestApi, TestWorkspace } from '../../test/support/api.ts';
+import { apiTest as it } from '../../test/support/fixtures.ts';
 import { attribute } from '../../workers/attribution/attribute.ts';
 import { eraseRequested } from '../../workers/jobs/erase.ts';
 import { publishOrders } from '../../workers/jobs/publish-orders.ts';
@@ -16,12 +17,6 @@ import { removeUndoneImports } from '../../workers/jobs/undo-imports.ts';
 import { createWorkerMetrics } from '../../workers/metrics.ts';
 import { rollUpImports } from '../../workers/rollups/keep-rolled-up.ts';
 import { undoImport } from './undo-import.ts';
-
-let api: TestApi;
-beforeAll(async () => {
-  api = await testApi();
-});
-afterAll(() => api.close());
 
 type Link = { id: string; slug: string };
 type Imported = {
@@ -48,6 +43,7 @@ async function addLink(workspace: TestWorkspace, slug: string, channel = 'newsle
 
 /** Sends a body as it is. */
 async function send<T = Imported>(
+  api: TestApi,
   { secretKey }: TestWorkspace,
   text: string | Buffer,
   query = '',
@@ -63,10 +59,11 @@ async function send<T = Imported>(
 }
 
 describe('clicks that are imported', () => {
-  it('keep their time and what the row says of them', async () => {
+  it('keep their time and what the row says of them', async ({ api }) => {
     const workspace = await api.addWorkspace();
     const link = await addLink(workspace, 'keeps-time');
     const { status, body } = await send(
+      api,
       workspace,
       `ts,slug,country,city,region,user_agent,referer,visitor,utm_source\n` +
         `2025-03-01T10:00:00Z,keeps-time,DE,Bonn,DE-NW,"Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.4 Mobile/15E148 Safari/604.1",https://t.co/x,anna,mail\n`,
@@ -96,11 +93,15 @@ describe('clicks that are imported', () => {
     ]);
   });
 
-  it('are in reports and the export, and in no poll, live click, or plan figure', async () => {
+  it('are in reports and the export, and in no poll, live click, or plan figure', async ({ api }) => {
     const workspace = await api.addWorkspace();
     await addLink(workspace, 'in-reports');
     const ts = new Date(Date.now() - 60_000).toISOString();
-    const { body } = await send(workspace, `ts,slug,visitor\n${ts},in-reports,anna\n${ts},in-reports,ben\n`);
+    const { body } = await send(
+      api,
+      workspace,
+      `ts,slug,visitor\n${ts},in-reports,anna\n${ts},in-reports,ben\n`,
+    );
     expect(body).toMatchObject({ created: 2, clicks: 2 });
     expect(await figures(workspace)).toEqual({ channels: 2, links: 2, query: 2, visitors: 2, exported: 2 });
     // A click of a visitor at the same time is in the poll.
@@ -110,7 +111,7 @@ describe('clicks that are imported', () => {
       ts: ts.slice(0, -1).replace('T', ' '),
     };
     await api.stores.clickhouse.insert({ table: 'clicks', values: [own], format: 'JSONEachRow' });
-    await passWatermark();
+    await passWatermark(api);
     const since = new Date(Date.now() - 3_600_000).toISOString();
     const poll = await workspace.get<{ clicks: { visitor_id: string }[] }>(
       `/clicks?since=${since}&orphans=include`,
@@ -120,15 +121,17 @@ describe('clicks that are imported', () => {
     expect(me.body.plan.limits.events.used).toBe(0);
   });
 
-  it('count once, however often a row is imported, and once for each equal row of a file', async () => {
+  it('count once, however often a row is imported, and once for each equal row of a file', async ({
+    api,
+  }) => {
     const workspace = await api.addWorkspace();
     await addLink(workspace, 'twice');
     const text = `ts,slug,country\n${'2024-05-01 10:00:00,twice,DE\n'.repeat(3)}2024-05-01 10:00:00,twice,FR\n`;
-    const first = await send(workspace, text);
+    const first = await send(api, workspace, text);
     expect(first.body).toMatchObject({ read: 4, created: 4, clicks: 4, skipped: 0 });
-    const again = await send(workspace, text);
+    const again = await send(api, workspace, text);
     expect(again.body).toMatchObject({ read: 4, created: 0, clicks: 0, skipped: 4 });
-    const more = await send(workspace, `${text}2024-05-01 10:00:00,twice,DE\n`);
+    const more = await send(api, workspace, `${text}2024-05-01 10:00:00,twice,DE\n`);
     expect(more.body).toMatchObject({ read: 5, created: 1, skipped: 4 });
     const { body } = await workspace.get<{ clicks: { id: string; ts: string }[] }>('/clicks');
     expect(body.clicks.map(({ ts }) => ts).sort()).toEqual(
@@ -137,11 +140,12 @@ describe('clicks that are imported', () => {
     expect(new Set(body.clicks.map(({ id }) => id)).size).toBe(5);
   });
 
-  it('may be counts of a source, whose visitors are unknown', async () => {
+  it('may be counts of a source, whose visitors are unknown', async ({ api }) => {
     const workspace = await api.addWorkspace();
     await addLink(workspace, 'counted');
     const ts = new Date(Date.now() - 86_400_000).toISOString();
     const { body } = await send(
+      api,
       workspace,
       `ts,slug,country,count\n${ts},counted,DE,500\n${ts},counted,FR,0\n`,
     );
@@ -153,11 +157,12 @@ describe('clicks that are imported', () => {
     expect(page.clicks).toEqual([expect.objectContaining({ count: 500, imported: true })]);
   });
 
-  it('are refused row by row, with line, link, field, and rule', async () => {
+  it('are refused row by row, with line, link, field, and rule', async ({ api }) => {
     const workspace = await api.addWorkspace({ retention_months: 120 });
     await addLink(workspace, 'good');
     const year = new Date().getUTCFullYear();
     const { body } = await send(
+      api,
       workspace,
       [
         'ts,short_url,channel,country,count,mood',
@@ -189,32 +194,32 @@ describe('clicks that are imported', () => {
     ]);
   });
 
-  it('are not stored by a dry run, which says the same counts', async () => {
+  it('are not stored by a dry run, which says the same counts', async ({ api }) => {
     const workspace = await api.addWorkspace();
     await addLink(workspace, 'dry');
     const text = '{"ts":"2024-01-01T00:00:00Z","slug":"dry"}\n{"ts":"2024-01-01","slug":"wet"}\n';
-    const dry = await send(workspace, text, '?dry_run=true', 'application/x-ndjson');
+    const dry = await send(api, workspace, text, '?dry_run=true', 'application/x-ndjson');
     expect(dry.body).toMatchObject({ import_id: null, read: 2, created: 1, clicks: 1, failed: 1 });
     expect((await workspace.get<{ clicks: object[] }>('/clicks')).body.clicks).toEqual([]);
     expect((await workspace.get<{ imports: object[] }>('/clicks/imports')).body.imports).toEqual([]);
-    const real = await send(workspace, text, '', 'application/x-ndjson');
+    const real = await send(api, workspace, text, '', 'application/x-ndjson');
     const { import_id: _, ...counts } = real.body;
     expect({ ...counts, dry_run: true, import_id: null }).toEqual(dry.body);
   });
 });
 
 describe('an import of clicks', () => {
-  it('is undone as a whole, leaves nothing, and can be made again', async () => {
+  it('is undone as a whole, leaves nothing, and can be made again', async ({ api }) => {
     const workspace = await api.addWorkspace();
     await addLink(workspace, 'undone');
     const rows = (from: number, to: number) =>
       `ts,slug,visitor\n${Array.from({ length: to - from }, (_, n) => `${dayBefore(n + 3)},undone,v${from + n}\n`).join('')}`;
-    const kept = await send(workspace, rows(0, 5));
+    const kept = await send(api, workspace, rows(0, 5));
     const before = await figures(workspace);
-    const gone = await send(workspace, rows(100, 120));
+    const gone = await send(api, workspace, rows(100, 120));
     expect((await figures(workspace)).channels).toBe(25);
-    await passWatermark();
-    expect(await rolledUp(workspace)).toBe(25);
+    await passWatermark(api);
+    expect(await rolledUp(api, workspace)).toBe(25);
 
     const undone = await workspace.delete<{ clicks: number }>(`/clicks/imports/${gone.body.import_id}`);
     expect(undone.body).toEqual({
@@ -224,7 +229,7 @@ describe('an import of clicks', () => {
       complete: true,
     });
     expect(await figures(workspace)).toEqual(before);
-    expect(await rolledUp(workspace)).toBe(5);
+    expect(await rolledUp(api, workspace)).toBe(5);
     const list = await workspace.get<{ imports: { id: string; undone_at: string | null }[] }>(
       '/clicks/imports',
     );
@@ -232,12 +237,12 @@ describe('an import of clicks', () => {
       { id: gone.body.import_id, isUndone: true },
       { id: kept.body.import_id, isUndone: false },
     ]);
-    const again = await send(workspace, rows(100, 120));
+    const again = await send(api, workspace, rows(100, 120));
     expect(again.body).toMatchObject({ created: 20, skipped: 0 });
     expect((await figures(workspace)).channels).toBe(25);
   });
 
-  it('adds what a count of a day or an hour has grown by, also after an undo', async () => {
+  it('adds what a count of a day or an hour has grown by, also after an undo', async ({ api }) => {
     const workspace = await api.addWorkspace();
     await addLink(workspace, 'grows');
     const { host } = new URL(api.deps.config.shortUrl);
@@ -247,6 +252,7 @@ describe('an import of clicks', () => {
         .sort();
     const pages = (count: number) =>
       send(
+        api,
         workspace,
         `date,hostname,page,visits,visitors,pageviews\n2024-03-01,${host},/grows,1,1,${count}\n2024-03-02,${host},/grows,1,1,2\n`,
         '?from=plausible',
@@ -264,6 +270,7 @@ describe('an import of clicks', () => {
 
     const hour = (total: number, countries: object) =>
       send(
+        api,
         workspace,
         `id,total,created_at,address,domain,countries\n7,${total},2024-04-01T10:00:00Z,grows,,"${JSON.stringify(countries).replaceAll('"', '""')}"\n`,
         '?from=kutt',
@@ -274,13 +281,14 @@ describe('an import of clicks', () => {
     expect((await counts()).reduce((sum, one) => sum + one)).toBe(11 + 6);
   });
 
-  it('belongs to its workspace', async () => {
+  it('belongs to its workspace', async ({ api }) => {
     const [workspace, other] = [await api.addWorkspace(), await api.addWorkspace()];
     await addLink(workspace, 'ours');
     await addLink(other, 'theirs');
-    const { body } = await send(workspace, 'ts,slug\n2024-01-01,ours\n');
+    const { body } = await send(api, workspace, 'ts,slug\n2024-01-01,ours\n');
     expect((await other.delete(`/clicks/imports/${body.import_id}`)).status).toBe(404);
     const same = await send(
+      api,
       other,
       'ts,slug\n2024-01-01,theirs\n2024-01-02,ours\n',
       `?import_id=${body.import_id}`,
@@ -291,9 +299,10 @@ describe('an import of clicks', () => {
     expect((await other.get<{ clicks: object[] }>('/clicks')).body.clicks).toEqual([]);
   });
 
-  it('is refused as a whole when the body is of another source', async () => {
+  it('is refused as a whole when the body is of another source', async ({ api }) => {
     const workspace = await api.addWorkspace();
     const refused = await send<{ error: { message: string } }>(
+      api,
       workspace,
       'date,browser,browser_version,visitors\n2024-01-01,Safari,16,5\n',
       '?from=plausible',
@@ -301,18 +310,20 @@ describe('an import of clicks', () => {
     expect(refused.status).toBe(400);
     expect(refused.body.error.message).toContain('imported_pages');
     for (const text of ['[]', '{', '[1]', '"ts', 'a,b\n1\n2,3\n']) {
-      expect((await send(workspace, text)).status, text).toBe(400);
+      expect((await send(api, workspace, text)).status, text).toBe(400);
     }
-    for (const text of ['', 'PK\0\0', ' \n ']) expect((await send(workspace, text)).status).toBe(400);
-    expect((await send(workspace, 'ts,slug\n', '?domain=nope.example')).status).toBe(400);
+    for (const text of ['', 'PK\0\0', ' \n ']) expect((await send(api, workspace, text)).status).toBe(400);
+    expect((await send(api, workspace, 'ts,slug\n', '?domain=nope.example')).status).toBe(400);
   });
 });
 
 describe('orders that are imported', () => {
-  it('give a report of last year its revenue, by the buyer’s clicks, or by the link that they name', async () => {
+  it('give a report of last year its revenue, by the buyer’s clicks, or by the link that they name', async ({
+    api,
+  }) => {
     const workspace = await api.addWorkspace();
     const [tea, mug] = [await addLink(workspace, 'tea'), await addLink(workspace, 'mug', 'facebook')];
-    const clicks = await send(workspace, 'ts,slug,visitor\n2024-03-01T10:00:00Z,tea,anna\n');
+    const clicks = await send(api, workspace, 'ts,slug,visitor\n2024-03-01T10:00:00Z,tea,anna\n');
     const text = [
       'ts,order_id,amount,currency,visitor,email,slug',
       '2024-03-02T10:00:00Z,o-1,19.99,usd,anna,,',
@@ -320,33 +331,33 @@ describe('orders that are imported', () => {
       '2024-03-04T10:00:00Z,o-3,7.50,USD,,cleo@shop.example,',
     ].join('\n');
     const query = `?content=orders&import_id=${clicks.body.import_id}`;
-    const dry = await send(workspace, text, `${query}&dry_run=true`);
+    const dry = await send(api, workspace, text, `${query}&dry_run=true`);
     expect(dry.body).toMatchObject({ read: 3, created: 3, orders: 3, clicks: 0, errors: [] });
-    expect(await ordersOf(workspace)).toEqual([]);
-    const { body } = await send(workspace, text, query);
+    expect(await ordersOf(api, workspace)).toEqual([]);
+    const { body } = await send(api, workspace, text, query);
     expect(body).toMatchObject({ read: 3, created: 3, orders: 3, skipped: 0, failed: 0 });
-    const again = await send(workspace, text, query);
+    const again = await send(api, workspace, text, query);
     expect(again.body).toMatchObject({ created: 0, orders: 0, skipped: 3 });
-    await attributeOrders();
+    await attributeOrders(api);
     expect(await revenueOf(workspace)).toEqual({
       byLink: { [tea.id]: 19.99, [mug.id]: 5 },
       conversions: 2,
       byChannel: { newsletter: 19.99, facebook: 5 },
     });
-    await expectNothingElse(workspace);
+    await expectNothingElse(api, workspace);
 
     const undone = await workspace.delete<{ orders: number }>(`/clicks/imports/${clicks.body.import_id}`);
     expect(undone.body).toMatchObject({ clicks: 1, orders: 3, complete: true });
-    await attributeOrders();
+    await attributeOrders(api);
     expect(await revenueOf(workspace)).toEqual({ byLink: {}, conversions: 0, byChannel: {} });
-    const back = await send(workspace, text, '?content=orders');
+    const back = await send(api, workspace, text, '?content=orders');
     expect(back.body).toMatchObject({ created: 3, skipped: 0 });
-    await attributeOrders();
+    await attributeOrders(api);
     // The click of `anna` is gone.
     expect((await revenueOf(workspace)).byLink).toEqual({ [mug.id]: 5 });
   });
 
-  it('count in the workspace’s currency, and a refund of one changes no report', async () => {
+  it('count in the workspace’s currency, and a refund of one changes no report', async ({ api }) => {
     const workspace = await api.addWorkspace({ currency: 'usd' });
     const link = await addLink(workspace, 'money');
     await api.stores.pool.query(
@@ -360,16 +371,16 @@ describe('orders that are imported', () => {
       '2024-03-02,o-half,1000.5,jpy,money,',
       '2024-03-02,o-back,-10,usd,money,yes',
     ].join('\n');
-    const { body } = await send(workspace, text, '?content=orders');
+    const { body } = await send(api, workspace, text, '?content=orders');
     expect(body).toMatchObject({ created: 3, failed: 2 });
-    await attributeOrders();
+    await attributeOrders(api);
     expect((await revenueOf(workspace)).byLink).toEqual({ [link.id]: 40 });
   });
 
-  it('yield to a later report of the same order', async () => {
+  it('yield to a later report of the same order', async ({ api }) => {
     const workspace = await api.addWorkspace();
     const link = await addLink(workspace, 'later');
-    await send(workspace, 'ts,order_id,amount,slug\n2024-03-02,o-1,19.99,later\n', '?content=orders');
+    await send(api, workspace, 'ts,order_id,amount,slug\n2024-03-02,o-1,19.99,later\n', '?content=orders');
     const { created } = await upsertOrders(api.stores.pool, [
       {
         workspaceId: workspace.workspace.id,
@@ -385,14 +396,17 @@ describe('orders that are imported', () => {
       },
     ]);
     expect(created.map(({ orderId }) => orderId)).toEqual(['o-1']);
-    expect(await ordersOf(workspace)).toEqual([
+    expect(await ordersOf(api, workspace)).toEqual([
       { order_id: 'o-1', source: 'server', amount_minor: 500, import_id: null, link_id: null },
     ]);
     const text = `ts,order_id,amount,link_id\n2024-03-02,o-1,19.99,${link.id}\n`;
-    expect((await send(workspace, text, '?content=orders')).body).toMatchObject({ created: 0, skipped: 1 });
+    expect((await send(api, workspace, text, '?content=orders')).body).toMatchObject({
+      created: 0,
+      skipped: 1,
+    });
   });
 
-  it('are refused row by row, with line, field, and rule', async () => {
+  it('are refused row by row, with line, field, and rule', async ({ api }) => {
     const workspace = await api.addWorkspace();
     await addLink(workspace, 'sold');
     const text = [
@@ -408,7 +422,7 @@ describe('orders that are imported', () => {
       '2024-03-02,o-9,5,usd,,,sold,',
       '2024-03-02,o-9,6,usd,,,sold,',
     ].join('\n');
-    const { body } = await send(workspace, text, '?content=orders');
+    const { body } = await send(api, workspace, text, '?content=orders');
     expect(body).toMatchObject({ read: 10, created: 1, skipped: 1, failed: 8, unknown_columns: ['mood'] });
     expect(body.errors.map(({ line, field }) => [line, field])).toEqual([
       [2, 'amount'],
@@ -420,12 +434,12 @@ describe('orders that are imported', () => {
       [8, null],
       [9, null],
     ]);
-    expect((await send(workspace, 'ts,slug\n2024-03-02,sold\n', '?content=orders')).status).toBe(400);
+    expect((await send(api, workspace, 'ts,slug\n2024-03-02,sold\n', '?content=orders')).status).toBe(400);
   });
 });
 
 describe('a click that was imported', () => {
-  it('is in its visitor’s journey, uses no permit of max_clicks, and makes no webhook', async () => {
+  it('is in its visitor’s journey, uses no permit of max_clicks, and makes no webhook', async ({ api }) => {
     const workspace = await api.addWorkspace();
     const webhook = { url: 'https://1.1.1.1/hook', events: ['click.created'] };
     const made = await workspace.post('/webhooks', webhook);
@@ -443,12 +457,13 @@ describe('a click that was imported', () => {
     const before = await counts();
     const visitor = uuidv7();
     await send(
+      api,
       workspace,
       `ts,slug,visitor\n2024-03-01T10:00:00Z,quiet,${visitor}\n2024-03-01T11:00:00Z,quiet,${visitor}\n`,
     );
     expect(await counts()).toEqual(before);
-    await passWatermark();
-    await rolledUp(workspace);
+    await passWatermark(api);
+    await rolledUp(api, workspace);
     const journey = await workspace.get<{ journey: { type: string; ts: string }[] }>(
       `/visitors/${visitor}/journey`,
     );
@@ -461,14 +476,14 @@ describe('a click that was imported', () => {
     ]);
   });
 
-  it('leaves with its visitor, and with its month', async () => {
+  it('leaves with its visitor, and with its month', async ({ api }) => {
     const workspace = await api.addWorkspace({ retention_months: 120 });
     await addLink(workspace, 'leaves');
     const [gone, kept] = [uuidv7(), uuidv7()];
     const rows = `2024-03-01,leaves,${gone}\n2024-03-02,leaves,${kept}\n${dayBefore(1)},leaves,${kept}\n`;
-    await send(workspace, `ts,slug,visitor\n${rows}`);
+    await send(api, workspace, `ts,slug,visitor\n${rows}`);
     const { pool, clickhouse } = api.stores;
-    await passWatermark();
+    await passWatermark(api);
     const visitors = async () =>
       (await workspace.get<{ clicks: { visitor_id: string }[] }>('/clicks')).body.clicks.map(
         ({ visitor_id }) => visitor_id,
@@ -487,12 +502,14 @@ describe('a click that was imported', () => {
 });
 
 describe('undoing an import', () => {
-  it('is completed by a worker when ClickHouse does not respond, and holds other imports until then', async () => {
+  it('is completed by a worker when ClickHouse does not respond, and holds other imports until then', async ({
+    api,
+  }) => {
     const workspace = await api.addWorkspace();
     const { pool, clickhouse } = api.stores;
     await addLink(workspace, 'down');
     const text = 'ts,slug\n2024-03-01,down\n2024-03-02,down\n';
-    const { body } = await send(workspace, text);
+    const { body } = await send(api, workspace, text);
     const dead = createClickHouse({ url: 'http://127.0.0.1:1', database: 'none' });
     const target = { workspaceId: workspace.workspace.id, importId: body.import_id };
     const undone = await undoImport({ pool, clickhouse: dead }, target, async () => undefined);
@@ -504,7 +521,7 @@ describe('undoing an import', () => {
       return [one?.undone_at === null, one?.removed_at === null];
     };
     expect(await listed()).toEqual([false, true]);
-    const held = await send<{ error: { message: string } }>(workspace, text);
+    const held = await send<{ error: { message: string } }>(api, workspace, text);
     expect([held.status, held.body.error.message]).toEqual([
       409,
       expect.stringContaining('are being removed'),
@@ -512,21 +529,21 @@ describe('undoing an import', () => {
     await removeUndoneImports({ pool, clickhouse });
     expect(await listed()).toEqual([false, false]);
     expect((await workspace.get<{ clicks: object[] }>('/clicks')).body.clicks).toEqual([]);
-    expect((await send(workspace, text)).body).toMatchObject({ created: 2, skipped: 0 });
+    expect((await send(api, workspace, text)).body).toMatchObject({ created: 2, skipped: 0 });
   });
 });
 
 /** Attributes the orders that wait, and writes them to ClickHouse. */
-async function attributeOrders(): Promise<void> {
+async function attributeOrders(api: TestApi): Promise<void> {
   const { pool, clickhouse } = api.stores;
-  await passWatermark();
+  await passWatermark(api);
   const given = { pool, clickhouse, log: silentLogger(), metrics: createWorkerMetrics(new Registry()) };
   while (await publishOrders(given));
   await rollUpImports(given);
   while (await attribute(given, 'orders'));
 }
 
-async function ordersOf({ workspace }: TestWorkspace) {
+async function ordersOf(api: TestApi, { workspace }: TestWorkspace) {
   const { rows } = await api.stores.pool.query(
     'SELECT order_id, source, amount_minor, import_id, link_id FROM orders WHERE workspace_id = $1 ORDER BY order_id',
     [workspace.id],
@@ -557,7 +574,7 @@ async function revenueOf(workspace: TestWorkspace) {
 }
 
 /** Expects that the imported orders have no effect but in reports. */
-async function expectNothingElse(workspace: TestWorkspace): Promise<void> {
+async function expectNothingElse(api: TestApi, workspace: TestWorkspace): Promise<void> {
   const { rows } = await api.stores.pool.query(
     `SELECT (SELECT count(*) FROM purchases WHERE workspace_id = $1) AS purchases,
        (SELECT count(*) FROM commissions WHERE workspace_id = $1) AS commissions,
@@ -592,7 +609,7 @@ async function figures(workspace: TestWorkspace) {
   };
 }
 
-async function passWatermark(): Promise<void> {
+async function passWatermark(api: TestApi): Promise<void> {
   await api.stores.pool.query(
     `INSERT INTO ingest_streams (stream_id, ordinal, name, visible_before) VALUES (gen_random_uuid(), 0, 'test', $1)
      ON CONFLICT (ordinal) DO UPDATE SET visible_before = excluded.visible_before`,
@@ -601,7 +618,7 @@ async function passWatermark(): Promise<void> {
 }
 
 /** The clicks of a workspace in the roll-ups, after the pass that an import requests. */
-async function rolledUp({ workspace }: TestWorkspace): Promise<number> {
+async function rolledUp(api: TestApi, { workspace }: TestWorkspace): Promise<number> {
   const { pool, clickhouse } = api.stores;
   await rollUpImports({ pool, clickhouse, log: silentLogger() });
   const result = await clickhouse.query({

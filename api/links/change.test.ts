@@ -1,23 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { describe, expect } from 'vitest';
+import type { TestWorkspace } from '../../test/support/api.ts';
+import { apiTest as test } from '../../test/support/fixtures.ts';
 import type { LinkRecord } from './schemas.ts';
 
 type Created = { destination_id: string; links: LinkRecord[] };
 
-let api: TestApi;
-let shop: TestWorkspace;
 let link: LinkRecord;
 
-beforeAll(async () => {
-  api = await testApi();
+test.beforeEach(async ({ shop }) => {
+  link = await create(shop);
 });
-beforeEach(async () => {
-  shop = await api.addWorkspace();
-  link = await create();
-});
-afterAll(() => api.close());
 
-async function create(more: object = {}): Promise<LinkRecord> {
+async function create(shop: TestWorkspace, more: object = {}): Promise<LinkRecord> {
   const { body } = await shop.post<Created>('/links', {
     destination_url: 'https://shop.example/sale',
     name: 'Sale',
@@ -32,13 +26,13 @@ async function create(more: object = {}): Promise<LinkRecord> {
 const UNKNOWN = '01a1fda0-08a1-7000-b1c0-3017c3a6f7c2';
 
 describe('GET /links/:id', () => {
-  test('gives the bare record', async () => {
+  test('gives the bare record', async ({ shop }) => {
     const answer = await shop.get(`/links/${link.id}`);
     expect([answer.status, answer.body]).toEqual([200, link]);
     expect((await shop.get(`/links/${link.id.toUpperCase()}`)).status).toBe(200);
   });
 
-  test('is 404 outside the workspace and 400 for a malformed UUID', async () => {
+  test('is 404 outside the workspace and 400 for a malformed UUID', async ({ api, shop }) => {
     const other = await api.addWorkspace();
     expect((await other.get(`/links/${link.id}`)).status).toBe(404);
     expect((await shop.get(`/links/${UNKNOWN}`)).body.error.code).toBe('not_found');
@@ -46,7 +40,7 @@ describe('GET /links/:id', () => {
     expect([malformed.status, malformed.body.error.details?.[0]?.path]).toEqual([400, 'id']);
   });
 
-  test('needs a paid plan, as PATCH does, while DELETE works on any', async () => {
+  test('needs a paid plan, as PATCH does, while DELETE works on any', async ({ api }) => {
     const free = await api.addWorkspace({ plan: 'free' });
     const made = await free.post<Created>('/links', {
       destination_url: 'https://free.example',
@@ -61,7 +55,7 @@ describe('GET /links/:id', () => {
 });
 
 describe('PATCH /links/:id', () => {
-  test('changes any subset of the link and leaves the rest', async () => {
+  test('changes any subset of the link and leaves the rest', async ({ shop }) => {
     const change = {
       slug: 'changed',
       external_id: 'ext',
@@ -86,8 +80,8 @@ describe('PATCH /links/:id', () => {
     expect((await shop.get(`/links/${link.id}`)).body).toEqual(body);
   });
 
-  test('null clears what can be cleared', async () => {
-    const full = await create({
+  test('null clears what can be cleared', async ({ shop }) => {
+    const full = await create(shop, {
       external_id: 'full',
       metadata: { a: 1 },
       targeting: { mobile: 'https://m.example' },
@@ -126,16 +120,16 @@ describe('PATCH /links/:id', () => {
     });
   });
 
-  test('required fields can not be cleared', async () => {
+  test('required fields can not be cleared', async ({ shop }) => {
     for (const field of ['slug', 'destination_url', 'name']) {
       const answer = await shop.patch(`/links/${link.id}`, { [field]: null });
       expect([answer.status, answer.body.error.details?.[0]?.path]).toEqual([400, field]);
     }
   });
 
-  test('changes of the campaign hold for all its links', async () => {
+  test('changes of the campaign hold for all its links', async ({ shop }) => {
     const folder = await shop.post<{ id: string }>('/folders', { name: 'F' });
-    const sibling = await create({ destination_id: link.destination_id, channel: 'reddit' });
+    const sibling = await create(shop, { destination_id: link.destination_id, channel: 'reddit' });
     await shop.patch(`/links/${link.id}`, {
       destination_url: 'https://www.shop.example/new',
       name: 'New',
@@ -153,43 +147,48 @@ describe('PATCH /links/:id', () => {
     expect(body.updated_at > sibling.updated_at).toBe(true);
   });
 
-  test('an empty change changes nothing', async () => {
+  test('an empty change changes nothing', async ({ shop }) => {
     const answer = await shop.patch(`/links/${link.id}`, {});
     expect([answer.status, answer.body]).toEqual([200, link]);
     expect((await shop.patch(`/links/${link.id}`, { channel: 'reddit', id: UNKNOWN })).body).toEqual(link);
   });
 
-  test('a taken slug is 409, the own one in another case is not', async () => {
-    const other = await create({ name: 'Other', slug: 'Occupied' });
+  test('a taken slug is 409, the own one in another case is not', async ({ shop }) => {
+    const other = await create(shop, { name: 'Other', slug: 'Occupied' });
     const answer = await shop.patch(`/links/${link.id}`, { slug: 'oCCupied' });
     expect([answer.status, answer.body.error.code]).toEqual([409, 'conflict']);
     const recased = await shop.patch<LinkRecord>(`/links/${other.id}`, { slug: 'occuPIED' });
     expect([recased.status, recased.body.slug]).toEqual([200, 'occuPIED']);
   });
 
-  test('a released slug stays reserved for its link', async () => {
-    const other = await create({ name: 'Other' });
+  test('a released slug stays reserved for its link', async ({ shop }) => {
+    const other = await create(shop, { name: 'Other' });
     await shop.patch(`/links/${link.id}`, { slug: 'before' });
     await shop.patch(`/links/${link.id}`, { slug: 'after' });
     expect((await shop.patch(`/links/${other.id}`, { slug: 'before' })).status).toBe(409);
     expect((await shop.patch(`/links/${link.id}`, { slug: 'before' })).status).toBe(200);
   });
 
-  test('a taken external_id is 409, the own one is not', async () => {
-    await create({ name: 'Other', external_id: 'theirs' });
+  test('a taken external_id is 409, the own one is not', async ({ shop }) => {
+    await create(shop, { name: 'Other', external_id: 'theirs' });
     expect((await shop.patch(`/links/${link.id}`, { external_id: 'theirs' })).status).toBe(409);
     expect((await shop.patch(`/links/${link.id}`, { external_id: 'mine' })).status).toBe(200);
     expect((await shop.patch(`/links/${link.id}`, { external_id: 'mine' })).status).toBe(200);
   });
 
-  test('a second link on a channel keeps an external_id, the first one need not', async () => {
+  test('a second link on a channel keeps an external_id, the first one need not', async ({ shop }) => {
     const again = { destination_id: link.destination_id };
-    const second = await create({ ...again, external_id: 'second' });
+    const second = await create(shop, { ...again, external_id: 'second' });
     const refused = await shop.patch(`/links/${second.id}`, { external_id: null });
     expect([refused.status, refused.body.error.details?.[0]?.path]).toEqual([409, 'external_id']);
     expect(refused.body.error.message).toMatch(/^the campaign has a link on facebook; /);
-    const smart = await create({ ...again, channel: undefined, smart: true });
-    const secondSmart = await create({ ...again, channel: undefined, smart: true, external_id: 'smart' });
+    const smart = await create(shop, { ...again, channel: undefined, smart: true });
+    const secondSmart = await create(shop, {
+      ...again,
+      channel: undefined,
+      smart: true,
+      external_id: 'smart',
+    });
     expect((await shop.patch(`/links/${secondSmart.id}`, { external_id: null })).status).toBe(409);
     const clear = async (id: string) => {
       expect((await shop.patch(`/links/${id}`, { external_id: 'other' })).status).toBe(200);
@@ -200,15 +199,15 @@ describe('PATCH /links/:id', () => {
     expect(await clear(second.id)).toBe(200);
   });
 
-  test('a destination meets the domain rule again', async () => {
+  test('a destination meets the domain rule again', async ({ shop }) => {
     const refused = await shop.patch(`/links/${link.id}`, { destination_url: 'https://else.example' });
     expect([refused.status, refused.body.error.details?.[0]?.path]).toEqual([400, 'destination_url']);
-    const external = await create({ destination_url: 'https://a.example', external: true });
+    const external = await create(shop, { destination_url: 'https://a.example', external: true });
     const moved = await shop.patch(`/links/${external.id}`, { destination_url: 'https://b.example' });
     expect(moved.status).toBe(200);
   });
 
-  test("another workspace's link and folder are 404", async () => {
+  test("another workspace's link and folder are 404", async ({ api, shop }) => {
     const other = await api.addWorkspace();
     const folder = await other.post<{ id: string }>('/folders', { name: 'Theirs' });
     expect((await shop.patch(`/links/${link.id}`, { folder_id: folder.body.id })).status).toBe(404);
@@ -216,7 +215,7 @@ describe('PATCH /links/:id', () => {
     expect((await shop.get(`/links/${link.id}`)).body).toEqual(link);
   });
 
-  test.each([
+  test.for<[field: string, value: unknown]>([
     ['max_clicks', 0],
     ['max_clicks', '3'],
     ['slug', 'docs'],
@@ -226,7 +225,7 @@ describe('PATCH /links/:id', () => {
     ['retargeting', { google: 'nope' }],
     ['targeting', { mobile: 'javascript:1' }],
     ['destination_url', 'http://shop.example'],
-  ])('%s: %j is 400', async (field, value) => {
+  ])('%s: %j is 400', async ([field, value], { shop }) => {
     const answer = await shop.patch(`/links/${link.id}`, { [field]: value });
     expect(answer.status).toBe(400);
     expect(answer.body.error.details?.[0]?.path).toContain(field);
@@ -234,7 +233,7 @@ describe('PATCH /links/:id', () => {
 });
 
 describe('DELETE /links/:id', () => {
-  test('responds ok once; the link is gone from every links endpoint', async () => {
+  test('responds ok once; the link is gone from every links endpoint', async ({ shop }) => {
     const answer = await shop.delete(`/links/${link.id}`);
     expect([answer.status, answer.body]).toEqual([200, { ok: true }]);
     expect((await shop.delete(`/links/${link.id}`)).status).toBe(404);
@@ -243,8 +242,8 @@ describe('DELETE /links/:id', () => {
     expect((await shop.get<{ links: unknown[] }>('/links?view=records')).body.links).toEqual([]);
   });
 
-  test('keeps the slug reserved and frees the external_id', async () => {
-    const gone = await create({ slug: 'gone', external_id: 'again' });
+  test('keeps the slug reserved and frees the external_id', async ({ api, shop }) => {
+    const gone = await create(shop, { slug: 'gone', external_id: 'again' });
     await shop.delete(`/links/${gone.id}`);
     const other = await api.addWorkspace();
     const body = { destination_url: 'https://shop.example', name: 'N', channel: 'slack' };
@@ -253,13 +252,13 @@ describe('DELETE /links/:id', () => {
     expect((await shop.post('/links', { ...body, external_id: 'again' })).status).toBe(201);
   });
 
-  test("another workspace's link is 404 and stays", async () => {
+  test("another workspace's link is 404 and stays", async ({ api, shop }) => {
     const other = await api.addWorkspace();
     expect((await other.delete(`/links/${link.id}`)).status).toBe(404);
     expect((await shop.get(`/links/${link.id}`)).status).toBe(200);
   });
 
-  test('needs no body, also with a JSON content type', async () => {
+  test('needs no body, also with a JSON content type', async ({ shop }) => {
     const answer = await shop.delete(`/links/${link.id}`, {
       headers: { 'content-type': 'application/json' },
     });
@@ -267,7 +266,7 @@ describe('DELETE /links/:id', () => {
   });
 });
 
-test('a change is recorded for the redirect tier', async () => {
+test('a change is recorded for the redirect tier', async ({ api, shop }) => {
   const changes = async () => {
     const { rows } = await api.stores.pool.query<{ kind: string; target_id: string }>(
       'SELECT kind, target_id FROM link_changes ORDER BY id',

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ErrorBody, type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { expect } from 'vitest';
+import type { ErrorBody, TestApi, TestWorkspace } from '../../test/support/api.ts';
+import { apiTest as test } from '../../test/support/fixtures.ts';
 import { NIGHTLY } from '../../test/support/nightly.ts';
 import type { LinkRecord } from './schemas.ts';
 
@@ -19,15 +20,9 @@ type Desk = {
   prefix: string;
 };
 
-let api: TestApi;
 let desks = 0;
 
-beforeAll(async () => {
-  api = await testApi();
-});
-afterAll(() => api.close());
-
-async function openDesk(plan: 'free' | 'unlimited', links: number): Promise<Desk> {
+async function openDesk(api: TestApi, plan: 'free' | 'unlimited', links: number): Promise<Desk> {
   const shop = await api.addWorkspace({ plan });
   desks += 1;
   const prefix = `d${desks}-`;
@@ -93,7 +88,7 @@ function plain({ prefix }: Desk, ages: string[], { status, body }: Answer) {
   return { status, links, code: body.error?.code, message: body.error?.message?.replaceAll(prefix, '') };
 }
 
-async function linksByAge({ shop }: Desk): Promise<string[]> {
+async function linksByAge(api: TestApi, { shop }: Desk): Promise<string[]> {
   const { rows: links } = await api.stores.pool.query<{ id: string }>(
     'SELECT id FROM links WHERE workspace_id = $1 ORDER BY created_at',
     [shop.workspace.id],
@@ -101,8 +96,8 @@ async function linksByAge({ shop }: Desk): Promise<string[]> {
   return links.map(({ id }) => id);
 }
 
-async function outcome(desk: Desk, answers: Answer[]) {
-  const ages = await linksByAge(desk);
+async function outcome(api: TestApi, desk: Desk, answers: Answer[]) {
+  const ages = await linksByAge(api, desk);
   const { rows: left } = await api.stores.pool.query(
     `SELECT (SELECT count(*) FROM destinations WHERE workspace_id = $1) AS campaigns,
             (SELECT count(*) FROM slugs WHERE workspace_id = $1) AS slugs,
@@ -112,20 +107,20 @@ async function outcome(desk: Desk, answers: Answer[]) {
   return { answers: answers.map((answer) => plain(desk, ages, answer)), links: ages.length, left };
 }
 
-test.each([
+test.for([
   ['in a workspace', 'unlimited', 1],
   ['near the cap of its plan', 'free', 20],
 ] as const)(
   'rows created together %s have the outcomes of creates one after the other',
-  async (_, plan, links) => {
+  async ([_, plan, links], { api }) => {
     const same = fc.asyncProperty(rows, async (given) => {
-      const [one, all] = [await openDesk(plan, links), await openDesk(plan, links)];
+      const [one, all] = [await openDesk(api, plan, links), await openDesk(api, plan, links)];
       const answers: Answer[] = [];
       for (const row of given) answers.push(await one.shop.post('/links', rowAt(one, row)));
       const { body } = await all.shop.post<{ results: Answer[] }>('/links/bulk', {
         links: given.map((row) => rowAt(all, row)),
       });
-      expect(await outcome(all, body.results)).toEqual(await outcome(one, answers));
+      expect(await outcome(api, all, body.results)).toEqual(await outcome(api, one, answers));
     });
     await fc.assert(same, { numRuns: NIGHTLY ? 60 : 15 });
   },

@@ -1,47 +1,44 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { CLICK_FLAGS, type ClickEvent } from '../../core/events/types.ts';
 import { bytesToUuid } from '../../core/ids.ts';
 import { logoUrl } from '../../core/qr/logo.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import type { TestApi, TestWorkspace } from '../../test/support/api.ts';
+import { apiTest as test } from '../../test/support/fixtures.ts';
 import { startTestIngest } from '../../test/support/ingest.ts';
 import { campaign, createLink } from '../../test/support/links.ts';
 import { pixelOf, plainPng, scannedText } from '../../test/support/scanned-images.ts';
 import { visit } from '../../test/support/visitors.ts';
 import type { LinkRecord } from './schemas.ts';
 
-let api: TestApi;
-let shop: TestWorkspace;
 let link: LinkRecord;
 
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
-  shop = await api.addWorkspace();
+test.beforeEach(async ({ shop }) => {
   link = (await createLink(shop, campaign({ utm_term: 'poster' }))).first as unknown as LinkRecord;
 });
-afterAll(() => api.close());
 
 const ORANGE = [230, 110, 0, 255] as const;
 
 /** Requests the code of the link as bytes. */
-async function code(query = '') {
+async function code(api: TestApi, shop: TestWorkspace, query = '') {
   const { statusCode, headers, rawPayload } = await api.app.inject({
     url: `/api/v1/links/${link.id}/qr${query}`,
     headers: { authorization: `Bearer ${shop.secretKey}` },
   });
   return { status: statusCode, headers, body: rawPayload };
 }
-async function refused(query: string) {
-  const { status, body } = await code(query);
+async function refused(api: TestApi, shop: TestWorkspace, query: string) {
+  const { status, body } = await code(api, shop, query);
   const { error } = JSON.parse(body.toString()) as {
     error: { details?: { path: string; message: string }[] };
   };
   return [status, error.details?.[0]?.path];
 }
 
-test('the scanned address redirects, is counted as a QR code’s, and does not pass the mark on', async () => {
-  const { status, headers, body } = await code('?format=png');
+test('the scanned address redirects, is counted as a QR code’s, and does not pass the mark on', async ({
+  api,
+  shop,
+}) => {
+  const { status, headers, body } = await code(api, shop, '?format=png');
   expect([status, headers['content-type']]).toEqual([200, 'image/png']);
   const scanned = new URL(scannedText(body) ?? '');
   expect(scanned.href).toBe(`${link.short_url}?qr=1`);
@@ -65,8 +62,11 @@ test('the scanned address redirects, is counted as a QR code’s, and does not p
   }
 });
 
-test('without parameters it is an SVG of 512 pixels, whose address is in its title', async () => {
-  const { status, headers, body } = await code();
+test('without parameters it is an SVG of 512 pixels, whose address is in its title', async ({
+  api,
+  shop,
+}) => {
+  const { status, headers, body } = await code(api, shop);
   expect([status, headers['content-type']]).toEqual([200, 'image/svg+xml']);
   expect(headers['content-security-policy']).toBe("default-src 'none'; img-src data:");
   expect(headers['cache-control']).toBe('no-store');
@@ -74,48 +74,51 @@ test('without parameters it is an SVG of 512 pixels, whose address is in its tit
   expect(body.toString()).toContain(`<title>QR code that leads to ${link.short_url}?qr=1</title>`);
 });
 
-test('size, margin and colors are as asked for', async () => {
+test('size, margin and colors are as asked for', async ({ api, shop }) => {
   const query = '?format=png&size=640&margin=2&color=1a2b3c&background=%23FFEECC';
-  const { body } = await code(query);
+  const { body } = await code(api, shop, query);
   expect(scannedText(body)).toBe(`${link.short_url}?qr=1`);
   expect([body.readUInt32BE(16), body.readUInt32BE(20)]).toEqual([640, 640]);
   expect(pixelOf(body, 0, 0)).toEqual([255, 238, 204]);
-  const svg = (await code(query.replace('png', 'svg'))).body.toString();
+  const svg = (await code(api, shop, query.replace('png', 'svg'))).body.toString();
   expect(svg).toContain('fill="#1a2b3c"');
   expect(svg).toContain('fill="#ffeecc"');
 });
 
-test('a PNG says how wide its quiet zone is, which is what whole modules leave', async () => {
+test('a PNG says how wide its quiet zone is, which is what whole modules leave', async ({ api, shop }) => {
   for (const size of [512, 777, 1_000]) {
-    const { body, headers } = await code(`?format=png&margin=0&size=${size}`);
+    const { body, headers } = await code(api, shop, `?format=png&margin=0&size=${size}`);
     let blank = 0;
     while (pixelOf(body, blank, blank).join() === '255,255,255') blank++;
     expect([size, headers['x-quiet-zone']]).toEqual([size, String(blank)]);
   }
-  expect((await code('')).headers['x-quiet-zone']).toBeUndefined();
+  expect((await code(api, shop, '')).headers['x-quiet-zone']).toBeUndefined();
 });
 
-test('the workspace’s logo is in the middle once it is stored, and the code is still scanned', async () => {
-  expect(await refused('?logo=1')).toEqual([400, 'logo']);
+test('the workspace’s logo is in the middle once it is stored, and the code is still scanned', async ({
+  api,
+  shop,
+}) => {
+  expect(await refused(api, shop, '?logo=1')).toEqual([400, 'logo']);
   const logo = logoUrl(plainPng(300, 300, ORANGE));
   const stored = await shop.patch<{ logo: string }>('/workspace', { logo });
   expect([stored.status, stored.body.logo]).toEqual([200, logo]);
-  const { body } = await code('?format=png&logo=1&size=600&color=003366');
+  const { body } = await code(api, shop, '?format=png&logo=1&size=600&color=003366');
   expect(scannedText(body)).toBe(`${link.short_url}?qr=1`);
   expect(pixelOf(body, 300, 300)).toEqual([230, 110, 0]);
-  const drawn = (await code('?logo=1')).body.toString();
+  const drawn = (await code(api, shop, '?logo=1')).body.toString();
   // Browsers read SVG 2. Tools of print shops read SVG 1.1, whose references have their own namespace.
   expect(drawn).toContain(`<image href="${logo}" xlink:href="${logo}"`);
   expect(drawn).toMatch(/^<svg [^>]*xmlns:xlink="http:\/\/www\.w3\.org\/1999\/xlink"/);
-  expect((await code('?logo=0')).body.toString()).not.toContain('<image');
-  expect(await refused('?logo=1&level=M')).toEqual([400, 'level']);
+  expect((await code(api, shop, '?logo=0')).body.toString()).not.toContain('<image');
+  expect(await refused(api, shop, '?logo=1&level=M')).toEqual([400, 'level']);
   await shop.patch('/workspace', { payout_hold_days: 4 });
   expect((await shop.get<{ logo: string }>('/workspace')).body.logo).toBe(logo);
   expect((await shop.patch<{ logo: null }>('/workspace', { logo: null })).body.logo).toBeNull();
-  expect(await refused('?logo=1')).toEqual([400, 'logo']);
+  expect(await refused(api, shop, '?logo=1')).toEqual([400, 'logo']);
 });
 
-test.each([
+test.for<[query: string, path: string]>([
   ['?format=gif', 'format'],
   ['?size=63', 'size'],
   ['?size=2049', 'size'],
@@ -127,15 +130,15 @@ test.each([
   ['?color=ffffff&background=000000', 'color'],
   ['?background=333333', 'background'],
   ['?logo=2', 'logo'],
-])('%s is refused at the field %s', async (query, path) => {
-  expect(await refused(query)).toEqual([400, path]);
+])('%s is refused at the field %s', async ([query, path], { api, shop }) => {
+  expect(await refused(api, shop, query)).toEqual([400, path]);
 });
 
-test('a logo that is no PNG is a 400 that names it', async () => {
+test('a logo that is no PNG is a 400 that names it', async ({ shop }) => {
   const { status, body } = await shop.patch('/workspace', { logo: 'https://cdn.example/logo.png' });
   expect([status, body.error.details?.[0]?.path]).toEqual([400, 'logo']);
 });
 
-test('a publishable key gets no code', async () => {
+test('a publishable key gets no code', async ({ shop }) => {
   expect((await shop.get(`/links/${link.id}/qr`, { key: shop.publishableKey })).status).toBe(403);
 });

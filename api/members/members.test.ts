@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { createKey } from '../../sql/workspaces/keys.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import type { TestApi } from '../../test/support/api.ts';
+import { sharedShopTest as test } from '../../test/support/fixtures.ts';
 import { consoleBrowser, invite, PASSWORD, signedInAs } from '../../test/support/members.ts';
 
 type Members = { members: { id: string; email: string | null; role: string }[] };
@@ -8,19 +9,10 @@ type Invite = {
   invite: { url: string; role: string; email: string | null; expires_at: string; workspace_id: string };
 };
 
-let api: TestApi;
-let shop: TestWorkspace;
-
-beforeAll(async () => {
-  api = await testApi();
-  shop = await api.addWorkspace();
-});
-afterAll(() => api.close());
-
 const tokenOf = ({ invite }: Invite) => invite.url.split('#')[1] ?? '';
 
 describe('roles', () => {
-  test.each([
+  test.for([
     ['analyst', 'GET', '/links', 200],
     ['analyst', 'HEAD', '/links', 200],
     ['analyst', 'GET', '/members', 200],
@@ -39,7 +31,7 @@ describe('roles', () => {
     ['owner', 'POST', '/folders', 201],
     ['owner', 'POST', '/members/invites', 201],
     ['owner', 'DELETE', '/members/01a1fda0-08a1-7000-b1c0-3017c3a6f7c2', 404],
-  ] as const)('an %s: %s %s is %i', async (role, method, path, status) => {
+  ] as const)('an %s: %s %s is %i', async ([role, method, path, status], { api, shop }) => {
     const browser = await signedInAs(api, shop, role);
     const bodies: Record<string, object> = {
       '/folders': { name: 'By a member' },
@@ -51,7 +43,7 @@ describe('roles', () => {
     if (status === 403) expect(answer.body.error.message).toContain(role);
   });
 
-  test('the role is checked before plan, parameters and body', async () => {
+  test('the role is checked before plan, parameters and body', async ({ api }) => {
     const free = await api.addWorkspace({ plan: 'free' });
     const browser = await signedInAs(api, free, 'analyst');
     expect((await browser.call('PATCH', '/links/not-an-id', { body: {} })).status).toBe(403);
@@ -60,7 +52,7 @@ describe('roles', () => {
 });
 
 describe('an invitation by the API', () => {
-  test('makes a member with the role that it names', async () => {
+  test('makes a member with the role that it names', async ({ api, shop }) => {
     const owner = await signedInAs(api, shop, 'owner');
     const made = await owner.call<Invite>('POST', '/members/invites', {
       body: { email: ' New@Shop.example', role: 'operator' },
@@ -87,16 +79,16 @@ describe('an invitation by the API', () => {
     expect(body.members.at(-1)).toMatchObject({ email: 'new@shop.example', role: 'operator' });
   });
 
-  test.each([
+  test.for([
     ['an email that is none', { email: 'x', role: 'analyst' }, 'email'],
     ['no role', {}, 'role'],
     ['an unknown role', { role: 'boss' }, 'role'],
-  ])('with %s is a 400', async (_, body, path) => {
+  ])('with %s is a 400', async ([_, body, path], { shop }) => {
     const refused = await shop.post('/members/invites', body);
     expect([refused.status, refused.body.error.details?.[0]?.path]).toEqual([400, path]);
   });
 
-  test('for a member who is removed meanwhile is refused', async () => {
+  test('for a member who is removed meanwhile is refused', async ({ api, shop }) => {
     const member = await signedInAs(api, shop, 'analyst');
     const token = await invite(api, shop, { email: member.email });
     const view = await consoleBrowser(api).call<{ role: string }>('POST', '/session/invite/view', {
@@ -111,17 +103,20 @@ describe('an invitation by the API', () => {
   });
 
   describe('ends when its maker loses the right to invite', () => {
-    const accept = async (body: Invite, email?: string) =>
+    const accept = async (api: TestApi, body: Invite, email?: string) =>
       (
         await consoleBrowser(api).call('POST', '/session/invite', {
           body: { token: tokenOf(body), password: PASSWORD, email },
         })
       ).status;
-    const view = async (body: Invite) =>
+    const view = async (api: TestApi, body: Invite) =>
       (await consoleBrowser(api).call('POST', '/session/invite/view', { body: { token: tokenOf(body) } }))
         .status;
 
-    test('an owner who is removed does not come back by an invitation of their own', async () => {
+    test('an owner who is removed does not come back by an invitation of their own', async ({
+      api,
+      shop,
+    }) => {
       const [gone, staying] = [await signedInAs(api, shop, 'owner'), await signedInAs(api, shop, 'owner')];
       const body = { role: 'owner' };
       const [own, other] = [
@@ -129,57 +124,62 @@ describe('an invitation by the API', () => {
         await staying.call<Invite>('POST', '/members/invites', { body }),
       ];
       expect((await staying.call('DELETE', `/members/${gone.id}`)).status).toBe(200);
-      expect([await view(own.body), await accept(own.body, gone.email)]).toEqual([401, 401]);
-      expect(await accept(other.body, 'another-owner@members.example')).toBe(200);
+      expect([await view(api, own.body), await accept(api, own.body, gone.email)]).toEqual([401, 401]);
+      expect(await accept(api, other.body, 'another-owner@members.example')).toBe(200);
     });
 
-    test('nor does a former owner, not even when made one again', async () => {
+    test('nor does a former owner, not even when made one again', async ({ api, shop }) => {
       const demoted = await signedInAs(api, shop, 'owner');
       const made = await demoted.call<Invite>('POST', '/members/invites', { body: { role: 'owner' } });
       for (const role of ['operator', 'owner']) {
         expect((await shop.call('PATCH', `/members/${demoted.id}`, { body: { role } })).status).toBe(200);
-        expect(await accept(made.body, 'a-friend@members.example')).toBe(401);
+        expect(await accept(api, made.body, 'a-friend@members.example')).toBe(401);
       }
     });
 
-    test('one that is made while its maker is removed is refused', async () => {
+    test('one that is made while its maker is removed is refused', async ({ api, shop }) => {
       const gone = await signedInAs(api, shop, 'owner');
       const made = await gone.call<Invite>('POST', '/members/invites', { body: { role: 'owner' } });
       await api.stores.pool.query('UPDATE members SET removed_at = now() WHERE id = $1', [gone.id]);
-      expect([await view(made.body), await accept(made.body, 'late@members.example')]).toEqual([401, 401]);
+      expect([await view(api, made.body), await accept(api, made.body, 'late@members.example')]).toEqual([
+        401, 401,
+      ]);
     });
 
-    test('a second invitation to the email of a removed member is refused', async () => {
+    test('a second invitation to the email of a removed member is refused', async ({ api, shop }) => {
       const email = 'twice@members.example';
       const invite = () => shop.post<Invite>('/members/invites', { email, role: 'owner' });
       const [first, second, third] = [await invite(), await invite(), await invite()];
-      expect(await accept(first.body)).toBe(200);
+      expect(await accept(api, first.body)).toBe(200);
       const { members } = (await shop.get<Members>('/members')).body;
       const { id } = members.find((member) => member.email === email) ?? {};
       expect((await shop.call('PATCH', `/members/${id}`, { body: { role: 'analyst' } })).status).toBe(200);
-      expect(await accept(second.body)).toBe(401);
+      expect(await accept(api, second.body)).toBe(401);
       expect((await shop.delete(`/members/${id}`)).status).toBe(200);
-      expect(await accept(third.body)).toBe(401);
-      expect(await accept((await invite()).body)).toBe(200);
+      expect(await accept(api, third.body)).toBe(401);
+      expect(await accept(api, (await invite()).body)).toBe(200);
     });
 
-    test('those of a key end when it is revoked', async () => {
+    test('those of a key end when it is revoked', async ({ api, shop }) => {
       const given = { workspaceId: shop.workspace.id, kind: 'secret', label: 'x' } as const;
       const { key: made, token } = await createKey(api.stores.pool, given);
       const key = { id: made.id, token };
       const body = { role: 'owner' };
       const byKey = await shop.post<Invite>('/members/invites', body, { key: key.token });
       const other = await shop.post<Invite>('/members/invites', body);
-      expect(await view(byKey.body)).toBe(200);
+      expect(await view(api, byKey.body)).toBe(200);
       expect((await shop.delete(`/keys/${key.id}`)).status).toBe(200);
-      expect([await view(byKey.body), await accept(byKey.body, 'by-key@members.example')]).toEqual([
+      expect([await view(api, byKey.body), await accept(api, byKey.body, 'by-key@members.example')]).toEqual([
         401, 401,
       ]);
-      expect(await accept(other.body, 'by-another-key@members.example')).toBe(200);
+      expect(await accept(api, other.body, 'by-another-key@members.example')).toBe(200);
     });
   });
 
-  test('for the email of a member of another workspace makes a member of this one only', async () => {
+  test('for the email of a member of another workspace makes a member of this one only', async ({
+    api,
+    shop,
+  }) => {
     const other = await api.addWorkspace();
     const theirs = await signedInAs(api, other, 'owner');
     const made = await shop.post<Invite>('/members/invites', { email: theirs.email, role: 'analyst' });
@@ -197,7 +197,7 @@ describe('an invitation by the API', () => {
 });
 
 describe('a change of a member', () => {
-  test('holds with the next request of its sessions', async () => {
+  test('holds with the next request of its sessions', async ({ api, shop }) => {
     const owner = await signedInAs(api, shop, 'owner');
     const member = await signedInAs(api, shop, 'operator');
     const create = async () =>
@@ -211,7 +211,7 @@ describe('a change of a member', () => {
     expect((await member.call('GET', '/links')).status).toBe(200);
   });
 
-  test('that removes it ends its sessions, its password and its place in the list', async () => {
+  test('that removes it ends its sessions, its password and its place in the list', async ({ api, shop }) => {
     const owner = await signedInAs(api, shop, 'owner');
     const member = await signedInAs(api, shop, 'operator');
     expect((await owner.call('DELETE', `/members/${member.id}`)).status).toBe(200);
@@ -227,7 +227,9 @@ describe('a change of a member', () => {
     expect(back.id).not.toBe(member.id);
   });
 
-  test('never leaves a workspace without an owner, also when two owners go at the same moment', async () => {
+  test('never leaves a workspace without an owner, also when two owners go at the same moment', async ({
+    api,
+  }) => {
     const alone = await api.addWorkspace();
     const first = await signedInAs(api, alone, 'owner');
     for (const refused of [
@@ -248,7 +250,7 @@ describe('a change of a member', () => {
     expect(body.members.filter(({ role }) => role === 'owner')).toHaveLength(1);
   });
 
-  test('of another workspace is not found', async () => {
+  test('of another workspace is not found', async ({ api, shop }) => {
     const other = await signedInAs(api, await api.addWorkspace(), 'analyst');
     expect((await shop.delete(`/members/${other.id}`)).status).toBe(404);
     expect((await other.call('GET', '/session')).status).toBe(200);
@@ -259,7 +261,10 @@ describe('own sessions', () => {
   type Sessions = { sessions: { id: string; browser: string; os: string; current: boolean }[] };
   const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 
-  test('are listed with browser and system, and ended one by one or all but this one', async () => {
+  test('are listed with browser and system, and ended one by one or all but this one', async ({
+    api,
+    shop,
+  }) => {
     const here = await signedInAs(api, shop, 'analyst', { address: '198.51.100.3' });
     const signIn = async () => {
       const browser = consoleBrowser(api, '198.51.100.3');
@@ -288,7 +293,7 @@ describe('own sessions', () => {
     expect((await here.call('GET', '/session')).status).toBe(200);
   });
 
-  test('of other members can not be seen or ended, not even by owners', async () => {
+  test('of other members can not be seen or ended, not even by owners', async ({ api, shop }) => {
     const owner = await signedInAs(api, shop, 'owner');
     const member = await signedInAs(api, shop, 'analyst');
     const { body } = await member.call<Sessions>('GET', '/sessions');
@@ -297,7 +302,7 @@ describe('own sessions', () => {
     expect((await owner.call('GET', '/sessions')).text).not.toContain(id);
   });
 
-  test('end with a changed password, but for the one that changed it', async () => {
+  test('end with a changed password, but for the one that changed it', async ({ api, shop }) => {
     const here = await signedInAs(api, shop, 'analyst', { address: '198.51.100.4' });
     const other = consoleBrowser(api, '198.51.100.4');
     await other.call('POST', '/session', { body: { email: here.email, password: PASSWORD } });

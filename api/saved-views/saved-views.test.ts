@@ -1,20 +1,9 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { expect } from 'vitest';
+import { apiTest as test } from '../../test/support/fixtures.ts';
 import { signedInAs } from '../../test/support/members.ts';
 import type { SavedViewRecord } from './schemas.ts';
 
 type Page = { saved_views: SavedViewRecord[]; next_cursor: string | null };
-
-let api: TestApi;
-let shop: TestWorkspace;
-
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
-  shop = await api.addWorkspace();
-});
-afterAll(() => api.close());
 
 const query = {
   metrics: ['clicks'],
@@ -22,7 +11,7 @@ const query = {
   window: { days: 7 },
 };
 
-test('a view is saved, listed as it was sent, and deleted', async () => {
+test('a view is saved, listed as it was sent, and deleted', async ({ shop }) => {
   const made = await shop.post<SavedViewRecord>('/saved-views', { name: 'Germany', query });
   expect([made.status, made.body]).toEqual([
     201,
@@ -36,7 +25,7 @@ test('a view is saved, listed as it was sent, and deleted', async () => {
   expect((await shop.delete(`/saved-views/${made.body.id}`)).status).toBe(404);
 });
 
-test('a walk gives every view once, newest first', async () => {
+test('a walk gives every view once, newest first', async ({ shop }) => {
   const made: SavedViewRecord[] = [];
   for (const name of ['A', 'B', 'C', 'D', 'E']) {
     made.unshift((await shop.post<SavedViewRecord>('/saved-views', { name, query })).body);
@@ -47,18 +36,18 @@ test('a walk gives every view once, newest first', async () => {
   expect(second.next_cursor).toBe(null);
 });
 
-test.each([
+test.for([
   [{ query }],
   [{ name: '', query }],
   [{ name: 'A' }],
   [{ name: 'A', query: [] }],
   [{ name: 'A', query: 'clicks' }],
   [{ name: 'A', query: { text: 'x'.repeat(16_384) } }],
-])('%j is 400', async (body) => {
+])('%j is 400', async ([body], { shop }) => {
   expect((await shop.post('/saved-views', body)).status).toBe(400);
 });
 
-test('a workspace has at most 500 views', async () => {
+test('a workspace has at most 500 views', async ({ api, shop }) => {
   await api.stores.pool.query(
     `INSERT INTO saved_views (id, workspace_id, name, query, created_at)
      SELECT gen_random_uuid(), $1, 'View', '{}', now() - n * interval '1 second' FROM generate_series(1, 500) n`,
@@ -68,7 +57,7 @@ test('a workspace has at most 500 views', async () => {
   expect([status, body.error.code]).toEqual([409, 'conflict']);
 });
 
-test('saving is safe to retry', async () => {
+test('saving is safe to retry', async ({ shop }) => {
   const options = { headers: { 'idempotency-key': 'view' } };
   const first = await shop.post('/saved-views', { name: 'Once', query }, options);
   const second = await shop.post('/saved-views', { name: 'Once', query }, options);
@@ -76,7 +65,7 @@ test('saving is safe to retry', async () => {
   expect((await shop.get<Page>('/saved-views')).body.saved_views).toHaveLength(1);
 });
 
-test('an analyst reads views and saves none; a free plan has none', async () => {
+test('an analyst reads views and saves none; a free plan has none', async ({ api, shop }) => {
   const analyst = await signedInAs(api, shop, 'analyst');
   expect((await analyst.call('GET', '/saved-views')).status).toBe(200);
   expect((await analyst.call('POST', '/saved-views', { body: { name: 'A', query } })).status).toBe(403);
@@ -85,7 +74,7 @@ test('an analyst reads views and saves none; a free plan has none', async () => 
 });
 
 const filter = { dimension: 'weekday', operator: 'is', values: ['1'] };
-test.each<[object, string]>([
+test.for<[object, string]>([
   [{ ...query, weekday: 'Monday' }, 'query.weekday'],
   [{ ...query, filter: [] }, 'query.filter'],
   [{ ...query, timezone: 'Europe/Berlin' }, 'query.timezone'],
@@ -101,12 +90,12 @@ test.each<[object, string]>([
   [{ ...query, time_zone: 'Europe/Bonn' }, 'query.time_zone'],
   [{ ...query, compare: 'last' }, 'query.compare'],
   [{ ...query, address: 7 }, 'query.address'],
-])('a view of %j is refused, and the field is named', async (wrong, path) => {
+])('a view of %j is refused, and the field is named', async ([wrong, path], { shop }) => {
   const { status, body } = await shop.post('/saved-views', { name: 'A', query: wrong });
   expect([status, body.error.details?.map((detail) => detail.path)]).toEqual([400, [path]]);
 });
 
-test('a field __proto__ of a query is refused by its name', async () => {
+test('a field __proto__ of a query is refused by its name', async ({ shop }) => {
   const text = JSON.stringify({ name: 'A', query: { ...query, filters: [filter] } });
   for (const [place, path] of [
     ['"query":{', 'query.__proto__'],
@@ -121,7 +110,7 @@ test('a field __proto__ of a query is refused by its name', async () => {
   }
 });
 
-test('a view of nulls, of an empty query, and of an address is saved as it was sent', async () => {
+test('a view of nulls, of an empty query, and of an address is saved as it was sent', async ({ shop }) => {
   for (const given of [
     {},
     { ...query, compare: null, time_zone: null },

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
 import { upsertIdentities } from '../../sql/orders/identities.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import type { TestApi, TestWorkspace } from '../../test/support/api.ts';
+import { apiTest as test } from '../../test/support/fixtures.ts';
 import { nextNanos, storeClicks } from '../../test/support/stored-events.ts';
 import type { LinkRecord } from '../links/schemas.ts';
 
@@ -16,15 +17,9 @@ type Listed = {
 
 const DAY = 86_400_000_000_000n;
 
-let api: TestApi;
-let shop: TestWorkspace;
 let linkId: string;
 
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
-  shop = await api.addWorkspace();
+test.beforeEach(async ({ shop }) => {
   const made = await shop.post<{ links: LinkRecord[] }>('/links', {
     destination_url: 'https://shop.example/',
     name: 'Sale',
@@ -32,9 +27,8 @@ beforeEach(async () => {
   });
   linkId = made.body.links[0]?.id ?? '';
 });
-afterAll(() => api.close());
 
-const click = (visitorId: string, more: object = {}) => ({
+const click = (shop: TestWorkspace, visitorId: string, more: object = {}) => ({
   workspaceId: shop.workspace.id,
   linkId,
   visitorId,
@@ -43,6 +37,8 @@ const click = (visitorId: string, more: object = {}) => ({
 });
 
 const identify = (
+  api: TestApi,
+  shop: TestWorkspace,
   visitorId: string,
   email: string | null,
   ts: bigint,
@@ -59,26 +55,29 @@ const identify = (
     },
   ]);
 
-async function listed(query = ''): Promise<Listed['visitors']> {
+async function listed(shop: TestWorkspace, query = ''): Promise<Listed['visitors']> {
   const answer = await shop.get<Listed>(`/visitors?${query}`);
   expect([answer.status, answer.text]).toEqual([200, answer.text]);
   return answer.body.visitors;
 }
 
-test('the visitors who clicked last come once each, newest first, with their newest click and email', async () => {
+test('the visitors who clicked last come once each, newest first, with their newest click and email', async ({
+  api,
+  shop,
+}) => {
   const [ann, bob, bot, old] = [uuidv7(), uuidv7(), uuidv7(), uuidv7()];
   const now = nextNanos();
   await storeClicks(api.stores, [
-    click(old, { tsNanos: now - 400n * DAY, city: 'Riga' }),
-    click(ann, { tsNanos: now - 5n * DAY, city: 'Bonn' }),
-    click(bob, { tsNanos: now - 4n * DAY }),
-    click(ann, { tsNanos: now - 3n * DAY, city: 'Oslo' }),
-    click(bot, { tsNanos: now - 2n * DAY, isBot: true }),
+    click(shop, old, { tsNanos: now - 400n * DAY, city: 'Riga' }),
+    click(shop, ann, { tsNanos: now - 5n * DAY, city: 'Bonn' }),
+    click(shop, bob, { tsNanos: now - 4n * DAY }),
+    click(shop, ann, { tsNanos: now - 3n * DAY, city: 'Oslo' }),
+    click(shop, bot, { tsNanos: now - 2n * DAY, isBot: true }),
   ]);
-  await identify(ann, 'first@shop.example', now - 9n * DAY);
-  await identify(ann, 'ann@shop.example', now - 8n * DAY);
+  await identify(api, shop, ann, 'first@shop.example', now - 9n * DAY);
+  await identify(api, shop, ann, 'ann@shop.example', now - 8n * DAY);
   const { slug } = (await shop.get<LinkRecord>(`/links/${linkId}`)).body;
-  expect(await listed()).toMatchObject([
+  expect(await listed(shop)).toMatchObject([
     {
       id: ann,
       email: 'ann@shop.example',
@@ -87,38 +86,44 @@ test('the visitors who clicked last come once each, newest first, with their new
     { id: bob, email: null },
     { id: old, email: null, last_click: { city: 'Riga' } },
   ]);
-  expect((await listed('limit=2')).map(({ id }) => id)).toEqual([ann, bob]);
+  expect((await listed(shop, 'limit=2')).map(({ id }) => id)).toEqual([ann, bob]);
 });
 
-test('an email finds its visitors, in any case, also without a click', async () => {
+test('an email finds its visitors, in any case, also without a click', async ({ api, shop }) => {
   const [ann, phone, bob] = [uuidv7(), uuidv7(), uuidv7()];
   const now = nextNanos();
-  await storeClicks(api.stores, [click(ann, { tsNanos: now - 2n * DAY, city: 'Oslo' }), click(bob)]);
-  await identify(ann, 'ann@shop.example', now - 3n * DAY);
-  await identify(phone, 'ann@shop.example', now - 1n * DAY);
-  await identify(bob, 'bob@shop.example', now);
-  expect(await listed('email=Ann@Shop.Example')).toMatchObject([
+  await storeClicks(api.stores, [
+    click(shop, ann, { tsNanos: now - 2n * DAY, city: 'Oslo' }),
+    click(shop, bob),
+  ]);
+  await identify(api, shop, ann, 'ann@shop.example', now - 3n * DAY);
+  await identify(api, shop, phone, 'ann@shop.example', now - 1n * DAY);
+  await identify(api, shop, bob, 'bob@shop.example', now);
+  expect(await listed(shop, 'email=Ann@Shop.Example')).toMatchObject([
     { id: phone, email: 'ann@shop.example', last_click: null },
     { id: ann, email: 'ann@shop.example', last_click: { city: 'Oslo' } },
   ]);
-  expect(await listed('email=nobody@shop.example')).toEqual([]);
-  const found = await listed('email=ann@shop.example');
+  expect(await listed(shop, 'email=nobody@shop.example')).toEqual([]);
+  const found = await listed(shop, 'email=ann@shop.example');
   expect((found[0]?.last_seen ?? '') > (found[1]?.last_seen ?? '')).toBe(true);
 });
 
-test('a search finds visitors by a part of an email or user id, and by the end of the id, in any case', async () => {
+test('a search finds visitors by a part of an email or user id, and by the end of the id, in any case', async ({
+  api,
+  shop,
+}) => {
   const [ann, bob, eve, robot] = [uuidv7(), uuidv7(), uuidv7(), uuidv7()];
   const now = nextNanos();
   await storeClicks(api.stores, [
-    click(ann, { tsNanos: now - 40n * DAY, city: 'Oslo' }),
-    click(bob, { tsNanos: now - 2n * DAY }),
-    click(robot, { isBot: true }),
+    click(shop, ann, { tsNanos: now - 40n * DAY, city: 'Oslo' }),
+    click(shop, bob, { tsNanos: now - 2n * DAY }),
+    click(shop, robot, { isBot: true }),
   ]);
-  await identify(ann, 'ann_100%@shop.example', now - 3n * DAY);
-  await identify(bob, 'bob@shop.example', now - 2n * DAY, 'Customer-77');
-  await identify(eve, null, now - 1n * DAY, 'customer-99');
+  await identify(api, shop, ann, 'ann_100%@shop.example', now - 3n * DAY);
+  await identify(api, shop, bob, 'bob@shop.example', now - 2n * DAY, 'Customer-77');
+  await identify(api, shop, eve, null, now - 1n * DAY, 'customer-99');
   const found = async (text: string) =>
-    (await listed(`search=${encodeURIComponent(text)}`)).map(({ id }) => id);
+    (await listed(shop, `search=${encodeURIComponent(text)}`)).map(({ id }) => id);
   expect(await found('SHOP.ex')).toEqual([bob, ann]);
   expect(await found('_100%')).toEqual([ann]);
   expect(await found('customer')).toEqual([eve, bob]);
@@ -126,14 +131,16 @@ test('a search finds visitors by a part of an email or user id, and by the end o
   expect(await found(ann.slice(-8).toUpperCase())).toEqual([ann]);
   expect(await found(bob)).toEqual([bob]);
   expect(await found(robot.slice(-8))).toEqual([]);
-  expect(await listed('search=customer-99')).toMatchObject([{ id: eve, email: null, last_click: null }]);
-  expect(await listed(`search=${ann.slice(-12)}`)).toMatchObject([
+  expect(await listed(shop, 'search=customer-99')).toMatchObject([
+    { id: eve, email: null, last_click: null },
+  ]);
+  expect(await listed(shop, `search=${ann.slice(-12)}`)).toMatchObject([
     { email: 'ann_100%@shop.example', last_click: { city: 'Oslo' } },
   ]);
-  expect((await listed('search=shop&limit=1')).map(({ id }) => id)).toEqual([bob]);
+  expect((await listed(shop, 'search=shop&limit=1')).map(({ id }) => id)).toEqual([bob]);
 });
 
-test('a malformed email and a limit over 100 are refused by name', async () => {
+test('a malformed email and a limit over 100 are refused by name', async ({ shop }) => {
   for (const [query, path] of [
     ['email=ann', 'email'],
     ['email=', 'email'],
@@ -147,10 +154,10 @@ test('a malformed email and a limit over 100 are refused by name', async () => {
   }
 });
 
-test('a journey has the details of its clicks on request', async () => {
+test('a journey has the details of its clicks on request', async ({ api, shop }) => {
   const ann = uuidv7();
   await storeClicks(api.stores, [
-    click(ann, { city: 'Oslo', country: 'NO', referer: 'https://news.example/' }),
+    click(shop, ann, { city: 'Oslo', country: 'NO', referer: 'https://news.example/' }),
   ]);
   type Journey = { journey: Record<string, unknown>[] };
   const plain = await shop.get<Journey>(`/visitors/${ann}/journey`);

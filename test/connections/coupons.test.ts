@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { verifyLedger } from '../../cli/verify-ledger.ts';
 import * as paddle from '../../core/connections/paddle/fixtures/events.ts';
 import * as polar from '../../core/connections/polar/fixtures/events.ts';
@@ -10,23 +10,19 @@ import {
   stripeEvent,
   stripeObject,
 } from '../../core/connections/stripe/fixtures/events.ts';
-import { type TestApi, testApi } from '../support/api.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { providerShop } from './provider-rig.ts';
 import { later } from './provider-stories.ts';
 import { ago, stripeShop } from './rig.ts';
 
 /** Payments with a referrer's coupon. The referrer `r` brought the user `n`; `owner` has the coupon ANNA20. */
 
-let api: TestApi;
 let shop: Awaited<ReturnType<typeof stripeShop>>;
 let referrer: string;
 let owner: string;
 let coupon: string;
 
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
+test.beforeEach(async ({ api }) => {
   shop = await stripeShop(api);
   const program = { commission_rate: 20, hold_days: 0 };
   referrer = (await shop.referral(program, { email: 'n@mail.example' })).partner_id;
@@ -37,10 +33,9 @@ beforeEach(async () => {
   });
   coupon = made.body.id;
 });
-afterEach(async () => {
+test.afterEach(async ({ api }) => {
   expect(await verifyLedger(api.stores.pool, [shop.shop.workspace.id])).toMatchObject({ ok: true });
 });
-afterAll(() => api.close());
 
 const code = (at = ago(90)) =>
   stripeEvent(
@@ -151,7 +146,7 @@ const paddleOrder = (id: string) =>
 const paddleCode = () =>
   paddle.paddleEvent('discount.created', { ...paddle.discount, code: 'ANNA20' }, later(0));
 
-test.each<[string, Parameters<typeof providerShop>[1], string, () => SentEvent[]]>([
+test.for<[string, Parameters<typeof providerShop>[1], string, () => SentEvent[]]>([
   ['Paddle', 'paddle', 'paddle:txn_1', () => [paddleCode(), paddleOrder('txn_1')]],
   ['Paddle, told after the payment,', 'paddle', 'paddle:txn_1', () => [paddleOrder('txn_1'), paddleCode()]],
   [
@@ -185,19 +180,24 @@ test.each<[string, Parameters<typeof providerShop>[1], string, () => SentEvent[]
       }),
     ],
   ],
-])('a code that an event of %s names brings the order to its owner', async (_, provider, orderId, events) => {
-  const other = await providerShop(api, provider);
-  const { partner_id: own } = await other.enroll('owner');
-  await other.shop.post('/coupons', { code: 'Anna20', external_user_id: 'owner' });
-  await other.tell(...events());
-  type Purchases = {
-    purchases: { order_id: string; partner_id: string; coupon: string; rewarded: boolean }[];
-  };
-  const { purchases } = (await other.shop.get<Purchases>('/purchases')).body;
-  expect(purchases).toMatchObject([{ order_id: orderId, partner_id: own, coupon: 'Anna20', rewarded: true }]);
-});
+])(
+  'a code that an event of %s names brings the order to its owner',
+  async ([_, provider, orderId, events], { api }) => {
+    const other = await providerShop(api, provider);
+    const { partner_id: own } = await other.enroll('owner');
+    await other.shop.post('/coupons', { code: 'Anna20', external_user_id: 'owner' });
+    await other.tell(...events());
+    type Purchases = {
+      purchases: { order_id: string; partner_id: string; coupon: string; rewarded: boolean }[];
+    };
+    const { purchases } = (await other.shop.get<Purchases>('/purchases')).body;
+    expect(purchases).toMatchObject([
+      { order_id: orderId, partner_id: own, coupon: 'Anna20', rewarded: true },
+    ]);
+  },
+);
 
-test('a code that people type may look like an id of another provider', async () => {
+test('a code that people type may look like an id of another provider', async ({ api }) => {
   const orders = {
     shopify: (code: string) =>
       shopify.shopifyEvent('orders/paid', {

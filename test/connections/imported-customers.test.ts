@@ -1,10 +1,10 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { importReferrals } from '../../cli/import/import-referrals.ts';
 import { verifyLedger } from '../../cli/verify-ledger.ts';
 import { REFERRAL_FORMATS } from '../../core/referral-imports/formats/known.ts';
 import { latestProgram } from '../../sql/referrals/programs.ts';
-import type { TestWorkspace } from '../support/api.ts';
-import { type TestApi, testApi } from '../support/api.ts';
+import type { TestApi, TestWorkspace } from '../support/api.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { providerShop } from './provider-rig.ts';
 import { lemonSqueezyStory, paddleStory } from './provider-stories.ts';
 import { ago, stripeShop } from './rig.ts';
@@ -12,25 +12,25 @@ import { ordersOf, paid, type StripeShop } from './stripe-orders.ts';
 
 /** Customers that an import names by their id at a provider earn for their referrer. */
 
-let api: TestApi;
 let shop: StripeShop;
 
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
+test.beforeEach(async ({ api }) => {
   shop = await stripeShop(api);
   await shop.program({ commission_rate: 20, hold_days: 0 });
 });
-afterEach(async () => {
+test.afterEach(async ({ api }) => {
   expect(await verifyLedger(api.stores.pool, [shop.shop.workspace.id])).toMatchObject({
     ok: true,
     wrong: [],
   });
 });
-afterAll(() => api.close());
 
-async function imported({ workspace }: TestWorkspace, from: string, files: Record<string, string>) {
+async function imported(
+  api: TestApi,
+  { workspace }: TestWorkspace,
+  from: string,
+  files: Record<string, string>,
+) {
   const { pool } = api.stores;
   const program = await latestProgram(pool, workspace.id);
   const format = REFERRAL_FORMATS[from];
@@ -85,8 +85,8 @@ const FILES: [string, Record<string, string>][] = [
   ],
 ];
 
-test.each(FILES)('an invoice of a customer imported from %s earns, %#', async (from, files) => {
-  await imported(shop.shop, from, files);
+test.for(FILES)('an invoice of a customer imported from %s earns, %#', async ([from, files], { api }) => {
+  await imported(api, shop.shop, from, files);
   await shop.tell(paid('in_1', 10_000, { billing_reason: 'subscription_cycle', customer_email: null }));
   const { purchases, balances } = await shop.ledger();
   expect(purchases).toMatchObject([{ order_id: 'stripe:in_1', earned: 2_000 }]);
@@ -94,11 +94,11 @@ test.each(FILES)('an invoice of a customer imported from %s earns, %#', async (f
   expect(await shop.outcomes()).toEqual([['invoice.paid', 'recorded', null]]);
 });
 
-test('a payment that came before the import is matched by it', async () => {
+test('a payment that came before the import is matched by it', async ({ api }) => {
   await shop.tell(paid('in_1', 10_000, {}, ago(30)));
   expect(await shop.outcomes()).toEqual([['invoice.paid', 'unmatched', 'no_buyer']]);
   const created = new Date(ago(90) * 1_000).toISOString();
-  await imported(shop.shop, 'csv', {
+  await imported(api, shop.shop, 'csv', {
     partners: 'partner_id,email\n1,r@own.example',
     customers: `customer_id,partner_id,created_at\ncus_1,1,${created}`,
   });
@@ -107,17 +107,17 @@ test('a payment that came before the import is matched by it', async () => {
   expect((await ordersOf(shop))['stripe:in_1']).toMatchObject({ user: 'cus_1', earned: 2_000 });
 });
 
-test('ids of a merchant’s own users name no customer of a provider', async () => {
+test('ids of a merchant’s own users name no customer of a provider', async ({ api }) => {
   const lemon = await providerShop(api, 'lemonsqueezy');
   const partners = 'partner_id,email\n1,other@own.example';
-  await imported(lemon.shop, 'csv', { partners, customers: 'customer_id,partner_id\n7,1' });
+  await imported(api, lemon.shop, 'csv', { partners, customers: 'customer_id,partner_id\n7,1' });
   const [first] = lemonSqueezyStory().first;
   if (!first) throw new Error('no event');
   const nameless = { ...first, body: first.body.replace('"custom_data"', '"other_data"') };
   await lemon.tell(nameless);
   expect(await lemon.outcomes()).toEqual([['order_created', 'unmatched', 'no_buyer']]);
   // A column that names the provider decides.
-  await imported(lemon.shop, 'csv', {
+  await imported(api, lemon.shop, 'csv', {
     customers: 'customer_id,lemonsqueezy_customer_id,partner_id\nuser-7,7,1',
   });
   expect((await lemon.outcomes())[0]?.[1]).toBe('unmatched');
@@ -125,12 +125,12 @@ test('ids of a merchant’s own users name no customer of a provider', async () 
   expect(await lemon.outcomes()).toEqual([['order_created', 'recorded', null]]);
 });
 
-test('a customer of Paddle is known by the form of its id', async () => {
+test('a customer of Paddle is known by the form of its id', async ({ api }) => {
   const paddle = await providerShop(api, 'paddle');
   const [first] = paddleStory().first;
   if (!first) throw new Error('no event');
   const { data } = JSON.parse(first.body) as { data: { customer_id: string } };
-  await imported(paddle.shop, 'csv', {
+  await imported(api, paddle.shop, 'csv', {
     partners: 'partner_id,email\n1,other@own.example',
     customers: `customer_id,partner_id\n${data.customer_id},1`,
   });

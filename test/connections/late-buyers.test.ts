@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { verifyLedger } from '../../cli/verify-ledger.ts';
 import * as paddle from '../../core/connections/paddle/fixtures/events.ts';
 import * as polar from '../../core/connections/polar/fixtures/events.ts';
@@ -16,7 +16,8 @@ import { settleNamed } from '../../sql/connections/named-payments.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import { forgetPerson } from '../../sql/erasure/erased-persons.ts';
 import { upsertIdentities } from '../../sql/orders/identities.ts';
-import { type TestApi, testApi } from '../support/api.ts';
+import type { TestApi } from '../support/api.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { providerShop } from './provider-rig.ts';
 import { later } from './provider-stories.ts';
 import { ago, stripeShop } from './rig.ts';
@@ -28,23 +29,18 @@ import { order, ordersOf, paid, pass, type StripeShop } from './stripe-orders.ts
  * `late` is the user.
  */
 
-let api: TestApi;
 let shop: StripeShop;
 
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
+test.beforeEach(async ({ api }) => {
   shop = await stripeShop(api);
   await shop.referral({ commission_rate: 20, hold_days: 0 }, { email: 'n@mail.example' });
 });
-afterEach(async () => {
+test.afterEach(async ({ api }) => {
   expect(await verifyLedger(api.stores.pool, [shop.shop.workspace.id])).toMatchObject({
     ok: true,
     wrong: [],
   });
 });
-afterAll(() => api.close());
 
 const balance = async () => (await shop.balance('r')).eligible;
 const late = { email: 'late@mail.example' };
@@ -60,7 +56,7 @@ describe('a buyer who is named after all payments', () => {
     'stripe:in_2': order(10_000, { user: 'late', renewal: true }),
   };
 
-  async function isNamedBy(name: () => Promise<unknown>) {
+  async function isNamedBy(api: TestApi, name: () => Promise<unknown>) {
     expect(await balance()).toBe(0);
     await name();
     await shop.settleDue();
@@ -80,24 +76,24 @@ describe('a buyer who is named after all payments', () => {
     expect(due).toEqual([]);
   }
 
-  test.each([
+  test.for([
     ['without an email', null],
     ['with another email', 'other@x.example'],
-  ])('by a signup is the buyer of the next invoice %s too', async (_, customer_email) => {
+  ])('by a signup is the buyer of the next invoice %s too', async ([_, customer_email], { api }) => {
     await shop.tell(first(), renewal('in_2', { customer_email }));
-    await isNamedBy(() => signUp());
+    await isNamedBy(api, () => signUp());
   });
 
-  test('by a report by hand of an earlier payment is the buyer of the next', async () => {
+  test('by a report by hand of an earlier payment is the buyer of the next', async ({ api }) => {
     await signUp({});
     await shop.tell(paid('in_1', 10_000), renewal('in_2'));
-    await isNamedBy(() => shop.purchase('late', 'stripe:in_1', 100));
+    await isNamedBy(api, () => shop.purchase('late', 'stripe:in_1', 100));
   });
 
-  test('by an identify of a server is the buyer of all', async () => {
+  test('by an identify of a server is the buyer of all', async ({ api }) => {
     await signUp({});
     await shop.tell(first(), renewal('in_2'));
-    await isNamedBy(() =>
+    await isNamedBy(api, () =>
       inTransaction(api.stores.pool, (tx) =>
         upsertIdentities(tx, [
           {
@@ -124,7 +120,7 @@ describe('a buyer who is named after all payments', () => {
     expect(await balance()).toBe(60);
   });
 
-  test('is not looked for after 72 hours', async () => {
+  test('is not looked for after 72 hours', async ({ api }) => {
     await shop.tell(first(), renewal('in_2'));
     await pass(api, shop, 73);
     await signUp();
@@ -205,7 +201,7 @@ test.each(Object.entries(LATER))('a signup before all events is found by %s', as
   expect(Object.values(await ordersOf(shop))).toEqual([order(10_000, { user: 'late' })]);
 });
 
-test('an unmatched order has the email and visitor that its last event told', async () => {
+test('an unmatched order has the email and visitor that its last event told', async ({ api }) => {
   const visitor = crypto.randomUUID();
   await shop.tell(
     paid('in_1', 10_000, { customer_email: null }),
@@ -220,12 +216,12 @@ test('an unmatched order has the email and visitor that its last event told', as
   expect(rows).toEqual([{ ...both, waits_for: late.email, waits_for_visitor: visitor }]);
 });
 
-test.each([
+test.for([
   ['a name in the metadata', { hoplog_user_id: 'late' }],
   ['a visitor', { hoplog_visitor_id: '8d0f6e1c-6f1c-4b8e-9c55-3f1f1a7f5a11' }],
 ])(
   'a coupon’s order that %s says is of a user who signs up later is their referrer’s',
-  async (_, metadata) => {
+  async ([_, metadata], { api }) => {
     await shop.enroll('owner');
     await shop.shop.post('/coupons', { code: 'ANNA', external_user_id: 'owner' });
     await shop.tell(
@@ -325,9 +321,9 @@ const OTHERS: Record<'paddle' | 'polar' | 'shopify', () => SentEvent[]> = {
 };
 const polarPerson = { ...polar.customer, metadata: {}, external_id: null };
 
-test.each(['paddle', 'polar', 'shopify'] as const)(
+test.for(['paddle', 'polar', 'shopify'] as const)(
   'a signup after all events of %s is found by the email that a later one told',
-  async (provider) => {
+  async (provider, { api }) => {
     const other = await providerShop(api, provider);
     await other.tell(...OTHERS[provider]());
     expect((await other.purchases()).map(([, user]) => user)).toEqual([]);
@@ -337,7 +333,7 @@ test.each(['paddle', 'polar', 'shopify'] as const)(
   },
 );
 
-test('what may name a buyer yet is forgotten with the person', async () => {
+test('what may name a buyer yet is forgotten with the person', async ({ api }) => {
   const { workspace } = shop.shop;
   await shop.tell(first());
   const names = async () =>
@@ -353,7 +349,7 @@ test('what may name a buyer yet is forgotten with the person', async () => {
   expect(await names()).toEqual([{ names: [] }]);
 });
 
-test('payments that wait for a name are looked at some at a time, each once a round', async () => {
+test('payments that wait for a name are looked at some at a time, each once a round', async ({ api }) => {
   const { pool } = api.stores;
   const since = new Date(Date.now() - 1);
   const nameless = (id: string) =>

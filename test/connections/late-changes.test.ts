@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { verifyLedger } from '../../cli/verify-ledger.ts';
 import * as shopify from '../../core/connections/shopify/fixtures/events.ts';
 import {
@@ -11,7 +11,7 @@ import {
   type StripeEvent,
   stripeEvent,
 } from '../../core/connections/stripe/fixtures/events.ts';
-import { type TestApi, testApi } from '../support/api.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { providerShop } from './provider-rig.ts';
 import { later } from './provider-stories.ts';
 import { ago, stripeShop } from './rig.ts';
@@ -22,23 +22,18 @@ import { order, ordersOf, pass, type StripeShop } from './stripe-orders.ts';
  * partial refunds. The referrer `r` brought the user `n` and earns 20 percent at once; payments are of 100.
  */
 
-let api: TestApi;
 let shop: StripeShop;
 let partner: string;
 
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
+test.beforeEach(async ({ api }) => {
   shop = await stripeShop(api);
   partner = (await shop.referral({ commission_rate: 20, hold_days: 0 }, { email: 'n@mail.example' }))
     .partner_id;
 });
-afterEach(async () => {
+test.afterEach(async ({ api }) => {
   const checked = await verifyLedger(api.stores.pool, [shop.shop.workspace.id]);
   expect(checked).toMatchObject({ ok: true, wrong: [] });
 });
-afterAll(() => api.close());
 
 const named = { metadata: { hoplog_user_id: 'n' } };
 const balance = async () => (await shop.balance('r')).eligible;
@@ -79,7 +74,7 @@ describe('two ids that are joined days later', () => {
     ['by a checkout', () => [paidInvoice(), bothNamed()]],
     ['by the invoice', () => [paidInvoice({ payment_intent: 'pi_1' })]],
   ];
-  test.each(LATE)('have the buyer of either: %s', async (_, events) => {
+  test.for(LATE)('have the buyer of either: %s', async ([_, events], { api }) => {
     await shop.tell(paidIntent());
     expect(await balance()).toBe(0);
     await pass(api, shop, 24 * 4);
@@ -89,7 +84,7 @@ describe('two ids that are joined days later', () => {
     expect(await balance()).toBe(0);
   });
 
-  test('have the buyer of either also where both are old', async () => {
+  test('have the buyer of either also where both are old', async ({ api }) => {
     await shop.tell(paidIntent(), paidInvoice());
     await pass(api, shop, 24 * 40);
     await shop.tell(bothNamed());
@@ -97,10 +92,10 @@ describe('two ids that are joined days later', () => {
   });
 
   const withTax = () => paidInvoice({ total_excluding_tax: 10_000 }, 11_900);
-  test.each([
+  test.for<[order: string, events: () => ReturnType<typeof joined>[]]>([
     ['invoice first', () => [withTax(), joined()]],
     ['invoice last', () => [joined(), withTax()]],
-  ])('have the amount of the invoice: %s', async (_, events) => {
+  ])('have the amount of the invoice: %s', async ([_, events], { api }) => {
     await shop.tell(paidIntent(named, 11_900));
     expect(await balance()).toBe(23.8);
     await pass(api, shop, 24 * 4);
@@ -117,7 +112,7 @@ describe('an order that has another amount days later', () => {
     await shop.pay(file.id);
   };
 
-  beforeEach(async () => {
+  test.beforeEach(async ({ api }) => {
     await shop.tell(changed(10_000, ago(60)));
     await pass(api, shop, 24 * 4);
   });
@@ -207,7 +202,7 @@ describe('an order that has another amount days later', () => {
   });
 });
 
-test('a flat commission that is paid stays, and its refunds are of the new amount', async () => {
+test('a flat commission that is paid stays, and its refunds are of the new amount', async ({ api }) => {
   shop = await stripeShop(api);
   await shop.referral({ commission_rate: 20, commission_type: 'flat', hold_days: 0 });
   await shop.tell(paidInvoice());
@@ -260,12 +255,12 @@ describe('a refund that is told by hand of one id and by the provider of the oth
   });
 });
 
-test.each([
+test.for<[shopMoney: string, shown: string, parts: number]>([
   ['100.01', '90.00', 10],
   ['33.34', '300.00', 7],
 ])(
   'refunds in another currency leave nothing of %s when all of it is given back in parts',
-  async (shopMoney, shown, parts) => {
+  async ([shopMoney, shown, parts], { api }) => {
     const other = await providerShop(api, 'shopify');
     const [transaction] = shopify.refund.transactions;
     const cents = Math.round(Number(shown) * 100);

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { verifyLedger } from '../../cli/verify-ledger.ts';
 import {
   charge,
@@ -9,7 +9,7 @@ import {
 } from '../../core/connections/stripe/fixtures/events.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import { forgetPerson } from '../../sql/erasure/erased-persons.ts';
-import { type TestApi, testApi } from '../support/api.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { ago, SECRET, stripeCall, stripeShop } from './rig.ts';
 import { order, ordersOf, paid, pass, type StripeShop } from './stripe-orders.ts';
 
@@ -18,25 +18,20 @@ import { order, ordersOf, paid, pass, type StripeShop } from './stripe-orders.ts
  * (n@mail.example) and earns 20 percent at once.
  */
 
-let api: TestApi;
 let shop: StripeShop;
 let partner: string;
 
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
+test.beforeEach(async ({ api }) => {
   shop = await stripeShop(api);
   partner = (await shop.referral({ commission_rate: 20, hold_days: 0 }, { email: 'n@mail.example' }))
     .partner_id;
 });
-afterEach(async () => {
+test.afterEach(async ({ api }) => {
   expect(await verifyLedger(api.stores.pool, [shop.shop.workspace.id])).toMatchObject({
     ok: true,
     wrong: [],
   });
 });
-afterAll(() => api.close());
 
 const balance = async () => (await shop.balance('r')).eligible;
 const renewal = (id: string, fields: object = {}, at = ago(20)) =>
@@ -57,7 +52,7 @@ describe.each(EMAILS)('the next invoice, with %s,', (_, email) => {
     });
   });
 
-  test('is of the buyer whom a merchant assigned', async () => {
+  test('is of the buyer whom a merchant assigned', async ({ api }) => {
     const first = paid('in_1', 10_000);
     await shop.tell(first);
     const unmatched = async () =>
@@ -152,7 +147,9 @@ test('assigning one payment names the buyer of those that wait beside it', async
   expect(await balance()).toBe(40);
 });
 
-test('a first sale stays the first under a new email, also where only a coupon names its referrer', async () => {
+test('a first sale stays the first under a new email, also where only a coupon names its referrer', async ({
+  api,
+}) => {
   shop = await stripeShop(api);
   await shop.referral({ commission_rate: 20, hold_days: 0, first_sale_only: true });
   await shop.shop.post('/coupons', { code: 'ANNA20', external_user_id: 'r' });
@@ -191,7 +188,7 @@ describe('an account of Stripe instead of a customer', () => {
 });
 
 describe("the customer's email", () => {
-  test('of Stripe names the buyer of a payment without one', async () => {
+  test('of Stripe names the buyer of a payment without one', async ({ api }) => {
     const customer = stripeObject('customer', { id: 'cus_1', email: 'N@mail.example', metadata: {} });
     const nameless = intent('pi_1', 10_000, { invoice: null, receipt_email: null });
     for (const events of [
@@ -211,7 +208,7 @@ describe("the customer's email", () => {
     }
   });
 
-  test('is forgotten with the person', async () => {
+  test('is forgotten with the person', async ({ api }) => {
     const customer = stripeObject('customer', { id: 'cus_1', email: 'Gone@mail.example' });
     await shop.tell(stripeEvent('customer.created', customer, ago(90)));
     await inTransaction(api.stores.pool, (tx) =>
@@ -224,7 +221,7 @@ describe("the customer's email", () => {
   });
 });
 
-test('customers and payments are known after the connection is made again', async () => {
+test('customers and payments are known after the connection is made again', async ({ api }) => {
   await shop.tell(
     stripeEvent(
       'customer.created',
@@ -249,7 +246,9 @@ test('customers and payments are known after the connection is made again', asyn
   });
 });
 
-test('a payment that waits while the account is not connected is settled by the next connection', async () => {
+test('a payment that waits while the account is not connected is settled by the next connection', async ({
+  api,
+}) => {
   await shop.tell(
     stripeEvent(
       'payment_intent.succeeded',

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { CouponRecord } from '../../api/referrals/coupons/schemas.ts';
 import { invoice, stripeEvent } from '../../core/connections/stripe/fixtures/events.ts';
 import { pendingWork } from '../../sql/event-log/pending-work.ts';
 import { makePromotionCodes } from '../../workers/connections/make-promotion-codes.ts';
-import { type ErrorBody, type TestApi, testApi } from '../support/api.ts';
+import type { ErrorBody, TestApi } from '../support/api.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { type StripePromotions, startStripePromotions } from '../support/stripe-promotions.ts';
 import { ago, stripeShop, workerDependencies } from './rig.ts';
 
@@ -11,23 +12,18 @@ import { ago, stripeShop, workerDependencies } from './rig.ts';
 
 const KEY = 'rk_test_of_promotions';
 
-let api: TestApi;
 let stripe: StripePromotions;
 let shop: Awaited<ReturnType<typeof stripeShop>>;
 /** Milliseconds by which the worker's clock is ahead. */
 let ahead: number;
 
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
+test.beforeEach(async ({ api }) => {
   stripe = await startStripePromotions();
   shop = await stripeShop(api, { restricted_key: KEY }, stripe.origin);
   await shop.referral({ commission_rate: 20, hold_days: 0 });
   ahead = 0;
   return () => stripe.close();
 });
-afterAll(() => api.close());
 
 const make = (fields: object = { percent_off: 20 }, code = 'ANNA20') =>
   shop.shop.post<CouponRecord & ErrorBody>('/coupons', {
@@ -39,14 +35,14 @@ const coupon = async (): Promise<CouponRecord | undefined> =>
   (await shop.shop.get<{ coupons: CouponRecord[] }>('/coupons')).body.coupons[0];
 const again = (id: string, fields: object = { percent_off: 20 }) =>
   shop.shop.post<CouponRecord & ErrorBody>(`/coupons/${id}/promotion-code`, fields);
-async function work(minutesAhead = 0, clock = Date.now) {
+async function work(api: TestApi, minutesAhead = 0, clock = Date.now) {
   ahead += minutesAhead * 60_000;
   const now = () => clock() + ahead;
   while (await makePromotionCodes(workerDependencies(api, stripe.origin), now)) {}
 }
 
 describe('a coupon with a promotion code', () => {
-  test('is made in Stripe with its terms, and brings the orders that name it by id', async () => {
+  test('is made in Stripe with its terms, and brings the orders that name it by id', async ({ api }) => {
     const made = await make({ percent_off: 12.5, duration: 'repeating', duration_in_months: 6 });
     expect([made.status, made.body.promotion_code]).toEqual([
       201,
@@ -63,7 +59,7 @@ describe('a coupon with a promotion code', () => {
       },
     ]);
     expect((await pendingWork(api.stores.pool, Date.now())).promotionCodes).toBe(true);
-    await work();
+    await work(api);
     expect((await pendingWork(api.stores.pool, Date.now())).promotionCodes).toBe(false);
     expect((await coupon())?.promotion_code).toMatchObject({
       status: 'active',
@@ -89,28 +85,28 @@ describe('a coupon with a promotion code', () => {
     ]);
   });
 
-  test.each([
+  test.for<[currency: string, amount: number, sent: string]>([
     ['usd', 5.5, '550'],
     ['jpy', 500, '500'],
     ['kwd', 1.5, '1500'],
-  ])('takes an amount of %s off, as Stripe counts it', async (currency, amount, sent) => {
+  ])('takes an amount of %s off, as Stripe counts it', async ([currency, amount, sent], { api }) => {
     await make({ amount_off: amount, currency: currency.toUpperCase() });
-    await work();
+    await work(api);
     expect(stripe.coupons).toMatchObject([{ amount_off: sent, currency, duration: 'once' }]);
   });
 
-  test('is made once where a response is lost, also after Stripe has forgotten the key', async () => {
+  test('is made once where a response is lost, also after Stripe has forgotten the key', async ({ api }) => {
     await make();
     stripe.behave('lose-response', 'coupons');
-    await work();
+    await work(api);
     stripe.behave('lose-response', 'promotion_codes');
-    await work(1);
+    await work(api, 1);
     expect((await coupon())?.promotion_code).toMatchObject({
       status: 'pending',
       error: expect.stringContaining('connection'),
     });
     stripe.behave('work');
-    await work(10);
+    await work(api, 10);
     expect((await coupon())?.promotion_code).toMatchObject({ status: 'active', reference: 'promo_1' });
     const keys = stripe.made.map(({ path, idempotencyKey }) => `${path} ${idempotencyKey}`);
     expect(new Set(keys).size).toBe(2);
@@ -127,82 +123,86 @@ describe('a coupon with a promotion code', () => {
     expect(await coupon()).toBeUndefined();
   });
 
-  test('is found where a response is lost and Stripe has forgotten the key', async () => {
+  test('is found where a response is lost and Stripe has forgotten the key', async ({ api }) => {
     await make();
     stripe.behave('lose-response', 'promotion_codes');
-    await work();
+    await work(api);
     stripe.behave('work');
     stripe.forgetKeys();
-    await work(1);
+    await work(api, 1);
     expect((await coupon())?.promotion_code).toMatchObject({ status: 'active', reference: 'promo_1' });
     expect([stripe.coupons.length, stripe.codes.length]).toEqual([1, 1]);
   });
 
-  test('is tried again under a new key when Stripe fails, and as soon as it is asked for', async () => {
+  test('is tried again under a new key when Stripe fails, and as soon as it is asked for', async ({
+    api,
+  }) => {
     const { body } = await make();
     stripe.behave({ status: 500, message: 'An error occurred.' });
     const at = Date.now();
-    await work(0, () => at);
+    await work(api, 0, () => at);
     expect((await coupon())?.promotion_code).toMatchObject({
       status: 'pending',
       error: 'An error occurred.',
     });
     stripe.behave('work');
-    await work(0, () => at);
+    await work(api, 0, () => at);
     expect(stripe.codes).toEqual([]); // not due yet
     expect((await again(body.id)).body.promotion_code).toMatchObject({ status: 'pending', error: null });
-    await work();
+    await work(api);
     expect((await coupon())?.promotion_code).toMatchObject({ status: 'active' });
     expect((await again(body.id)).status).toBe(409);
   });
 
-  test('fails at once when Stripe refuses it, shows why, and takes other terms', async () => {
+  test('fails at once when Stripe refuses it, shows why, and takes other terms', async ({ api }) => {
     const taken = { object: 'promotion_code', id: 'promo_own', code: 'anna20', active: true };
     stripe.codes.push({ ...taken, promotion: { coupon: 'own' } });
     const { body } = await make();
-    await work();
+    await work(api);
     expect((await coupon())?.promotion_code).toMatchObject({
       status: 'failed',
       error: expect.stringContaining('already exists'),
     });
     stripe.codes.length = 0;
     expect((await again(body.id, { percent_off: 30 })).status).toBe(200);
-    await work();
+    await work(api);
     expect((await coupon())?.promotion_code).toMatchObject({ status: 'active', percent_off: 30 });
     expect(stripe.coupons.at(-1)).toMatchObject({ percent_off: '30' });
   });
 
-  test('fails for good after the last attempt, and without a key says so', async () => {
+  test('fails for good after the last attempt, and without a key says so', async ({ api }) => {
     await make();
     await shop.shop.patch(`/connections/${shop.connectionId}`, { restricted_key: null });
-    await work();
+    await work(api);
     expect((await coupon())?.promotion_code).toMatchObject({
       status: 'pending',
       error: 'the connection has no restricted key',
     });
-    for (let attempt = 2; attempt <= 8; attempt++) await work(13 * 60);
+    for (let attempt = 2; attempt <= 8; attempt++) await work(api, 13 * 60);
     expect((await coupon())?.promotion_code).toMatchObject({ status: 'failed' });
     expect(stripe.made).toEqual([]);
   });
 
-  test('ends in Stripe when the coupon is deleted, and its code is free for another referrer', async () => {
+  test('ends in Stripe when the coupon is deleted, and its code is free for another referrer', async ({
+    api,
+  }) => {
     const { body } = await make();
-    await work();
+    await work(api);
     await shop.shop.delete(`/coupons/${body.id}`);
-    await work();
+    await work(api);
     expect(stripe.codes).toMatchObject([{ id: 'promo_1', active: false }]);
     await make();
-    await work();
+    await work(api);
     expect(stripe.codes).toMatchObject([{ active: false }, { id: 'promo_2', active: true }]);
   });
 
-  test('ends in Stripe when the referrer is erased while a response was lost', async () => {
+  test('ends in Stripe when the referrer is erased while a response was lost', async ({ api }) => {
     const { body } = await make();
     stripe.behave('lose-response', 'promotion_codes');
-    await work();
+    await work(api);
     stripe.behave('work');
     await shop.shop.delete(`/enrollments/${body.partner_id}`);
-    await work();
+    await work(api);
     expect(stripe.codes).toMatchObject([{ active: false }]);
   });
 });

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import * as lemon from '../../core/connections/lemonsqueezy/fixtures/events.ts';
 import * as paddle from '../../core/connections/paddle/fixtures/events.ts';
 import * as polar from '../../core/connections/polar/fixtures/events.ts';
 import type { Provider } from '../../core/connections/providers.ts';
 import type { SentEvent } from '../../core/connections/sent-event.ts';
 import * as shopify from '../../core/connections/shopify/fixtures/events.ts';
-import { type TestApi, testApi } from '../support/api.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { providerShop } from './provider-rig.ts';
 import { later } from './provider-stories.ts';
 
@@ -13,13 +13,6 @@ import { later } from './provider-stories.ts';
  * One customer of Paddle, Lemon Squeezy, Polar, and Shopify, like the one of Stripe in `one-customer.test.ts`. The
  * referrer `r` brought the user `n` (n@mail.example).
  */
-
-let api: TestApi;
-
-beforeAll(async () => {
-  api = await testApi();
-});
-afterAll(() => api.close());
 
 /** A payment of a subscription at a provider, without names; `first` has the email. */
 const STORIES: Partial<Record<Provider, { first: (email?: string) => SentEvent[]; next: () => SentEvent }>> =
@@ -96,9 +89,9 @@ const shopifySale = (id: string, email: string, at: string) =>
     processed_at: at,
   });
 
-test.each(['lemonsqueezy', 'polar', 'shopify'] as const)(
+test.for(['lemonsqueezy', 'polar', 'shopify'] as const)(
   'a customer of %s whom an email named once is the same buyer under another',
-  async (provider) => {
+  async (provider, { api }) => {
     const other = await providerShop(api, provider);
     const story = STORIES[provider];
     if (!story) throw new Error('no story');
@@ -108,9 +101,9 @@ test.each(['lemonsqueezy', 'polar', 'shopify'] as const)(
   },
 );
 
-test.each(['lemonsqueezy', 'polar', 'shopify'] as const)(
+test.for(['lemonsqueezy', 'polar', 'shopify'] as const)(
   'a customer of %s whom a signup names after all payments is the buyer of each',
-  async (provider) => {
+  async (provider, { api }) => {
     const other = await providerShop(api, provider);
     const story = STORIES[provider];
     if (!story) throw new Error('no story');
@@ -123,7 +116,9 @@ test.each(['lemonsqueezy', 'polar', 'shopify'] as const)(
   },
 );
 
-test('a customer of Paddle who was assigned once is the same buyer in the next transaction', async () => {
+test('a customer of Paddle who was assigned once is the same buyer in the next transaction', async ({
+  api,
+}) => {
   const other = await providerShop(api, 'paddle');
   const first = paddleSale('txn_1', 'web', later(1));
   await other.tell(first);
@@ -137,7 +132,9 @@ test('a customer of Paddle who was assigned once is the same buyer in the next t
   expect(new Set((await other.purchases()).map(([, user]) => user)).size).toBe(1);
 });
 
-test('the email of a customer of Paddle names the buyer of a transaction without custom data', async () => {
+test('the email of a customer of Paddle names the buyer of a transaction without custom data', async ({
+  api,
+}) => {
   const other = await providerShop(api, 'paddle');
   await other.tell(
     paddle.paddleEvent('customer.created', { ...paddle.customer, email: 'n@mail.example' }, later(0)),

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import * as lemon from '../../core/connections/lemonsqueezy/fixtures/events.ts';
 import * as paddle from '../../core/connections/paddle/fixtures/events.ts';
 import * as polar from '../../core/connections/polar/fixtures/events.ts';
 import type { SentEvent } from '../../core/connections/sent-event.ts';
 import * as shopify from '../../core/connections/shopify/fixtures/events.ts';
-import { type TestApi, testApi } from '../support/api.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { providerShop, SECRET, SIGN } from './provider-rig.ts';
 import {
   BUYER,
@@ -15,12 +15,6 @@ import {
   type Story,
   shopifyStory,
 } from './provider-stories.ts';
-
-let api: TestApi;
-beforeAll(async () => {
-  api = await testApi();
-});
-afterAll(() => api.close());
 
 describe.each([
   ['Paddle', paddleStory],
@@ -39,7 +33,9 @@ describe.each([
     earned,
   ];
 
-  test('a first payment and its renewal are purchases of the user that the checkout named', async () => {
+  test('a first payment and its renewal are purchases of the user that the checkout named', async ({
+    api,
+  }) => {
     const story = tell();
     const shop = await providerShop(api, story.provider);
     await shop.tell(...story.first);
@@ -60,7 +56,7 @@ describe.each([
     ]);
   });
 
-  test('refunds lower the commission in proportion, and to nothing', async () => {
+  test('refunds lower the commission in proportion, and to nothing', async ({ api }) => {
     const story = tell();
     const shop = await providerShop(api, story.provider);
     await shop.tell(...story.first, story.partial.event);
@@ -73,7 +69,7 @@ describe.each([
     expect(await shop.balances()).toEqual([]);
   });
 
-  test('events in any order, each twice, come to the same', async () => {
+  test('events in any order, each twice, come to the same', async ({ api }) => {
     const story = tell();
     const shop = await providerShop(api, story.provider);
     const events = [...story.first, story.partial.event, ...(story.renewal?.events ?? [])];
@@ -85,7 +81,7 @@ describe.each([
     expect(await other.outcomes()).toHaveLength(events.length);
   });
 
-  test('a wrong or missing signature is a 400 and stores nothing', async () => {
+  test('a wrong or missing signature is a 400 and stores nothing', async ({ api }) => {
     const story = tell();
     const shop = await providerShop(api, story.provider);
     const [event] = story.first;
@@ -110,7 +106,7 @@ describe.each([
     expect(await shop.outcomes()).toHaveLength(hasTime ? 0 : 1);
   });
 
-  test('an event of a type that is not used is ignored', async () => {
+  test('an event of a type that is not used is ignored', async ({ api }) => {
     const story = tell();
     const shop = await providerShop(api, story.provider);
     const unused: Record<Story['provider'], SentEvent> = {
@@ -128,7 +124,7 @@ describe.each([
 });
 
 describe('Paddle', () => {
-  test('a chargeback takes the commission back, and gives it again when it is reversed', async () => {
+  test('a chargeback takes the commission back, and gives it again when it is reversed', async ({ api }) => {
     const { first } = paddleStory();
     const shop = await providerShop(api, 'paddle');
     const chargeback = (status: string, at: string) =>
@@ -150,7 +146,9 @@ describe('Paddle', () => {
     expect((await shop.purchases())[0]?.slice(6)).toEqual([0, 2_000]);
   });
 
-  test('a refund that waits for approval is none, a credit lowers what was paid, yen have no minor units', async () => {
+  test('a refund that waits for approval is none, a credit lowers what was paid, yen have no minor units', async ({
+    api,
+  }) => {
     const shop = await providerShop(api, 'paddle');
     const { transaction, adjustment, paddleEvent, totals } = paddle;
     const details = totals('JPY', { total: 1_100, tax: 100, credit: 550 });
@@ -172,7 +170,7 @@ describe('Paddle', () => {
     expect((await shop.outcomes())[1]).toEqual(['adjustment.created', 'ignored', 'says_nothing']);
   });
 
-  test('a trial is no sale; the first payment after it is the first sale', async () => {
+  test('a trial is no sale; the first payment after it is the first sale', async ({ api }) => {
     const { transaction, paddleEvent, totals } = paddle;
     const shop = await providerShop(api, 'paddle');
     const paid = (id: string, origin: string, total: number, at: string, more: object) =>
@@ -195,7 +193,9 @@ describe('Paddle', () => {
 });
 
 describe('Lemon Squeezy', () => {
-  test('an order and the first invoice of its subscription are one purchase, whichever event comes first', async () => {
+  test('an order and the first invoice of its subscription are one purchase, whichever event comes first', async ({
+    api,
+  }) => {
     const { first, order } = lemonSqueezyStory();
     const [created, subscribed, invoiced] = first;
     if (!created || !subscribed || !invoiced) throw new Error('the story has three events');
@@ -210,7 +210,7 @@ describe('Lemon Squeezy', () => {
     }
   });
 
-  test('a refund that the order and the first invoice both tell of counts once', async () => {
+  test('a refund that the order and the first invoice both tell of counts once', async ({ api }) => {
     const { first, partial } = lemonSqueezyStory();
     const shop = await providerShop(api, 'lemonsqueezy');
     const refunded = {
@@ -228,7 +228,7 @@ describe('Lemon Squeezy', () => {
 });
 
 describe('Polar', () => {
-  test("the buyer may be the customer's id in the merchant's system", async () => {
+  test("the buyer may be the customer's id in the merchant's system", async ({ api }) => {
     const shop = await providerShop(api, 'polar');
     const { customer, order, polarEvent } = polar;
     await shop.tell(
@@ -239,7 +239,7 @@ describe('Polar', () => {
   });
 });
 
-test.each<[string, string, () => SentEvent]>([
+test.for<[string, string, () => SentEvent]>([
   [
     'Lemon Squeezy',
     'lemonsqueezy:1',
@@ -260,7 +260,7 @@ test.each<[string, string, () => SentEvent]>([
       return polarEvent('order.paid', { ...order, ...yen, id: 'yen', metadata: BUYER }, later(1));
     },
   ],
-])('%s counts yen without minor units, as ISO 4217 says', async (_, orderId, paid) => {
+])('%s counts yen without minor units, as ISO 4217 says', async ([_, orderId, paid], { api }) => {
   const provider = orderId.startsWith('polar') ? 'polar' : 'lemonsqueezy';
   const shop = await providerShop(api, provider);
   await shop.tell(paid());
@@ -270,7 +270,7 @@ test.each<[string, string, () => SentEvent]>([
 });
 
 describe('test mode', () => {
-  test('orders of test mode count only where the connection says so', async () => {
+  test('orders of test mode count only where the connection says so', async ({ api }) => {
     const events = {
       lemonsqueezy: lemon.lemonSqueezyEvent(
         'order_created',

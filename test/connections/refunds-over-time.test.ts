@@ -1,11 +1,11 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { verifyLedger } from '../../cli/verify-ledger.ts';
 import * as paddle from '../../core/connections/paddle/fixtures/events.ts';
 import * as polar from '../../core/connections/polar/fixtures/events.ts';
 import type { SentEvent } from '../../core/connections/sent-event.ts';
 import * as shopify from '../../core/connections/shopify/fixtures/events.ts';
 import { charge, invoicePayment, stripeEvent } from '../../core/connections/stripe/fixtures/events.ts';
-import { type TestApi, testApi } from '../support/api.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { providerShop } from './provider-rig.ts';
 import { BUYER, later } from './provider-stories.ts';
 import { ago, stripeShop } from './rig.ts';
@@ -16,23 +16,18 @@ import { order as orderOf, ordersOf, paid, type StripeShop } from './stripe-orde
  * percent.
  */
 
-let api: TestApi;
 let shop: StripeShop;
 
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
+test.beforeEach(async ({ api }) => {
   shop = await stripeShop(api);
   await shop.referral({ commission_rate: 20, hold_days: 0 }, { email: 'n@mail.example' });
 });
-afterEach(async () => {
+test.afterEach(async ({ api }) => {
   expect(await verifyLedger(api.stores.pool, [shop.shop.workspace.id])).toMatchObject({
     ok: true,
     wrong: [],
   });
 });
-afterAll(() => api.close());
 
 const balance = async () => (await shop.balance('r')).eligible;
 const refunded = async () => (await ordersOf(shop))['stripe:in_1'];
@@ -60,11 +55,11 @@ const refundOf = (type: string, status: string, amount: number, at: number, fiel
   );
 
 describe('a refund of Stripe', () => {
-  test.each([
+  test.for<[type: string, status: string]>([
     ['refund.failed', 'failed'],
     ['refund.updated', 'canceled'],
     ['charge.refund.updated', 'failed'],
-  ])('that ends as %s %s is given back, in any order', async (type, status) => {
+  ])('that ends as %s %s is given back, in any order', async ([type, status], { api }) => {
     const events = [bought(), sumOf(10_000, ago(30)), refundOf(type, status, 10_000, ago(20))];
     await shop.tell(...events);
     expect(await refunded()).toMatchObject({ refunded: 0, earned: 2_000 });
@@ -125,7 +120,7 @@ describe('a refund of Stripe', () => {
 });
 
 describe('a refund that is reported by hand and by the provider', () => {
-  test('of one amount is one refund, whichever comes first', async () => {
+  test('of one amount is one refund, whichever comes first', async ({ api }) => {
     await shop.tell(bought());
     await shop.refund('by-hand', 'stripe:in_1', 50);
     await shop.tell(sumOf(5_000, ago(10)));
@@ -189,7 +184,7 @@ describe("a refund by hand and the provider's, of an amount with tax", () => {
   const order = { ...polar.order, id: 'order-1', metadata: BUYER, created_at: later(1) };
   const refundedOrder = { ...order, refunded_amount: 4_500, refunded_tax_amount: 0 };
 
-  test.each<[string, 'paddle' | 'polar', SentEvent, SentEvent, number, [number, number]]>([
+  test.for<[string, 'paddle' | 'polar', SentEvent, SentEvent, number, [number, number]]>([
     ['goods and tax', 'paddle', sold, given(5_007, 799), 50.07, [5_008, 1_158]],
     ['goods alone', 'paddle', sold, given(5_000, 0), 50, [5_950, 1_000]],
     ['tax alone', 'paddle', sold, given(1_900, 1_900), 19, [0, 2_000]],
@@ -204,7 +199,7 @@ describe("a refund by hand and the provider's, of an amount with tax", () => {
     ],
   ])(
     'are one refund, whichever comes first: %s',
-    async (_, provider, paidEvent, refund, amount, expected) => {
+    async ([_, provider, paidEvent, refund, amount, expected], { api }) => {
       const orderId = provider === 'paddle' ? 'paddle:txn_1' : 'polar:order-1';
       for (const isFirst of [true, false]) {
         const other = await providerShop(api, provider);
@@ -235,7 +230,7 @@ describe('a refund by hand whose id looks like the order', () => {
     expect(await balance()).toBe(14);
   });
 
-  test('does not take the place of the one that the provider tells, before or after it', async () => {
+  test('does not take the place of the one that the provider tells, before or after it', async ({ api }) => {
     await shop.tell(bought());
     await named('stripe:in_1/1', 30);
     await shop.tell(sumOf(5_000, ago(10)));
@@ -253,7 +248,7 @@ describe('a refund by hand whose id looks like the order', () => {
 describe('other providers', () => {
   const last = (rows: unknown[][]) => rows[0]?.slice(6);
 
-  test('a refund of Polar that failed is given back', async () => {
+  test('a refund of Polar that failed is given back', async ({ api }) => {
     const other = await providerShop(api, 'polar');
     const order = { ...polar.order, id: 'order-1', metadata: BUYER, created_at: later(1) };
     const refund = { id: 'refund-1', order_id: 'order-1', amount: 9_000, tax_amount: 720, currency: 'usd' };
@@ -270,7 +265,7 @@ describe('other providers', () => {
     expect(last(await other.purchases())).toEqual([0, 1_800]);
   });
 
-  test('an adjustment of Paddle that is reversed is given back', async () => {
+  test('an adjustment of Paddle that is reversed is given back', async ({ api }) => {
     const other = await providerShop(api, 'paddle');
     const { transaction, adjustment, paddleEvent, totals } = paddle;
     const sold = {
@@ -299,7 +294,7 @@ describe('other providers', () => {
     expect(last(await other.purchases())).toEqual([0, 2_000]);
   });
 
-  test('a pending refund of Shopify counts once it succeeds, and not when it fails', async () => {
+  test('a pending refund of Shopify counts once it succeeds, and not when it fails', async ({ api }) => {
     const [transaction] = shopify.refund.transactions;
     const sold = {
       ...shopify.order,
@@ -336,7 +331,7 @@ describe('other providers', () => {
     }
   });
 
-  test('an order of Shopify that is edited counts as it was paid last', async () => {
+  test('an order of Shopify that is edited counts as it was paid last', async ({ api }) => {
     const sold = (total: string, updated: string) =>
       shopify.shopifyEvent('orders/paid', {
         ...shopify.order,
@@ -360,7 +355,9 @@ describe('other providers', () => {
     }
   });
 
-  test('a refund of tax or shipping alone takes no commission back, where the provider says it', async () => {
+  test('a refund of tax or shipping alone takes no commission back, where the provider says it', async ({
+    api,
+  }) => {
     const polarOf = await providerShop(api, 'polar');
     const order = {
       ...polar.order,
@@ -519,7 +516,7 @@ describe('other providers', () => {
     expect(await balance()).toBe(0);
   });
 
-  test('tips and duties of Shopify earn nothing', async () => {
+  test('tips and duties of Shopify earn nothing', async ({ api }) => {
     const other = await providerShop(api, 'shopify');
     const sold = {
       ...shopify.order,

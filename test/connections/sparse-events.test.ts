@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect } from 'vitest';
 import { verifyLedger } from '../../cli/verify-ledger.ts';
 import * as lemon from '../../core/connections/lemonsqueezy/fixtures/events.ts';
 import {
@@ -9,7 +9,8 @@ import {
   stripeEvent,
   stripeObject,
 } from '../../core/connections/stripe/fixtures/events.ts';
-import { type TestApi, testApi } from '../support/api.ts';
+import type { TestApi } from '../support/api.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { providerShop } from './provider-rig.ts';
 import { BUYER, later } from './provider-stories.ts';
 import { ago, stripeShop } from './rig.ts';
@@ -20,50 +21,48 @@ import { paid, type StripeShop } from './stripe-orders.ts';
  * (n@mail.example) and earns 20 percent at once.
  */
 
-let api: TestApi;
 let shop: StripeShop;
 
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
+test.beforeEach(async ({ api }) => {
   shop = await stripeShop(api);
   await shop.referral({ commission_rate: 20, hold_days: 0 }, { email: 'n@mail.example' });
 });
-afterEach(async () => {
+test.afterEach(async ({ api }) => {
   const checked = await verifyLedger(api.stores.pool, [shop.shop.workspace.id]);
   expect(checked).toMatchObject({ ok: true, wrong: [] });
 });
-afterAll(() => api.close());
 
 const usersOf = async (of: StripeShop) => (await of.ledger()).purchases.map((one) => one.external_user_id);
 /** Another shop like it, to which the events are told in another order. */
-async function retold(events: readonly StripeEvent[]) {
+async function retold(api: TestApi, events: readonly StripeEvent[]) {
   const other = await stripeShop(api);
   await other.referral({ commission_rate: 20, hold_days: 0 }, { email: 'n@mail.example' });
   await other.tell(...events);
   return other;
 }
 
-test.each([
+test.for<[buyer: string, fields: object]>([
   ['an account', { customer: null, customer_account: 'acct_1' }],
   ['a customer', { customer: 'cus_1' }],
-])('a checkout in setup mode names the buyer of later payments by its email: %s', async (_, of) => {
-  const session = checkout('cs_1', {
-    ...of,
-    mode: 'setup',
-    setup_intent: 'seti_1',
-    payment_status: 'no_payment_required',
-    customer_details: { email: 'N@mail.example' },
-  });
-  const events = [
-    stripeEvent('checkout.session.completed', session, ago(70)),
-    paid('in_1', 10_000, { ...of, customer_email: null }),
-  ];
-  await shop.tell(...events);
-  expect(await usersOf(shop)).toEqual(['n']);
-  expect(await usersOf(await retold(events.toReversed()))).toEqual(['n']);
-});
+])(
+  'a checkout in setup mode names the buyer of later payments by its email: %s',
+  async ([_, of], { api }) => {
+    const session = checkout('cs_1', {
+      ...of,
+      mode: 'setup',
+      setup_intent: 'seti_1',
+      payment_status: 'no_payment_required',
+      customer_details: { email: 'N@mail.example' },
+    });
+    const events = [
+      stripeEvent('checkout.session.completed', session, ago(70)),
+      paid('in_1', 10_000, { ...of, customer_email: null }),
+    ];
+    await shop.tell(...events);
+    expect(await usersOf(shop)).toEqual(['n']);
+    expect(await usersOf(await retold(api, events.toReversed()))).toEqual(['n']);
+  },
+);
 
 describe('two emails of a customer in one second', () => {
   const customer = (email: string) => stripeObject('customer', { id: 'cus_1', email, metadata: {} });
@@ -136,10 +135,10 @@ describe('the coupon of a trial', () => {
     ]);
   });
 
-  test('comes behind a buyer whom metadata names, and before one who is found by email', async () => {
+  test('comes behind a buyer whom metadata names, and before one who is found by email', async ({ api }) => {
     await shop.tell(code(), trial(), first({ metadata: { hoplog_user_id: 'n' } }));
     expect((await shop.balance('r')).eligible).toBe(20);
-    const other = await retold([]);
+    const other = await retold(api, []);
     await other.enroll('anna');
     await other.shop.post('/coupons', { code: 'ANNA20', external_user_id: 'anna' });
     await other.tell(code(), trial(), first({ customer_email: 'n@mail.example' }));
@@ -173,7 +172,7 @@ test('a purchase that is given up is in no list of unmatched ones, and no open d
   expect(body.decisions.unmatched_purchases).toBe(1);
 });
 
-test('an order of Lemon Squeezy that a discount pays in full is no trial', async () => {
+test('an order of Lemon Squeezy that a discount pays in full is no trial', async ({ api }) => {
   const sold = {
     ...lemon.order,
     customer_id: 7,

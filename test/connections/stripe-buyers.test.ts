@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { verifyLedger } from '../../cli/verify-ledger.ts';
 import {
   charge,
@@ -11,7 +11,7 @@ import { uuidToBytes } from '../../core/ids.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import { forgetPerson } from '../../sql/erasure/erased-persons.ts';
 import { storeReports } from '../../workers/lane/store-reports.ts';
-import { type TestApi, testApi } from '../support/api.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { ago, stripeShop } from './rig.ts';
 import { order, ordersOf, paid, pass, type StripeShop, session } from './stripe-orders.ts';
 
@@ -22,22 +22,17 @@ import { order, ordersOf, paid, pass, type StripeShop, session } from './stripe-
 
 const DAY = 86_400;
 
-let api: TestApi;
 let shop: StripeShop;
 let partner: string;
 
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
+test.beforeEach(async ({ api }) => {
   shop = await stripeShop(api);
   const referral = await shop.referral({ commission_rate: 20, hold_days: 0 }, { email: 'n@mail.example' });
   partner = referral.partner_id;
 });
-afterEach(async () => {
+test.afterEach(async ({ api }) => {
   expect(await verifyLedger(api.stores.pool, [shop.shop.workspace.id])).toMatchObject({ ok: true });
 });
-afterAll(() => api.close());
 
 const orders = () => ordersOf(shop);
 const balance = async () => (await shop.balance('r')).eligible;
@@ -85,7 +80,9 @@ describe('who bought', () => {
     expect((await shop.ledger()).purchases.map((one) => one.external_user_id)).toEqual(['a', 'b']);
   });
 
-  test('an email is also that of a user whom a server identified, and not of one whom a page did', async () => {
+  test('an email is also that of a user whom a server identified, and not of one whom a page did', async ({
+    api,
+  }) => {
     await shop.signup('m');
     await shop.signup('o');
     const identify = (user: string, source: 'server' | 'pixel') => ({
@@ -195,7 +192,7 @@ describe('who bought', () => {
     ]);
   });
 
-  test('an unmatched purchase is assigned to a referrer, also a day later', async () => {
+  test('an unmatched purchase is assigned to a referrer, also a day later', async ({ api }) => {
     const lost = paid('in_1', 2_000);
     await shop.tell(lost);
     await pass(api, shop, 100);
@@ -241,7 +238,9 @@ describe('an event', () => {
     expect(await shop.events()).toHaveLength(2);
   });
 
-  test('of test mode does not count beside live ones, unless the connection is for test mode', async () => {
+  test('of test mode does not count beside live ones, unless the connection is for test mode', async ({
+    api,
+  }) => {
     const testing = await stripeShop(api, { settings: { mode: 'test' } });
     const test = { ...paid('in_1', 2_000), livemode: false };
     await shop.tell(test);
@@ -335,7 +334,7 @@ test('what an event changes is in the audit log as the provider’s, and what it
   ]);
 });
 
-test('erasing a person removes the email from payments and received events', async () => {
+test('erasing a person removes the email from payments and received events', async ({ api }) => {
   const mine = { customer_email: 'Gone@mail.example' };
   await shop.tell(paid('in_1', 2_000, mine), paid('in_2', 2_000, { customer_email: 'n@mail.example' }));
   const origin = { now: new Date(), by: 'operator' };

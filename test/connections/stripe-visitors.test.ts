@@ -1,8 +1,9 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { verifyLedger } from '../../cli/verify-ledger.ts';
 import { registerStream } from '../../sql/event-log/streams.ts';
 import { linkIdOf, storeClicks } from '../referrals/support.ts';
-import { type TestApi, testApi } from '../support/api.ts';
+import type { TestApi } from '../support/api.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { ago, stripeShop } from './rig.ts';
 import { order, ordersOf, paid, type StripeShop, session } from './stripe-orders.ts';
 
@@ -10,27 +11,22 @@ import { order, ordersOf, paid, type StripeShop, session } from './stripe-orders
 
 const HOUR = 3_600;
 
-let api: TestApi;
 let shop: StripeShop;
 let ref: string;
 let visitor: string;
 
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
+test.beforeEach(async ({ api }) => {
   await api.stores.pool.query('DELETE FROM ingest_streams');
   shop = await stripeShop(api);
   ref = (await shop.referral({ commission_rate: 20, hold_days: 0 })).ref;
   visitor = crypto.randomUUID();
 });
-afterEach(async () => {
+test.afterEach(async ({ api }) => {
   expect(await verifyLedger(api.stores.pool, [shop.shop.workspace.id])).toMatchObject({ ok: true });
 });
-afterAll(() => api.close());
 
 /** Stores a click of the visitor on a referrer's link, some seconds ago. */
-async function click(slug: string, seconds: number): Promise<void> {
+async function click(api: TestApi, slug: string, seconds: number): Promise<void> {
   const at = new Date(ago(seconds) * 1_000);
   await storeClicks(api, {
     workspaceId: shop.shop.workspace.id,
@@ -49,11 +45,11 @@ const users = async () =>
     earned,
   ]);
 
-test.each<[string, () => object]>([
+test.for<[string, () => object]>([
   ['hoplog_visitor_id in the metadata', () => ({ metadata: { hoplog_visitor_id: visitor.toUpperCase() } })],
   ['client_reference_id', () => ({ client_reference_id: visitor })],
-])('a visitor in %s who clicked a referral link is the referrer’s buyer', async (_, names) => {
-  await click(ref, 2 * HOUR);
+])('a visitor in %s who clicked a referral link is the referrer’s buyer', async ([_, names], { api }) => {
+  await click(api, ref, 2 * HOUR);
   await shop.tell(checkout(names()), paid('in_1', 2_000));
   expect(await ordersOf(shop)).toEqual({ 'stripe:in_1': order(2_000, { user: 'stripe:cus_1' }) });
   // From then on, the customer belongs to the referrer.
@@ -63,12 +59,14 @@ test.each<[string, () => object]>([
   );
 });
 
-test('a visitor who is a known user buys as that user, and a user who is not known gets the visitor’s referrer', async () => {
+test('a visitor who is a known user buys as that user, and a user who is not known gets the visitor’s referrer', async ({
+  api,
+}) => {
   await shop.signup('v', { ref_code: ref, _vid: visitor });
   await shop.tell(checkout({ client_reference_id: visitor }), paid('in_1', 2_000));
   expect(await users()).toEqual([['v', 400]]);
   visitor = crypto.randomUUID();
-  await click(ref, 2 * HOUR);
+  await click(api, ref, 2 * HOUR);
   const metadata = { hoplog_user_id: 'unreported', hoplog_visitor_id: visitor };
   await shop.tell(paid('in_2', 2_000, { customer: 'cus_2', subscription: null, metadata }));
   expect((await ordersOf(shop))['stripe:in_2']).toEqual(order(2_000, { user: 'unreported' }));
@@ -101,10 +99,10 @@ test.each<[string, unknown]>([
   expect(await users()).toEqual([['m', 400]]);
 });
 
-test('the link that was clicked before the payment counts, also when the event is late', async () => {
+test('the link that was clicked before the payment counts, also when the event is late', async ({ api }) => {
   const other = await shop.enroll('other');
-  await click(ref, 2 * HOUR);
-  await click(other.ref, 600);
+  await click(api, ref, 2 * HOUR);
+  await click(api, other.ref, 600);
   const at = ago(HOUR);
   await shop.tell(
     { ...checkout({ client_reference_id: visitor }), created: at },
@@ -113,7 +111,9 @@ test('the link that was clicked before the payment counts, also when the event i
   expect([(await shop.balance('r')).eligible, (await shop.balance('other')).eligible]).toEqual([4, 0]);
 });
 
-test('an event with a visitor waits for earlier clicks, and holds later events of its customer only', async () => {
+test('an event with a visitor waits for earlier clicks, and holds later events of its customer only', async ({
+  api,
+}) => {
   const { streamId } = await registerStream(api.stores.pool, 'ingest-behind');
   const visibleUpTo = (seconds: number) =>
     api.stores.pool.query('UPDATE ingest_streams SET visible_before = $2 WHERE stream_id = $1', [
@@ -128,7 +128,7 @@ test('an event with a visitor waits for earlier clicks, and holds later events o
     paid('in_9', 1_000, elsewhere),
   );
   expect((await shop.outcomes()).map(([, status]) => status)).toEqual(['pending', 'pending', 'recorded']);
-  await click(ref, 2 * HOUR);
+  await click(api, ref, 2 * HOUR);
   await visibleUpTo(ago(-HOUR));
   await expect
     .poll(async () => {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { verifyLedger } from '../../cli/verify-ledger.ts';
 import {
   charge,
@@ -8,28 +8,23 @@ import {
   stripeEvent,
   stripeObject,
 } from '../../core/connections/stripe/fixtures/events.ts';
-import { type TestApi, testApi } from '../support/api.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { ago, stripeShop } from './rig.ts';
 import { order, ordersOf, paid, pass, type StripeShop, session, signedUp } from './stripe-orders.ts';
 
 /** Purchases and refunds in Stripe's events, one scenario a test. The referrer `r` brought the user `n`. */
 
-let api: TestApi;
 let shop: StripeShop;
 let partner: string;
 
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
+test.beforeEach(async ({ api }) => {
   shop = await stripeShop(api);
   const referral = await shop.referral({ commission_rate: 20, hold_days: 0 }, { email: 'n@mail.example' });
   partner = referral.partner_id;
 });
-afterEach(async () => {
+test.afterEach(async ({ api }) => {
   expect(await verifyLedger(api.stores.pool, [shop.shop.workspace.id])).toMatchObject({ ok: true });
 });
-afterAll(() => api.close());
 
 const orders = () => ordersOf(shop);
 const balance = async () => (await shop.balance('r')).eligible;
@@ -161,7 +156,7 @@ describe('a payment', () => {
     expect(await orders()).toEqual({ 'stripe:in_1': order(5_000) });
   });
 
-  test('that may be of an invoice waits 72 hours for it', async () => {
+  test('that may be of an invoice waits 72 hours for it', async ({ api }) => {
     await shop.tell(succeeded(signedUp));
     expect(await shop.outcomes()).toEqual([['payment_intent.succeeded', 'unmatched', 'waits_for_invoice']]);
     await shop.settleDue();
@@ -233,7 +228,9 @@ describe('a refund', () => {
     expect((await shop.outcomes())[0]).toEqual(['charge.refunded', 'recorded', null]);
   });
 
-  test('more than 72 hours after the purchase counts too, and a later checkout changes its buyer no more', async () => {
+  test('more than 72 hours after the purchase counts too, and a later checkout changes its buyer no more', async ({
+    api,
+  }) => {
     await shop.signup('m', {});
     await shop.tell(...bought());
     await pass(api, shop, 100);
@@ -267,7 +264,7 @@ describe('a refund', () => {
       expect(await balance()).toBe(10);
     });
 
-    test('that is won comes back also after the commission was paid', async () => {
+    test('that is won comes back also after the commission was paid', async ({ api }) => {
       await shop.tell(...bought());
       await shop.shop.patch(`/enrollments/${partner}`, {
         payout_method: { method: 'paypal', email: 'r@pay.example' },

@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { SentEvent } from '../../core/connections/sent-event.ts';
 import { invoice, stripeEvent, stripeObject } from '../../core/connections/stripe/fixtures/events.ts';
-import { type TestApi, testApi } from '../support/api.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { providerShop } from './provider-rig.ts';
 import { lemonSqueezyStory, paddleStory, polarStory, shopifyStory } from './provider-stories.ts';
 import { ago, stripeShop } from './rig.ts';
 
 /** Events of providers with texts that PostgreSQL can't hold. A failed attempt of a worker throws; see `rig.ts`. */
-
-let api: TestApi;
-beforeAll(async () => {
-  api = await testApi();
-});
-afterAll(() => api.close());
 
 const NUL = '\u0000';
 const HALF = '\ud800';
@@ -58,69 +52,75 @@ describe.each([
   ['Polar', polarStory],
   ['Shopify', shopifyStory],
 ] as const)('%s', (_, tell) => {
-  test.each([
+  test.for<[name: string, characters: string]>([
     ['NUL', NUL],
     ['half a surrogate pair', HALF],
-  ])('an event with %s in any of its texts is recorded, or says what is wrong', async (__, characters) => {
-    const { provider, first, partial } = tell();
-    const shop = await providerShop(api, provider);
-    await shop.tell(...first);
-    for (const { body, headers } of [...first, partial.event]) {
-      for (const changed of mutations(JSON.parse(body), characters)) {
-        await shop.tell(withOwnId(changed as object, headers));
+  ])(
+    'an event with %s in any of its texts is recorded, or says what is wrong',
+    async ([__, characters], { api }) => {
+      const { provider, first, partial } = tell();
+      const shop = await providerShop(api, provider);
+      await shop.tell(...first);
+      for (const { body, headers } of [...first, partial.event]) {
+        for (const changed of mutations(JSON.parse(body), characters)) {
+          await shop.tell(withOwnId(changed as object, headers));
+        }
       }
-    }
-    const outcomes = await shop.outcomes();
-    expect(outcomes.length).toBeGreaterThan(20);
-    expect(
-      outcomes.filter(([, status, reason]) => status === 'pending' || reason === 'internal_error'),
-    ).toEqual([]);
-  });
+      const outcomes = await shop.outcomes();
+      expect(outcomes.length).toBeGreaterThan(20);
+      expect(
+        outcomes.filter(([, status, reason]) => status === 'pending' || reason === 'internal_error'),
+      ).toEqual([]);
+    },
+  );
 });
 
 describe('Stripe', () => {
   const paid = (fields: object) => stripeEvent('invoice.paid', invoice('in_1', 1_000, { ...fields }), ago(0));
 
-  test.each([
+  test.for<[name: string, characters: string]>([
     ['NUL', NUL],
     ['half a surrogate pair', HALF],
-  ])('an event with %s in any of its texts is recorded, or says what is wrong', async (_, characters) => {
-    const shop = await stripeShop(api);
-    const charge = stripeObject('charge', {
-      id: 'ch_1',
-      customer: 'cus_1',
-      amount: 1_000,
-      amount_refunded: 500,
-    });
-    const objects = [
-      paid({}),
-      stripeEvent('checkout.session.completed', stripeObject('checkout.session'), ago(0)),
-      stripeEvent('charge.refunded', charge, ago(0)),
-      stripeEvent('customer.created', stripeObject('customer'), ago(0)),
-    ];
-    for (const event of objects) {
-      for (const changed of mutations(event, characters)) {
-        const { body } = withOwnId(changed as object, {});
-        const answer = await shop.send(body);
-        expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
-        await shop.work();
+  ])(
+    'an event with %s in any of its texts is recorded, or says what is wrong',
+    async ([_, characters], { api }) => {
+      const shop = await stripeShop(api);
+      const charge = stripeObject('charge', {
+        id: 'ch_1',
+        customer: 'cus_1',
+        amount: 1_000,
+        amount_refunded: 500,
+      });
+      const objects = [
+        paid({}),
+        stripeEvent('checkout.session.completed', stripeObject('checkout.session'), ago(0)),
+        stripeEvent('charge.refunded', charge, ago(0)),
+        stripeEvent('customer.created', stripeObject('customer'), ago(0)),
+      ];
+      for (const event of objects) {
+        for (const changed of mutations(event, characters)) {
+          const { body } = withOwnId(changed as object, {});
+          const answer = await shop.send(body);
+          expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
+          await shop.work();
+        }
       }
-    }
-    const outcomes = await shop.outcomes();
-    expect(outcomes.length).toBeGreaterThan(20);
-    expect(
-      outcomes.filter(([, status, reason]) => status === 'pending' || reason === 'internal_error'),
-    ).toEqual([]);
-  });
+      const outcomes = await shop.outcomes();
+      expect(outcomes.length).toBeGreaterThan(20);
+      expect(
+        outcomes.filter(([, status, reason]) => status === 'pending' || reason === 'internal_error'),
+      ).toEqual([]);
+    },
+  );
 
-  test('the character is left out of an email, and the payment counts', async () => {
+  test('the character is left out of an email, and the payment counts', async ({ api }) => {
     const shop = await stripeShop(api);
     await shop.referral({ commission_rate: 20, first_sale_only: false }, { email: 'u@mail.example' });
     await shop.tell(paid({ customer_email: `u${NUL}@mail${HALF}.example` }));
     expect(await shop.outcomes()).toEqual([['invoice.paid', 'recorded', null]]);
   });
 
-  test('an id with the character fails, with the reason', async () => {
+  test('an id with the character fails, with the reason', async ({ api }) => {
     const shop = await stripeShop(api);
     await shop.tell(stripeEvent('invoice.paid', invoice(`in_${NUL}1`, 1_000), ago(0)));
     await shop.tell(stripeEvent('invoice.paid', invoice('in_2', 1_000, { customer: `cus_${HALF}` }), ago(1)));
@@ -130,7 +130,9 @@ describe('Stripe', () => {
     ]);
   });
 
-  test('an event whose id can’t be stored is stored once, whatever its id, type, or customer', async () => {
+  test('an event whose id can’t be stored is stored once, whatever its id, type, or customer', async ({
+    api,
+  }) => {
     const shop = await stripeShop(api);
     const long = '🙂'.repeat(5_000);
     const ids = [NUL, `${NUL}${NUL}`, HALF, `evt_x${NUL}`, `evt_${NUL}x`, `evt_${long}`, `evt_${long}x`];
@@ -155,7 +157,7 @@ describe('Stripe', () => {
     ]);
   });
 
-  test('times that no calendar has and ids that are too long fail, with the reason', async () => {
+  test('times that no calendar has and ids that are too long fail, with the reason', async ({ api }) => {
     const shop = await stripeShop(api);
     const long = 'x'.repeat(5_000);
     const at = (created: number, id: string) => ({

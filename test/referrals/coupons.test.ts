@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { CouponRecord } from '../../api/referrals/coupons/schemas.ts';
 import { purchaseAnswer } from '../../api/referrals/report-purchase.ts';
 import { verifyLedger } from '../../cli/verify-ledger.ts';
@@ -6,32 +6,28 @@ import { inTransaction } from '../../sql/database/pool.ts';
 import { referrerOfCoupon } from '../../sql/referrals/coupons.ts';
 import { type PurchaseReport, recordPurchase } from '../../sql/transactions/record-purchase.ts';
 import { recordSignup } from '../../sql/transactions/record-signup.ts';
-import { type ErrorBody, type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import type { ErrorBody, TestApi, TestWorkspace } from '../support/api.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { type Merchant, merchant, PAID_AT_ONCE, queuedEvents } from './support.ts';
 
-let api: TestApi;
-let shop: TestWorkspace;
 let m: Merchant;
 
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
-  shop = await api.addWorkspace();
+test.beforeEach(async ({ shop }) => {
   m = merchant(shop);
 });
-afterEach(async () => {
+test.afterEach(async ({ api, shop }) => {
   expect((await verifyLedger(api.stores.pool, [shop.workspace.id])).wrong).toEqual([]);
 });
-afterAll(() => api.close());
 
-const add = (code: string, user = 'r', fields: object = {}) =>
+const add = (shop: TestWorkspace, code: string, user = 'r', fields: object = {}) =>
   shop.post<CouponRecord>('/coupons', { code, external_user_id: user, ...fields });
-const list = async (query = '') =>
+const list = async (shop: TestWorkspace, query = '') =>
   (await shop.get<{ coupons: CouponRecord[]; next_cursor: string | null }>(`/coupons?${query}`)).body;
 
 /** Records an order as a connector does. `named`: the buyer was named, not found by an email. */
 async function order(
+  api: TestApi,
+  shop: TestWorkspace,
   orderId: string,
   codes: string[],
   fields: Partial<PurchaseReport> & { named?: boolean } = {},
@@ -63,17 +59,17 @@ async function order(
 }
 
 /** Referrer `r` with the coupon `ANNA20`, in a program that pays 20 percent. */
-async function withCoupon(program: object = PAID_AT_ONCE) {
+async function withCoupon(shop: TestWorkspace, program: object = PAID_AT_ONCE) {
   const made = await m.program(program);
   const { partner_id, ref } = await m.enroll('r');
-  const coupon = await add('ANNA20');
+  const coupon = await add(shop, 'ANNA20');
   if (coupon.status !== 201) throw new Error(coupon.text);
   return { programId: made.id, partner: partner_id, ref, coupon: coupon.body };
 }
 
 describe('coupons over the API', () => {
-  test('are created, listed by each filter and page, and deleted', async () => {
-    const { programId, partner, coupon } = await withCoupon();
+  test('are created, listed by each filter and page, and deleted', async ({ shop }) => {
+    const { programId, partner, coupon } = await withCoupon(shop);
     expect(coupon).toEqual({
       id: expect.any(String),
       code: 'ANNA20',
@@ -84,33 +80,33 @@ describe('coupons over the API', () => {
       created_at: expect.any(String),
     });
     await m.enroll('other');
-    const second = (await add('  Spring Sale ', 'other', { program_id: programId })).body;
+    const second = (await add(shop, '  Spring Sale ', 'other', { program_id: programId })).body;
     expect(second.code).toBe('Spring Sale');
-    expect((await list()).coupons).toEqual([second, coupon]);
+    expect((await list(shop)).coupons).toEqual([second, coupon]);
     for (const query of ['external_user_id=r', `partner_id=${partner}`, 'code=anna20']) {
-      expect((await list(query)).coupons).toEqual([coupon]);
+      expect((await list(shop, query)).coupons).toEqual([coupon]);
     }
-    const page = await list('limit=1');
-    expect((await list(`limit=1&cursor=${page.next_cursor}`)).coupons).toEqual([coupon]);
-    expect((await list(`program_id=${crypto.randomUUID()}`)).coupons).toEqual([]);
+    const page = await list(shop, 'limit=1');
+    expect((await list(shop, `limit=1&cursor=${page.next_cursor}`)).coupons).toEqual([coupon]);
+    expect((await list(shop, `program_id=${crypto.randomUUID()}`)).coupons).toEqual([]);
     expect((await shop.delete(`/coupons/${coupon.id}`)).body).toEqual({ ok: true });
     expect((await shop.delete(`/coupons/${coupon.id}`)).status).toBe(404);
-    expect((await list()).coupons).toEqual([second]);
+    expect((await list(shop)).coupons).toEqual([second]);
   });
 
-  test('belong to one referrer, whatever their case, until they are deleted', async () => {
-    const { coupon } = await withCoupon();
+  test('belong to one referrer, whatever their case, until they are deleted', async ({ shop }) => {
+    const { coupon } = await withCoupon(shop);
     await m.enroll('other');
-    const taken = (await add('anna20', 'other')) as { status: number; body: object };
+    const taken = (await add(shop, 'anna20', 'other')) as { status: number; body: object };
     expect([taken.status, (taken.body as ErrorBody).error.message]).toEqual([
       409,
       'a referrer of the workspace has the code anna20',
     ]);
     await shop.delete(`/coupons/${coupon.id}`);
-    expect((await add('anna20', 'other')).status).toBe(201);
+    expect((await add(shop, 'anna20', 'other')).status).toBe(201);
   });
 
-  test.each([
+  test.for<[what: string, fields: { program_id?: string; [field: string]: unknown }, status: number]>([
     ['no enrolled user', { external_user_id: 'stranger' }, 404],
     ['a program that is not the referrer’s', { program_id: 'other' }, 400],
     ['no program', { program_id: '00000000-0000-4000-8000-000000000000' }, 404],
@@ -118,19 +114,19 @@ describe('coupons over the API', () => {
     ['a code that can not be seen', { code: '\u00a0\u200b' }, 400],
     ['a code with a control character', { code: 'A\u0007B' }, 400],
     ['a code that is too long', { code: 'x'.repeat(201) }, 400],
-  ])('refuse %s', async (_, fields, status) => {
-    await withCoupon();
+  ])('refuse %s', async ([_, fields, status], { shop }) => {
+    await withCoupon(shop);
     const other = await m.program();
-    const { program_id: program, ...rest } = { program_id: undefined, ...fields };
-    const response = await add('NEW', 'r', {
+    const { program_id: program, ...rest } = fields;
+    const response = await add(shop, 'NEW', 'r', {
       ...rest,
       ...(program && { program_id: program === 'other' ? other.id : program }),
     });
     expect(response.status).toBe(status);
   });
 
-  test('need a secret key and a paid plan, and leave audit entries', async () => {
-    const { coupon } = await withCoupon();
+  test('need a secret key and a paid plan, and leave audit entries', async ({ api, shop }) => {
+    const { coupon } = await withCoupon(shop);
     expect((await shop.get('/coupons', { key: shop.publishableKey })).status).toBe(403);
     const free = await api.addWorkspace({ plan: 'free' });
     expect((await free.get('/coupons')).status).toBe(402);
@@ -148,17 +144,17 @@ describe('coupons over the API', () => {
 });
 
 describe('an order with a coupon', () => {
-  test('belongs to its owner without a click or a signup, known buyer or not', async () => {
-    const { partner } = await withCoupon();
-    expect(await order('o1', ['none', ' anna20 '])).toEqual({
+  test('belongs to its owner without a click or a signup, known buyer or not', async ({ api, shop }) => {
+    const { partner } = await withCoupon(shop);
+    expect(await order(api, shop, 'o1', ['none', ' anna20 '])).toEqual({
       matched: true,
       rewarded: true,
       internal_order_id: expect.any(Number),
       ledger_rows: 1,
       partner,
     });
-    expect((await order('o2', ['ANNA20'], { externalUserId: 'n' })).rewarded).toBe(true);
-    expect((await order('o1', ['ANNA20'])).ledger_rows).toBe(1);
+    expect((await order(api, shop, 'o2', ['ANNA20'], { externalUserId: 'n' })).rewarded).toBe(true);
+    expect((await order(api, shop, 'o1', ['ANNA20'])).ledger_rows).toBe(1);
     expect(await m.balance('r')).toEqual({ pending: 0, eligible: 40, paid: 0 });
     expect((await m.stats('r')).stats).toMatchObject({ signups: 0, purchases: 2 });
     expect((await queuedEvents(api, shop)).map(({ type }) => type)).toEqual([
@@ -174,10 +170,10 @@ describe('an order with a coupon', () => {
     ]);
   });
 
-  test('earns the credit of a credit program, with the buyer where one is known', async () => {
-    await withCoupon({ credit_enabled: true, purchase_credit: 7, first_sale_only: false });
-    await order('o1', ['ANNA20'], { externalUserId: 'n' });
-    await order('o2', ['ANNA20']);
+  test('earns the credit of a credit program, with the buyer where one is known', async ({ api, shop }) => {
+    await withCoupon(shop, { credit_enabled: true, purchase_credit: 7, first_sale_only: false });
+    await order(api, shop, 'o1', ['ANNA20'], { externalUserId: 'n' });
+    await order(api, shop, 'o2', ['ANNA20']);
     const { grants, balance } = await m.credits('external_user_id=r');
     expect(grants.map((grant) => [grant.amount, grant.referee_external_user_id])).toEqual([
       [7, null],
@@ -186,21 +182,27 @@ describe('an order with a coupon', () => {
     expect(balance).toEqual({ credits: { earned: 14, delivered: 0 } });
   });
 
-  test('yields to the referrer of a named buyer, and beats one who was found by an email', async () => {
-    const { partner } = await withCoupon();
+  test('yields to the referrer of a named buyer, and beats one who was found by an email', async ({
+    api,
+    shop,
+  }) => {
+    const { partner } = await withCoupon(shop);
     const other = await m.enroll('other');
     await m.signup('n', { ref_code: other.ref, email: 'n@mail.example' });
-    const named = await order('o1', ['ANNA20'], { externalUserId: 'n', named: true });
+    const named = await order(api, shop, 'o1', ['ANNA20'], { externalUserId: 'n', named: true });
     expect(named.partner).toBe(other.partner_id);
-    const found = await order('o2', ['ANNA20'], { externalUserId: 'n', named: false });
+    const found = await order(api, shop, 'o2', ['ANNA20'], { externalUserId: 'n', named: false });
     expect([found.partner, found.rewarded]).toEqual([partner, true]);
     // A named buyer has no referrer after a server said that there is none.
     await m.signup('alone', { ref_code: null });
-    expect((await order('o3', ['ANNA20'], { externalUserId: 'alone' })).partner).toBe(partner);
+    expect((await order(api, shop, 'o3', ['ANNA20'], { externalUserId: 'alone' })).partner).toBe(partner);
   });
 
-  test('of a buyer whose signup waits for a click is the owner’s when no one referred the buyer', async () => {
-    const { partner } = await withCoupon();
+  test('of a buyer whose signup waits for a click is the owner’s when no one referred the buyer', async ({
+    api,
+    shop,
+  }) => {
+    const { partner } = await withCoupon(shop);
     await inTransaction(api.stores.pool, (tx) =>
       recordSignup(
         tx,
@@ -218,19 +220,19 @@ describe('an order with a coupon', () => {
         new Date(),
       ),
     );
-    const waiting = await order('o1', ['ANNA20'], { externalUserId: 'n' });
+    const waiting = await order(api, shop, 'o1', ['ANNA20'], { externalUserId: 'n' });
     expect(waiting).toMatchObject({ matched: false, partner: null });
     await m.signup('n', { ref_code: null });
     const { purchases } = (await shop.get<{ purchases: object[] }>('/purchases')).body;
     expect(purchases).toMatchObject([{ order_id: 'o1', partner_id: partner, rewarded: true }]);
   });
 
-  test('becomes the owner’s when a server corrects the buyer’s referrer to no one', async () => {
-    const { partner } = await withCoupon();
+  test('becomes the owner’s when a server corrects the buyer’s referrer to no one', async ({ api, shop }) => {
+    const { partner } = await withCoupon(shop);
     const other = await m.enroll('other');
     await m.signup('n', { ref_code: other.ref }, shop.publishableKey);
-    await order('o1', ['ANNA20'], { externalUserId: 'n' });
-    await order('o2', ['ANNA20'], { externalUserId: 'n' });
+    await order(api, shop, 'o1', ['ANNA20'], { externalUserId: 'n' });
+    await order(api, shop, 'o2', ['ANNA20'], { externalUserId: 'n' });
     expect(await m.balance('other')).toMatchObject({ eligible: 40 });
     await m.signup('n', { ref_code: null });
     const { purchases } = (await shop.get<{ purchases: object[] }>('/purchases')).body;
@@ -242,7 +244,7 @@ describe('an order with a coupon', () => {
     expect(await m.balance('r')).toMatchObject({ eligible: 40 });
   });
 
-  test.each([
+  test.for<[buyer: string, fields: Parameters<typeof order>[4], reason: string]>([
     ['the owner as buyer', { externalUserId: 'r', named: false }, 'self_referral'],
     ['the owner’s mailbox', { email: 'r+shop@mail.example' }, 'self_referral'],
     [
@@ -251,12 +253,12 @@ describe('an order with a coupon', () => {
       'duplicate_referee',
     ],
     ['the owner’s own referrer', { externalUserId: 'top' }, 'mutual_referral'],
-  ])('earns nothing with %s', async (_, fields, reason) => {
-    const { partner } = await withCoupon();
+  ])('earns nothing with %s', async ([_, fields, reason], { api, shop }) => {
+    const { partner } = await withCoupon(shop);
     const top = await m.enroll('top');
     await m.signup('r', { ref_code: top.ref, email: 'r@mail.example' });
     await m.signup('referee', { ref_code: top.ref, email: 'referee@gmail.com' });
-    expect(await order('o1', ['ANNA20'], fields)).toMatchObject({
+    expect(await order(api, shop, 'o1', ['ANNA20'], fields)).toMatchObject({
       matched: true,
       rewarded: false,
       ledger_rows: 0,
@@ -266,34 +268,37 @@ describe('an order with a coupon', () => {
     expect(await m.balance('r')).toEqual({ pending: 0, eligible: 0, paid: 0 });
   });
 
-  test('counts as the buyer’s first sale, by user or by email', async () => {
-    await withCoupon({ ...PAID_AT_ONCE, first_sale_only: true });
+  test('counts as the buyer’s first sale, by user or by email', async ({ api, shop }) => {
+    await withCoupon(shop, { ...PAID_AT_ONCE, first_sale_only: true });
     const email = 'buyer@mail.example';
-    expect((await order('o1', ['ANNA20'], { email })).rewarded).toBe(true);
-    expect(await order('o2', ['ANNA20'], { email })).toMatchObject({ reason: 'not_first_sale' });
-    expect(await order('o3', ['ANNA20'], { email, externalUserId: 'n' })).toMatchObject({
+    expect((await order(api, shop, 'o1', ['ANNA20'], { email })).rewarded).toBe(true);
+    expect(await order(api, shop, 'o2', ['ANNA20'], { email })).toMatchObject({ reason: 'not_first_sale' });
+    expect(await order(api, shop, 'o3', ['ANNA20'], { email, externalUserId: 'n' })).toMatchObject({
       reason: 'not_first_sale',
     });
-    expect((await order('o4', ['ANNA20'], { externalUserId: 'new' })).rewarded).toBe(true);
+    expect((await order(api, shop, 'o4', ['ANNA20'], { externalUserId: 'new' })).rewarded).toBe(true);
     const other = await m.enroll('other');
     await m.signup('new', { ref_code: other.ref });
     expect((await m.purchase('new', 'o5', 100)).body.reason).toBe('not_first_sale');
   });
 
-  test('brings its renewals to the same referrer, also after the coupon is deleted', async () => {
-    const { partner, coupon } = await withCoupon();
-    await order('o1', ['ANNA20'], { externalUserId: 'n' });
+  test('brings its renewals to the same referrer, also after the coupon is deleted', async ({
+    api,
+    shop,
+  }) => {
+    const { partner, coupon } = await withCoupon(shop);
+    await order(api, shop, 'o1', ['ANNA20'], { externalUserId: 'n' });
     await shop.delete(`/coupons/${coupon.id}`);
     expect((await m.purchase('n', 'o2', 100, { is_renewal: true })).body).toMatchObject({ rewarded: true });
     expect((await m.purchase('n', 'o3', 100)).body).toMatchObject({ matched: false });
-    expect((await order('o4', ['ANNA20'], { externalUserId: 'late' })).partner).toBeNull();
+    expect((await order(api, shop, 'o4', ['ANNA20'], { externalUserId: 'late' })).partner).toBeNull();
     const { purchases } = (await shop.get<{ purchases: object[] }>(`/purchases?partner_id=${partner}`)).body;
     expect(purchases).toMatchObject([{ order_id: 'o2' }, { order_id: 'o1' }]);
   });
 
-  test('is reversed by refunds, and evaluated again when a rate is missing', async () => {
-    await withCoupon();
-    const first = await order('o1', ['ANNA20'], { currency: 'chf' });
+  test('is reversed by refunds, and evaluated again when a rate is missing', async ({ api, shop }) => {
+    await withCoupon(shop);
+    const first = await order(api, shop, 'o1', ['ANNA20'], { currency: 'chf' });
     expect(first).toMatchObject({ reason: 'no_currency_rate' });
     await m.refund('f0', 'o1', 50);
     await api.stores.pool.query(
@@ -306,10 +311,10 @@ describe('an order with a coupon', () => {
     expect(await m.balance('r')).toMatchObject({ eligible: 0 });
   });
 
-  test('of a suspended or erased referrer earns nothing', async () => {
-    const { partner } = await withCoupon();
+  test('of a suspended or erased referrer earns nothing', async ({ api, shop }) => {
+    const { partner } = await withCoupon(shop);
     await shop.delete(`/enrollments/${partner}`);
-    expect((await list()).coupons).toEqual([]);
-    expect((await order('o1', ['ANNA20'], { externalUserId: 'n' })).partner).toBeNull();
+    expect((await list(shop)).coupons).toEqual([]);
+    expect((await order(api, shop, 'o1', ['ANNA20'], { externalUserId: 'n' })).partner).toBeNull();
   });
 });

@@ -1,33 +1,28 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { upsertOrders } from '../../sql/orders/orders.ts';
 import { recordSales } from '../../sql/orders/recorded-sales.ts';
 import { reevaluateWithoutRate } from '../../sql/transactions/reevaluate-purchase.ts';
 import { setRate } from '../../sql/workspaces/currency-rates.ts';
 import { createOrderEvaluator } from '../../workers/referrals/tracked-purchases.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import type { TestWorkspace } from '../support/api.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { type Merchant, merchant, type PurchaseAnswer, queuedEvents } from './support.ts';
 
-let api: TestApi;
-let shop: TestWorkspace;
 let m: Merchant;
 
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
+test.beforeEach(async ({ api, shop }) => {
   await api.stores.pool.query('DELETE FROM currency_rates');
-  shop = await api.addWorkspace();
   m = merchant(shop);
 });
-afterAll(() => api.close());
 
 const HOUR = 3_600_000;
 const ago = (hours: number) => new Date(Date.now() - hours * HOUR).toISOString();
-const reevaluate = (id: number) => shop.post<PurchaseAnswer>(`/purchases/${id}/reevaluate`);
+const reevaluate = (shop: TestWorkspace, id: number) =>
+  shop.post<PurchaseAnswer>(`/purchases/${id}/reevaluate`);
 const FIRST = { commission_rate: 20, first_sale_only: true };
 
 describe('a first sale that earned nothing', () => {
-  test('does not use the first sale up: the next one is it', async () => {
+  test('does not use the first sale up: the next one is it', async ({ api, shop }) => {
     const { programId, partner_id } = await m.referral(FIRST);
     expect((await m.purchase('n', 'small', 0.01)).body.reason).toBe('amount_too_small');
     expect((await m.purchase('n', 'sek', 100, { currency: 'sek' })).body.reason).toBe('no_currency_rate');
@@ -47,7 +42,9 @@ describe('a first sale that earned nothing', () => {
     expect(await m.balance('r')).toMatchObject({ pending: 20 });
   });
 
-  test('for lack of a rate earns when the rate is set, unless another was rewarded meanwhile', async () => {
+  test('for lack of a rate earns when the rate is set, unless another was rewarded meanwhile', async ({
+    api,
+  }) => {
     const { ref } = await m.referral(FIRST);
     await m.signup('o', { ref_code: ref });
     const missed = await m.purchase('n', 'o1', 100, { currency: 'sek' });
@@ -70,12 +67,12 @@ describe('a first sale that earned nothing', () => {
     expect(await m.balance('r')).toMatchObject({ pending: 12 });
   });
 
-  test('for another reason earns when it is evaluated again, once', async () => {
+  test('for another reason earns when it is evaluated again, once', async ({ shop }) => {
     const { programId } = await m.referral({ ...FIRST, status: 'paused' });
     const { internal_order_id } = (await m.purchase('n', 'o1', 100)).body;
-    expect((await reevaluate(internal_order_id)).body).toMatchObject({ reason: 'program_paused' });
+    expect((await reevaluate(shop, internal_order_id)).body).toMatchObject({ reason: 'program_paused' });
     await shop.patch(`/programs/${programId}`, { status: 'active' });
-    const answers = await Promise.all(Array.from({ length: 10 }, () => reevaluate(internal_order_id)));
+    const answers = await Promise.all(Array.from({ length: 10 }, () => reevaluate(shop, internal_order_id)));
     for (const { status, body } of answers) {
       expect([status, body]).toEqual([
         200,
@@ -85,12 +82,12 @@ describe('a first sale that earned nothing', () => {
     expect(await m.balance('r')).toMatchObject({ pending: 20 });
     // Earned commission stays, whatever the terms say now.
     await shop.patch(`/programs/${programId}`, { status: 'paused', commission_rate: 50 });
-    expect((await reevaluate(internal_order_id)).body).toMatchObject({ rewarded: true });
+    expect((await reevaluate(shop, internal_order_id)).body).toMatchObject({ rewarded: true });
     expect(await m.balance('r')).toMatchObject({ pending: 20 });
-    expect((await reevaluate(internal_order_id + 1_000_000)).status).toBe(404);
+    expect((await reevaluate(shop, internal_order_id + 1_000_000)).status).toBe(404);
   });
 
-  test('adds the commission of a higher level to the credit that was earned', async () => {
+  test('adds the commission of a higher level to the credit that was earned', async ({ api, shop }) => {
     const { ref, programId } = await m.referral({
       credit_enabled: true,
       purchase_credit: 5,
@@ -142,20 +139,25 @@ describe('a purchase before its signup', () => {
     expect(await m.balance('r')).toMatchObject({ pending: 20 });
   });
 
-  test('of more than 72 hours ago stays unmatched, and earns nothing when it is evaluated again', async () => {
+  test('of more than 72 hours ago stays unmatched, and earns nothing when it is evaluated again', async ({
+    shop,
+  }) => {
     await m.program({ commission_rate: 20 });
     const { ref } = await m.enroll('r');
     const { internal_order_id } = (await m.purchase('n', 'o1', 100, { purchased_at: ago(72.1) })).body;
     await m.signup('n', { ref_code: ref });
     expect((await m.purchase('n', 'o1', 100)).body).toMatchObject({ matched: false });
-    expect((await reevaluate(internal_order_id)).body).toMatchObject({
+    expect((await reevaluate(shop, internal_order_id)).body).toMatchObject({
       matched: true,
       rewarded: false,
       reason: 'before_signup',
     });
   });
 
-  test('that a server tracked without a user is found by the email and the visitor of the signup', async () => {
+  test('that a server tracked without a user is found by the email and the visitor of the signup', async ({
+    api,
+    shop,
+  }) => {
     await m.program({ commission_rate: 20 });
     const { ref } = await m.enroll('r');
     const visitor = crypto.randomUUID();
@@ -193,7 +195,7 @@ describe('a purchase before its signup', () => {
     expect(await m.balance('r')).toMatchObject({ pending: 20 });
   });
 
-  test('dated more than a day ahead is a 400 that names the field', async () => {
+  test('dated more than a day ahead is a 400 that names the field', async ({ shop }) => {
     await m.referral();
     const ahead = await shop.post('/referrals/report-purchase', {
       external_user_id: 'n',
@@ -234,7 +236,7 @@ describe('an id', () => {
   });
 });
 
-test("a server's report of an order replaces the pixel's, and says so", async () => {
+test("a server's report of an order replaces the pixel's, and says so", async ({ api, shop }) => {
   const given = {
     workspaceId: shop.workspace.id,
     streamOrdinal: 0,
@@ -271,7 +273,10 @@ test("a server's report of an order replaces the pixel's, and says so", async ()
   ]);
 });
 
-test('a tracked renewal earns nothing where only first sales do, and its commissionable part counts', async () => {
+test('a tracked renewal earns nothing where only first sales do, and its commissionable part counts', async ({
+  api,
+  shop,
+}) => {
   await m.referral(FIRST);
   const given = {
     workspaceId: shop.workspace.id,
@@ -293,7 +298,9 @@ test('a tracked renewal earns nothing where only first sales do, and its commiss
   expect(await m.balance('r')).toMatchObject({ pending: 10 });
 });
 
-test('a purchase earns on its commissionable amount, and a refund lowers it in proportion', async () => {
+test('a purchase earns on its commissionable amount, and a refund lowers it in proportion', async ({
+  shop,
+}) => {
   await m.referral({ commission_rate: 20 });
   await m.purchase('n', 'o1', 100, { commissionable_amount: 80 });
   expect(await m.balance('r')).toMatchObject({ pending: 16 });
@@ -317,7 +324,7 @@ test('a purchase earns on its commissionable amount, and a refund lowers it in p
   }
 });
 
-test("stats show a foreign sale's currency beside the commission in the program's", async () => {
+test("stats show a foreign sale's currency beside the commission in the program's", async ({ api }) => {
   await setRate(api.stores.pool, { currency: 'eur', base: 'usd', rate: 2 });
   await m.referral({ commission_rate: 20 });
   await m.purchase('n', 'o1', 10, { currency: 'eur' });

@@ -1,30 +1,24 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { CommissionRecord } from '../../api/referrals/commissions/schemas.ts';
 import { importReferrals, type ReferralImport } from '../../cli/import/import-referrals.ts';
 import { verifyLedger } from '../../cli/verify-ledger.ts';
 import { REFERRAL_FORMATS } from '../../core/referral-imports/formats/known.ts';
 import { programById } from '../../sql/referrals/programs.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import type { TestApi, TestWorkspace } from '../support/api.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { allQueuedEvents, countRows, type Merchant, merchant, PAID_AT_ONCE } from './support.ts';
 
-let api: TestApi;
-let shop: TestWorkspace;
 let m: Merchant;
 let programId: string;
 
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
-  shop = await api.addWorkspace();
+test.beforeEach(async ({ shop }) => {
   m = merchant(shop);
   programId = (await m.program(PAID_AT_ONCE)).id;
 });
-afterEach(async () => {
+test.afterEach(async ({ api, shop }) => {
   expect((await verifyLedger(api.stores.pool, [shop.workspace.id])).wrong).toEqual([]);
 });
-afterAll(() => api.close());
 
 async function* pieces(text: string) {
   yield text;
@@ -32,6 +26,8 @@ async function* pieces(text: string) {
 
 /** Imports files, each given as its text. */
 async function run(
+  api: TestApi,
+  shop: TestWorkspace,
   from: string,
   files: Record<string, string>,
   options: { dryRun?: boolean; endsAfter?: number } = {},
@@ -79,7 +75,7 @@ const counts = ({ partners, customers, commissions }: ReferralImport) => [
   [customers.created, customers.existing],
   [commissions.created, commissions.existing, commissions.skipped],
 ];
-const imported = async () =>
+const imported = async (shop: TestWorkspace) =>
   (await shop.get<{ commissions: CommissionRecord[] }>('/commissions')).body.commissions;
 
 /** The expected content of each file of `fixtures/`: unpaid commissions, and a code with its referrer. */
@@ -98,19 +94,22 @@ const EXPECTED = {
 };
 
 describe.each(Object.entries(EXPECTED))('an export of %s', (from, expected) => {
-  test('is imported once: referrers with codes, customers, and commissions that sum to the file’s', async () => {
-    const dry = await run(from, fixture(from), { dryRun: true });
+  test('is imported once: referrers with codes, customers, and commissions that sum to the file’s', async ({
+    api,
+    shop,
+  }) => {
+    const dry = await run(api, shop, from, fixture(from), { dryRun: true });
     expect(await countRows(api, shop, 'enrollments')).toBe(0);
-    const first = await run(from, fixture(from));
+    const first = await run(api, shop, from, fixture(from));
     expect({ ...dry, progress: [] }).toEqual({ ...first, dry_run: true, progress: [] });
     expect(first.errors).toEqual([]);
     expect(counts(first)).toEqual([[2, 0], [2, 0], expected.commissions]);
     expect(first.sum).toEqual({ currency: 'usd', files: expected.sum, ledger: expected.sum });
-    const commissions = await imported();
+    const commissions = await imported(shop);
     expect(commissions.reduce((sum, { amount }) => sum + amount, 0)).toBeCloseTo(expected.sum, 6);
     expect(new Set(commissions.map(({ kind }) => kind))).toEqual(new Set(['imported']));
 
-    const again = await run(from, fixture(from));
+    const again = await run(api, shop, from, fixture(from));
     const [created = 0, , skipped = 0] = expected.commissions;
     expect(counts(again)).toEqual([
       [0, 2],
@@ -137,8 +136,8 @@ describe.each(Object.entries(EXPECTED))('an export of %s', (from, expected) => {
 describe('importing referrals', () => {
   const partners = 'partner_id,email,codes,coupons\n1,ann@example.com,ann,ANN\n2,bob@example.com,bob,';
 
-  test('in a dry run reports the same and changes nothing', async () => {
-    const dry = await run('csv', fixture('csv'), { dryRun: true });
+  test('in a dry run reports the same and changes nothing', async ({ api, shop }) => {
+    const dry = await run(api, shop, 'csv', fixture('csv'), { dryRun: true });
     for (const table of [
       'enrollments',
       'signups',
@@ -149,16 +148,16 @@ describe('importing referrals', () => {
     ]) {
       expect([table, await countRows(api, shop, table)]).toEqual([table, 0]);
     }
-    const { progress: _, dry_run, ...real } = await run('csv', fixture('csv'));
+    const { progress: _, dry_run, ...real } = await run(api, shop, 'csv', fixture('csv'));
     expect(dry_run).toBe(false);
     expect(dry).toMatchObject({ ...real, dry_run: true });
   });
 
-  test('gives referrers their slugs, coupons, payout addresses and states', async () => {
+  test('gives referrers their slugs, coupons, payout addresses and states', async ({ api, shop }) => {
     // Slugs of their own: other tests of this file have taken `ann`.
     const own = crypto.randomUUID().slice(0, 8);
     const header = 'partner_id,email,external_user_id,name,codes,coupons,paypal_email,status';
-    await run('csv', {
+    await run(api, shop, 'csv', {
       partners: `${header}\n1,ann@example.com,user-ann,Ann,"ann-${own}, old-${own}",ANN15,ann@pay.example,\n2,,,,bob-${own},,,suspended`,
     });
     const { enrollments } = (await shop.get<{ enrollments: Record<string, unknown>[] }>('/enrollments')).body;
@@ -185,8 +184,8 @@ describe('importing referrals', () => {
     expect(old.body).toMatchObject({ matched: true });
   });
 
-  test('lets customers’ later purchases earn, except those of the referrer', async () => {
-    await run('csv', fixture('csv'));
+  test('lets customers’ later purchases earn, except those of the referrer', async ({ api, shop }) => {
+    await run(api, shop, 'csv', fixture('csv'));
     expect((await m.purchase('c-1', 'o1', 100)).body).toMatchObject({ matched: true, rewarded: true });
     expect((await m.purchase('c-2', 'o2', 100)).body).toMatchObject({
       rewarded: false,
@@ -194,9 +193,9 @@ describe('importing referrals', () => {
     });
   });
 
-  test('counts the first purchase after it as the first sale', async () => {
+  test('counts the first purchase after it as the first sale', async ({ api, shop }) => {
     await shop.patch(`/programs/${programId}`, { first_sale_only: true });
-    await run('csv', fixture('csv'));
+    await run(api, shop, 'csv', fixture('csv'));
     expect((await m.purchase('c-1', 'o1', 100)).body).toMatchObject({ rewarded: true });
     expect((await m.purchase('c-1', 'o2', 100)).body).toMatchObject({
       rewarded: false,
@@ -204,22 +203,22 @@ describe('importing referrals', () => {
     });
   });
 
-  test('continues where it was interrupted', async () => {
-    await expect(run('csv', fixture('csv'), { endsAfter: 2 })).rejects.toThrow('interrupted');
+  test('continues where it was interrupted', async ({ api, shop }) => {
+    await expect(run(api, shop, 'csv', fixture('csv'), { endsAfter: 2 })).rejects.toThrow('interrupted');
     expect(await countRows(api, shop, 'enrollments')).toBe(2);
     expect(await countRows(api, shop, 'commissions')).toBe(0);
-    const again = await run('csv', fixture('csv'));
+    const again = await run(api, shop, 'csv', fixture('csv'));
     expect(counts(again)[0]).toEqual([0, 2]);
     expect(again.sum).toEqual({ currency: 'usd', files: 54.9, ledger: 54.9 });
     expect(await countRows(api, shop, 'signups')).toBe(2);
-    expect(await imported()).toHaveLength(3);
+    expect(await imported(shop)).toHaveLength(3);
   });
 
-  test('leaves the terms and the address of a referrer who exists', async () => {
+  test('leaves the terms and the address of a referrer who exists', async ({ api, shop }) => {
     const { partner_id } = await m.enroll('user-ann', { email: 'ann@shop.example' });
     await m.address(partner_id, 'ann-herself');
     await shop.patch(`/enrollments/${partner_id}`, { commission_rate: 33 });
-    expect(counts(await run('csv', fixture('csv')))[0]).toEqual([1, 1]);
+    expect(counts(await run(api, shop, 'csv', fixture('csv')))[0]).toEqual([1, 1]);
     expect((await shop.get(`/enrollments/${partner_id}`)).body).toMatchObject({
       email: 'ann@shop.example',
       commission_rate: 33,
@@ -230,18 +229,18 @@ describe('importing referrals', () => {
     expect(rows).toEqual([{ payout_email: 'ann-herself@pay.example' }]);
   });
 
-  test('evaluates orders that waited for a customer', async () => {
+  test('evaluates orders that waited for a customer', async ({ api, shop }) => {
     await m.purchase('c-1', 'o1', 100);
     const now = new Date().toISOString();
-    await run('csv', {
+    await run(api, shop, 'csv', {
       partners,
       customers: `customer_id,partner_id,created_at\nc-1,1,${now}`,
     });
     expect((await m.purchase('c-1', 'o1', 100)).body).toMatchObject({ matched: true, rewarded: true });
   });
 
-  test('commissions are paid, rejected and listed as any other', async () => {
-    await run('csv', fixture('csv'));
+  test('commissions are paid, rejected and listed as any other', async ({ api, shop }) => {
+    await run(api, shop, 'csv', fixture('csv'));
     expect(await m.balance('user-ann')).toEqual({ pending: 0, eligible: 44.9, paid: 0 });
     expect((await m.stats('user-ann')).affiliate.recent_commissions).toMatchObject([
       { type: 'imported', status: 'eligible' },
@@ -253,18 +252,21 @@ describe('importing referrals', () => {
     expect(file.lines).toMatchObject([{ amount: '44.90', commissions: '2' }]);
     await m.pay(file.id);
     expect(await m.balance('user-ann')).toEqual({ pending: 0, eligible: 0, paid: 44.9 });
-    const pending = (await imported()).find(({ status }) => status === 'pending');
+    const pending = (await imported(shop)).find(({ status }) => status === 'pending');
     expect((await shop.post(`/commissions/${pending?.id}/reject`)).status).toBe(200);
     const { entries } = (await shop.get<{ entries: { cause: string }[] }>('/ledger?cause=imported')).body;
     expect(entries).toHaveLength(3);
     // The commission was paid meanwhile, and is imported again: nothing changes.
-    expect(counts(await run('csv', fixture('csv')))[2]).toEqual([0, 3, 1]);
+    expect(counts(await run(api, shop, 'csv', fixture('csv')))[2]).toEqual([0, 3, 1]);
     // Commission that was earned elsewhere does not count for this plan.
     const me = await shop.get<{ plan: { limits: { commission: { used: number } } } }>('/me');
     expect(me.body.plan.limits.commission.used).toBe(0);
   });
 
-  test('names the columns of each file that it does not take over, also in a dry run', async () => {
+  test('names the columns of each file that it does not take over, also in a dry run', async ({
+    api,
+    shop,
+  }) => {
     const files = {
       partners: 'partner_id,email,Visits,Tax ID\nu-1,uma@example.com,17,DE1\n',
       customers: 'customer_id,partner_id,stripe_customer_id,Plan\nc-u,u-1,cus_unknown1,pro\n',
@@ -273,13 +275,13 @@ describe('importing referrals', () => {
       { file: 'partners', columns: ['Visits', 'Tax ID'] },
       { file: 'customers', columns: ['Plan'] },
     ];
-    expect((await run('csv', files, { dryRun: true })).unknown_columns).toEqual(unknown);
-    expect((await run('csv', files)).unknown_columns).toEqual(unknown);
-    expect((await run('csv', fixture('csv'))).unknown_columns).toEqual([]);
+    expect((await run(api, shop, 'csv', files, { dryRun: true })).unknown_columns).toEqual(unknown);
+    expect((await run(api, shop, 'csv', files)).unknown_columns).toEqual(unknown);
+    expect((await run(api, shop, 'csv', fixture('csv'))).unknown_columns).toEqual([]);
   });
 
-  test('names every mistake of a row with its line, and imports the rest', async () => {
-    const report = await run('csv', {
+  test('names every mistake of a row with its line, and imports the rest', async ({ api, shop }) => {
+    const report = await run(api, shop, 'csv', {
       partners: `${partners}\n3,no-email,x,\n,,,`,
       customers: 'customer_id,customer_email,partner_id,created_at\n,bad,1,yesterday\nc-9,c@example.com,9,',
       commissions:
@@ -307,7 +309,7 @@ describe('importing referrals', () => {
     expect(report.sum).toEqual({ currency: 'usd', files: 8, ledger: 3 });
   });
 
-  test('Rewardful’s file of both has the referrers and their customers', async () => {
+  test('Rewardful’s file of both has the referrers and their customers', async ({ api, shop }) => {
     const head = 'stripe_customer_id,first_name,last_name,email,paypal_email,wise_email,token';
     const file = [
       head,
@@ -320,7 +322,7 @@ describe('importing referrals', () => {
       [2, 0],
       [0, 2],
     ]) {
-      const report = await run('rewardful', { file });
+      const report = await run(api, shop, 'rewardful', { file });
       expect(report.errors.map(({ line, field, message }) => [line, field, message])).toEqual([
         [5, 'email', 'must be an email address'],
       ]);
@@ -341,9 +343,12 @@ describe('importing referrals', () => {
     expect(signups.map(({ external_user_id }) => external_user_id).sort()).toEqual(['cus_one1', 'cus_two2']);
   });
 
-  test('reads times and amounts as spreadsheets write them, and names what is ambiguous', async () => {
-    await run('csv', { partners });
-    const report = await run('csv', {
+  test('reads times and amounts as spreadsheets write them, and names what is ambiguous', async ({
+    api,
+    shop,
+  }) => {
+    await run(api, shop, 'csv', { partners });
+    const report = await run(api, shop, 'csv', {
       commissions: [
         'commission_id,amount,currency,status,partner_id,created_at',
         'x-1,"1,234.50",usd,eligible,1,2026-10-01 10:00:00 UTC',
@@ -358,16 +363,19 @@ describe('importing referrals', () => {
       [5, 'created_at', 'is ambiguous: write 2026-01-02 or 2026-02-01'],
       [6, 'amount', 'is ambiguous: write 1234 or 1.2340'],
     ]);
-    expect((await imported()).map(({ amount }) => amount).sort((a, b) => a - b)).toEqual([
+    expect((await imported(shop)).map(({ amount }) => amount).sort((a, b) => a - b)).toEqual([
       1_234.5, 1_234.5, 2_000_000.25,
     ]);
   });
 
-  test('leaves a slug that another link has, and the code still names the referrer', async () => {
+  test('leaves a slug that another link has, and the code still names the referrer', async ({
+    api,
+    shop,
+  }) => {
     const code = `taken-${crypto.randomUUID().slice(0, 8)}`;
     const link = { destination_url: 'https://shop.example/', name: 'Taken', smart: true, slug: code };
     expect((await shop.post('/links', link)).status).toBe(201);
-    await run('csv', { partners: `partner_id,email,codes\n1,ann@example.com,${code}` });
+    await run(api, shop, 'csv', { partners: `partner_id,email,codes\n1,ann@example.com,${code}` });
     const { enrollments } = (
       await shop.get<{ enrollments: { partner_id: string; referral_link: string }[] }>('/enrollments')
     ).body;
@@ -376,10 +384,10 @@ describe('importing referrals', () => {
     expect(body).toMatchObject({ matched: true, partner_id: enrollments[0]?.partner_id });
   });
 
-  test('notes a code or coupon that another referrer has, and keeps it there', async () => {
-    await run('csv', { partners });
+  test('notes a code or coupon that another referrer has, and keeps it there', async ({ api, shop }) => {
+    await run(api, shop, 'csv', { partners });
     const more = 'partner_id,email,codes,coupons\n5,eve@example.com,"ANN, eve",ann';
-    const report = await run('csv', { more });
+    const report = await run(api, shop, 'csv', { more });
     expect(report.notes.map(({ line, message }) => [line, message])).toEqual([
       [2, 'another referrer has the code ANN: it keeps naming that one'],
       [2, 'another referrer has the code ann: it keeps naming that one'],
@@ -387,9 +395,9 @@ describe('importing referrals', () => {
     expect(report.partners).toMatchObject({ created: 1 });
   });
 
-  test('takes customers and commissions of referrers that an earlier import made', async () => {
-    await run('csv', { partners });
-    const later = await run('csv', {
+  test('takes customers and commissions of referrers that an earlier import made', async ({ api, shop }) => {
+    await run(api, shop, 'csv', { partners });
+    const later = await run(api, shop, 'csv', {
       customers: 'customer_id,partner_email\nc-1,ANN@example.com',
       commissions: 'amount,partner_code\n5,Bob\n5,bob\n5,bob',
     });
@@ -402,12 +410,15 @@ describe('importing referrals', () => {
       ],
     ]);
     // Without ids, equal commissions are distinguished by their order.
-    expect(counts(await run('csv', { commissions: 'amount,partner_code\n5,Bob\n5,bob\n5,bob' }))[2]).toEqual([
-      0, 3, 0,
-    ]);
+    expect(
+      counts(await run(api, shop, 'csv', { commissions: 'amount,partner_code\n5,Bob\n5,bob\n5,bob' }))[2],
+    ).toEqual([0, 3, 0]);
   });
 
-  test('finds a referrer by an email whose host is not ASCII, however it was sent and is written', async () => {
+  test('finds a referrer by an email whose host is not ASCII, however it was sent and is written', async ({
+    api,
+    shop,
+  }) => {
     await shop.post('/referrals/enroll', {
       external_user_id: 'r',
       email: 'Rosa@Bücher.example',
@@ -415,7 +426,7 @@ describe('importing referrals', () => {
     });
     const emails = ['rosa@BÜCHER.example', 'rosa@xn--bcher-kva.example', 'other@bücher.example'];
     const rows = emails.map((email, n) => `x-${n},5,${email}`);
-    const report = await run('csv', {
+    const report = await run(api, shop, 'csv', {
       commissions: `commission_id,amount,partner_email\n${rows.join('\n')}`,
     });
     expect([report.errors.map(({ line }) => line), report.sum]).toEqual([
@@ -424,10 +435,10 @@ describe('importing referrals', () => {
     ]);
   });
 
-  test('refuses a commission of a referrer whose program pays another currency', async () => {
+  test('refuses a commission of a referrer whose program pays another currency', async ({ api, shop }) => {
     const yen = await m.program({ currency: 'jpy' });
     await m.enroll('r', { program_id: yen.id });
-    const report = await run('csv', {
+    const report = await run(api, shop, 'csv', {
       partners: 'partner_id,external_user_id,email\n1,r,r@mail.example',
       commissions: 'commission_id,amount,partner_id\nx-1,5,1',
     });
@@ -439,13 +450,13 @@ describe('importing referrals', () => {
 
   test('takes a program of 1,000 partners and 10,000 customers in few transactions, with progress', {
     tags: 'nightly',
-  }, async () => {
+  }, async ({ api, shop }) => {
     const many = Array.from({ length: 1_000 }, (_, index) => `${index},p${index}@example.com,code-${index},`);
     const customers = Array.from(
       { length: 10_000 },
       (_, index) => `c-${index},c${index}@example.com,${index % 1_000}`,
     );
-    const report = await run('csv', {
+    const report = await run(api, shop, 'csv', {
       partners: `partner_id,email,codes,coupons\n${many.join('\n')}`,
       customers: `customer_id,customer_email,partner_id\n${customers.join('\n')}`,
     });

@@ -1,39 +1,33 @@
 import type { Static } from 'typebox';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { EnrollmentHistory, EnrollmentRecord } from '../../api/referrals/enrollments/schemas.ts';
 import type { Eligible, EligibleBalance } from '../../api/referrals/payouts/schemas.ts';
 import { userHash } from '../../core/access/user-hash.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import type { TestApi, TestWorkspace } from '../support/api.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { PASSWORD, signedInAs } from '../support/members.ts';
 import { allQueuedEvents, type Merchant, merchant, PAID_AT_ONCE } from './support.ts';
 
-let api: TestApi;
-let shop: TestWorkspace;
 let m: Merchant;
 
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
-  shop = await api.addWorkspace();
+test.beforeEach(async ({ shop }) => {
   m = merchant(shop);
 });
-afterAll(() => api.close());
 
 /** A page sets where a user is paid. */
-const fromPage = (user: string, email: string, proof: object = {}) =>
+const fromPage = (shop: TestWorkspace, user: string, email: string, proof: object = {}) =>
   shop.post<{ payout_held_until: string | null }>(
     '/referrals/payout-method',
     { external_user_id: user, method: 'paypal', email, ...proof },
     { key: shop.publishableKey },
   );
-const heldBack = async () =>
+const heldBack = async (shop: TestWorkspace) =>
   (await shop.get<{ balances: EligibleBalance[] }>('/payouts/eligible')).body.balances.map(
     ({ held_back }) => held_back,
   );
-const historyOf = async (partnerId: string) =>
+const historyOf = async (shop: TestWorkspace, partnerId: string) =>
   (await shop.get<EnrollmentHistory>(`/enrollments/${partnerId}/history`)).body.history;
-const changes = async () =>
+const changes = async (api: TestApi, shop: TestWorkspace) =>
   (await allQueuedEvents(api, shop)).filter(({ type }) => type === 'enrollment.payout_method_changed');
 
 /** Referrer `r` of a cash program, with a balance and no address. */
@@ -46,9 +40,9 @@ async function withoutAddress() {
 }
 
 describe('a referrer without a payout address', () => {
-  test('is held back, and is in no file', async () => {
+  test('is held back, and is in no file', async ({ shop }) => {
     const { partner_id } = await withoutAddress();
-    expect(await heldBack()).toEqual(['no_payout_method']);
+    expect(await heldBack(shop)).toEqual(['no_payout_method']);
     const file = await m.exportPayouts();
     expect(file.lines).toEqual([]);
     await m.pay(file.id);
@@ -59,23 +53,25 @@ describe('a referrer without a payout address', () => {
     ]);
   });
 
-  test('of a program without credits may say where from the start: it begins in affiliate mode', async () => {
+  test('of a program without credits may say where from the start: it begins in affiliate mode', async ({
+    shop,
+  }) => {
     await m.program(PAID_AT_ONCE);
     await m.enroll('r');
     expect((await m.stats('r')).reward_mode).toBe('affiliate');
-    expect((await fromPage('r', 'me@pay.example')).status).toBe(200);
+    expect((await fromPage(shop, 'r', 'me@pay.example')).status).toBe(200);
     await m.program({ ...PAID_AT_ONCE, credit_enabled: true });
     await m.enroll('s');
     expect((await m.stats('s')).reward_mode).toBe('referrer');
-    expect((await fromPage('s', 'me@pay.example')).status).toBe(403);
+    expect((await fromPage(shop, 's', 'me@pay.example')).status).toBe(403);
   });
 });
 
 describe('an address that a page sets', () => {
-  test('holds the balance back, the first one too, until the days are over', async () => {
+  test('holds the balance back, the first one too, until the days are over', async ({ api, shop }) => {
     const { partner_id } = await withoutAddress();
-    await fromPage('r', 'thief@evil.example');
-    expect(await heldBack()).toEqual(['payout_method_changed']);
+    await fromPage(shop, 'r', 'thief@evil.example');
+    expect(await heldBack(shop)).toEqual(['payout_method_changed']);
     expect((await m.exportPayouts()).lines).toEqual([]);
     const { body } = await shop.get<EnrollmentRecord>(`/enrollments/${partner_id}`);
     expect(Date.parse(body.payout_held_until ?? '')).toBeGreaterThan(Date.now() + 2.9 * 86_400_000);
@@ -83,15 +79,17 @@ describe('an address that a page sets', () => {
       `UPDATE enrollments SET payout_unconfirmed_at = payout_unconfirmed_at - interval '3 days' WHERE id = $1`,
       [partner_id],
     );
-    expect(await heldBack()).toEqual([null]);
+    expect(await heldBack(shop)).toEqual([null]);
     expect((await m.exportPayouts()).lines).toHaveLength(1);
   });
 
-  test('is payable from a day on, for the referrer too, or at once where its owner confirms it', async () => {
+  test('is payable from a day on, for the referrer too, or at once where its owner confirms it', async ({
+    shop,
+  }) => {
     const { partner_id } = await withoutAddress();
     await m.address(partner_id, 'r');
     expect((await m.stats('r')).affiliate.payout_held_until).toBeNull();
-    const saved = await fromPage('r', 'new@pay.example');
+    const saved = await fromPage(shop, 'r', 'new@pay.example');
     const until = saved.body.payout_held_until;
     expect(Date.parse(until ?? '')).toBeGreaterThan(Date.now() + 2.9 * 86_400_000);
     expect((await m.stats('r')).affiliate.payout_held_until).toBe(until);
@@ -106,7 +104,7 @@ describe('an address that a page sets', () => {
     const confirmed = await shop.post<EnrollmentRecord>(`/enrollments/${partner_id}/confirm-payout-method`);
     expect([confirmed.status, confirmed.body.payout_held_until]).toEqual([200, null]);
     expect(confirmed.body.payout_method).toMatchObject({ email: 'n***@pay.example' });
-    expect(await heldBack()).toEqual([null]);
+    expect(await heldBack(shop)).toEqual([null]);
     expect((await m.exportPayouts()).lines).toHaveLength(1);
     const { body: log } = await shop.get<{ entries: { target: object }[] }>(
       '/audit-log?action=enrollment.confirm_payout_method',
@@ -114,16 +112,16 @@ describe('an address that a page sets', () => {
     expect(log.entries).toMatchObject([{ target: { type: 'enrollment', id: partner_id } }]);
   });
 
-  test('that is not there is not confirmed, nor another workspace’s', async () => {
+  test('that is not there is not confirmed, nor another workspace’s', async ({ api, shop }) => {
     const { partner_id } = await withoutAddress();
     const path = `/enrollments/${partner_id}/confirm-payout-method`;
     expect((await shop.post(path)).status).toBe(409);
     expect((await (await api.addWorkspace()).post(path)).status).toBe(404);
   });
 
-  test('is confirmed by a member after a proof that it is them', async () => {
+  test('is confirmed by a member after a proof that it is them', async ({ api, shop }) => {
     const { partner_id } = await withoutAddress();
-    await fromPage('r', 'new@pay.example');
+    await fromPage(shop, 'r', 'new@pay.example');
     const member = await signedInAs(api, shop, 'operator');
     const confirm = () => member.call('POST', `/enrollments/${partner_id}/confirm-payout-method`);
     await api.stores.pool.query(
@@ -133,48 +131,50 @@ describe('an address that a page sets', () => {
     expect((await confirm()).body).toMatchObject({
       error: { details: [{ code: 'confirmation_required' }] },
     });
-    expect(await heldBack()).toEqual(['payout_method_changed']);
+    expect(await heldBack(shop)).toEqual(['payout_method_changed']);
     expect((await member.call('POST', '/session/confirm', { body: { password: PASSWORD } })).status).toBe(
       200,
     );
     expect((await confirm()).status).toBe(200);
-    expect(await heldBack()).toEqual([null]);
+    expect(await heldBack(shop)).toEqual([null]);
   });
 
-  test('holds nothing back with a valid user_hash, and with that of another user as without any', async () => {
+  test('holds nothing back with a valid user_hash, and with that of another user as without any', async ({
+    shop,
+  }) => {
     await withoutAddress();
     const { body } = await shop.post<{ identity_secret: string }>('/identity-secret');
     const hashOf = (user: string) => ({ user_hash: userHash(body.identity_secret, user) });
-    expect((await fromPage('r', 'mine@pay.example', hashOf('r'))).status).toBe(200);
-    expect(await heldBack()).toEqual([null]);
-    expect((await fromPage('r', 'thief@evil.example', hashOf('thief'))).status).toBe(200);
-    expect(await heldBack()).toEqual(['payout_method_changed']);
+    expect((await fromPage(shop, 'r', 'mine@pay.example', hashOf('r'))).status).toBe(200);
+    expect(await heldBack(shop)).toEqual([null]);
+    expect((await fromPage(shop, 'r', 'thief@evil.example', hashOf('thief'))).status).toBe(200);
+    expect(await heldBack(shop)).toEqual(['payout_method_changed']);
   });
 
-  test('is held back for the days of the workspace, or not at all', async () => {
+  test('is held back for the days of the workspace, or not at all', async ({ api, shop }) => {
     const { partner_id } = await withoutAddress();
     await shop.patch('/workspace', { payout_hold_days: 5 });
-    await fromPage('r', 'new@pay.example');
+    await fromPage(shop, 'r', 'new@pay.example');
     const age = (days: number) =>
       api.stores.pool.query(
         `UPDATE enrollments SET payout_unconfirmed_at = payout_unconfirmed_at - make_interval(days => $2) WHERE id = $1`,
         [partner_id, days],
       );
     await age(4);
-    expect(await heldBack()).toEqual(['payout_method_changed']);
+    expect(await heldBack(shop)).toEqual(['payout_method_changed']);
     await age(1);
-    expect(await heldBack()).toEqual([null]);
+    expect(await heldBack(shop)).toEqual([null]);
     await shop.patch('/workspace', { payout_hold_days: 0 });
-    await fromPage('r', 'newest@pay.example');
-    expect(await heldBack()).toEqual([null]);
+    await fromPage(shop, 'r', 'newest@pay.example');
+    expect(await heldBack(shop)).toEqual([null]);
   });
 
-  test('is in the history with the masked key and addresses, and in an event', async () => {
+  test('is in the history with the masked key and addresses, and in an event', async ({ api, shop }) => {
     const { partner_id, programId } = await withoutAddress();
     await m.address(partner_id, 'r');
-    await fromPage('r', 'thief@evil.example');
+    await fromPage(shop, 'r', 'thief@evil.example');
     const [lookup] = shop.publishableKey.split('_').slice(2);
-    const history = await historyOf(partner_id);
+    const history = await historyOf(shop, partner_id);
     expect(history.slice(0, 2)).toEqual([
       {
         at: expect.any(String),
@@ -192,7 +192,7 @@ describe('an address that a page sets', () => {
       },
     ]);
     expect(JSON.stringify(history)).not.toContain(shop.publishableKey);
-    expect((await changes()).map(({ data }) => data)).toEqual(
+    expect((await changes(api, shop)).map(({ data }) => data)).toEqual(
       Array(2).fill({
         partner_id,
         program_id: programId,
@@ -202,43 +202,46 @@ describe('an address that a page sets', () => {
     );
   });
 
-  test('is paid at once when a server sets the same one, and a page can not renew or end the hold', async () => {
+  test('is paid at once when a server sets the same one, and a page can not renew or end the hold', async ({
+    api,
+    shop,
+  }) => {
     const { partner_id } = await withoutAddress();
     await m.address(partner_id, 'r');
-    await fromPage('r', 'r@pay.example'); // no change
-    expect(await heldBack()).toEqual([null]);
-    await fromPage('r', 'new@pay.example');
-    await fromPage('r', 'new@pay.example');
-    expect(await heldBack()).toEqual(['payout_method_changed']);
+    await fromPage(shop, 'r', 'r@pay.example'); // no change
+    expect(await heldBack(shop)).toEqual([null]);
+    await fromPage(shop, 'r', 'new@pay.example');
+    await fromPage(shop, 'r', 'new@pay.example');
+    expect(await heldBack(shop)).toEqual(['payout_method_changed']);
     const payout_method = { method: 'paypal', email: 'new@pay.example' };
     expect((await shop.patch(`/enrollments/${partner_id}`, { payout_method })).status).toBe(200);
-    expect(await heldBack()).toEqual([null]);
-    expect(await changes()).toHaveLength(2);
+    expect(await heldBack(shop)).toEqual([null]);
+    expect(await changes(api, shop)).toHaveLength(2);
   });
 
-  test('also holds when it changes back to the confirmed one', async () => {
+  test('also holds when it changes back to the confirmed one', async ({ shop }) => {
     const { partner_id } = await withoutAddress();
     await m.address(partner_id, 'r');
-    await fromPage('r', 'thief@evil.example');
-    await fromPage('r', 'r@pay.example');
-    expect(await heldBack()).toEqual(['payout_method_changed']);
+    await fromPage(shop, 'r', 'thief@evil.example');
+    await fromPage(shop, 'r', 'r@pay.example');
+    expect(await heldBack(shop)).toEqual(['payout_method_changed']);
     await shop.post('/referrals/payout-method', {
       external_user_id: 'r',
       method: 'paypal',
       email: 'r@pay.example',
     });
-    expect(await heldBack()).toEqual([null]);
+    expect(await heldBack(shop)).toEqual([null]);
   });
 });
 
 describe('PATCH /enrollments/:id', () => {
-  test('changes the email, with history', async () => {
+  test('changes the email, with history', async ({ shop }) => {
     const { partner_id } = await withoutAddress();
     const changed = await shop.patch<EnrollmentRecord>(`/enrollments/${partner_id}`, {
       email: 'new@mail.example',
     });
     expect([changed.status, changed.body.email]).toEqual([200, 'new@mail.example']);
-    expect((await historyOf(partner_id))[0]).toMatchObject({
+    expect((await historyOf(shop, partner_id))[0]).toMatchObject({
       field: 'email',
       from: 'r***@mail.example',
       to: 'n***@mail.example',
@@ -250,7 +253,7 @@ describe('PATCH /enrollments/:id', () => {
     expect((await shop.patch(`/enrollments/${partner_id}`, {})).status).toBe(200);
   });
 
-  test('gives a referrer own terms, for later sales of level 1', async () => {
+  test('gives a referrer own terms, for later sales of level 1', async ({ shop }) => {
     const { partner_id } = await withoutAddress();
     const own = await shop.patch<EnrollmentRecord>(`/enrollments/${partner_id}`, { commission_rate: 50 });
     expect(own.body).toMatchObject({ commission_type: 'percent', commission_rate: 50 });
@@ -267,7 +270,7 @@ describe('PATCH /enrollments/:id', () => {
     }
   });
 
-  test('moves a referrer with the link to another program of the same currency', async () => {
+  test('moves a referrer with the link to another program of the same currency', async ({ shop }) => {
     const { partner_id, ref } = await withoutAddress();
     const other = await m.program({
       ...PAID_AT_ONCE,

@@ -1,23 +1,17 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { verifyLedger } from '../../cli/verify-ledger.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import type { TestApi, TestWorkspace } from '../support/api.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { type Merchant, merchant, PAID_AT_ONCE, queuedEvents } from './support.ts';
 
-let api: TestApi;
-let shop: TestWorkspace;
 let m: Merchant;
 
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
-  shop = await api.addWorkspace();
+test.beforeEach(async ({ shop }) => {
   m = merchant(shop);
 });
-afterEach(async () => {
+test.afterEach(async ({ api, shop }) => {
   expect(await verifyLedger(api.stores.pool, [shop.workspace.id])).toMatchObject({ ok: true, wrong: [] });
 });
-afterAll(() => api.close());
 
 /** Three referrers, each with a sale of 100, and a payout file of them. */
 async function threeLines() {
@@ -35,7 +29,7 @@ async function threeLines() {
 }
 
 const paidOf = async (user: string) => (await m.balance(user)).paid;
-const eventsOf = async (type: string) =>
+const eventsOf = async (api: TestApi, shop: TestWorkspace, type: string) =>
   (await queuedEvents(api, shop)).flatMap((event) => (event.type === type ? [event.data] : []));
 
 describe('a line of a payout', () => {
@@ -58,7 +52,10 @@ describe('a line of a payout', () => {
     expect((await m.pay(file.id, { partner_ids: [crypto.randomUUID()] })).status).toBe(404);
   });
 
-  test('that bounces gives the amount back, and waits for a changed address or a retry', async () => {
+  test('that bounces gives the amount back, and waits for a changed address or a retry', async ({
+    api,
+    shop,
+  }) => {
     const { b, file, programId } = await threeLines();
     expect((await m.fail(file.id, b)).status).toBe(409); // not paid yet
     await m.pay(file.id);
@@ -95,7 +92,7 @@ describe('a line of a payout', () => {
     expect((await m.retry(next.id, b)).status).toBe(409);
     expect((await m.pay(next.id)).body).toEqual({ paid: 1, totals: { usd: 20 } });
     expect(await m.balance('b')).toEqual({ pending: 0, eligible: 0, paid: 20 });
-    expect(await eventsOf('payout.failed')).toEqual([
+    expect(await eventsOf(api, shop, 'payout.failed')).toEqual([
       {
         id: file.id,
         program_id: null,
@@ -132,7 +129,9 @@ describe('a line of a payout', () => {
 });
 
 describe('a payout file', () => {
-  test('that is canceled pays nothing any more, and its commissions shrink with refunds again', async () => {
+  test('that is canceled pays nothing any more, and its commissions shrink with refunds again', async ({
+    shop,
+  }) => {
     const { file } = await threeLines();
     expect((await shop.delete(`/payouts/${file.id}`)).body).toEqual({ ok: true });
     expect((await shop.delete(`/payouts/${file.id}`)).status).toBe(200);
@@ -148,7 +147,7 @@ describe('a payout file', () => {
     expect((await shop.delete(`/payouts/${crypto.randomUUID()}`)).status).toBe(404);
   });
 
-  test('that was paid in part and then canceled is paid, and its lines tell the rest', async () => {
+  test('that was paid in part and then canceled is paid, and its lines tell the rest', async ({ shop }) => {
     const { a, file } = await threeLines();
     await m.pay(file.id, { partner_ids: [a] });
     await shop.delete(`/payouts/${file.id}`);
@@ -162,7 +161,7 @@ describe('a payout file', () => {
     expect(await paidOf('b')).toBe(0);
   });
 
-  test('contains sales before `until` alone, less every refund', async () => {
+  test('contains sales before `until` alone, less every refund', async ({ shop }) => {
     const { programId } = await m.referral(PAID_AT_ONCE);
     const at = (purchased_at: string) => ({ purchased_at });
     const now = Date.now();
@@ -181,7 +180,7 @@ describe('a payout file', () => {
     expect((await shop.get('/payouts/export?method=cheque')).status).toBe(400);
   });
 
-  test('holds the lines of one method, when asked', async () => {
+  test('holds the lines of one method, when asked', async ({ shop }) => {
     const { b } = await threeLines();
     await m.address(b, 'b', 'wise');
     expect((await m.exportPayouts('?method=wise&include_open=true')).lines).toMatchObject([
@@ -191,14 +190,14 @@ describe('a payout file', () => {
     expect((await shop.get('/payouts/export?method=wise&format=paypal')).status).toBe(400);
   });
 
-  test('sends an event when it is created and for each call that pays', async () => {
+  test('sends an event when it is created and for each call that pays', async ({ api, shop }) => {
     const { a, file } = await threeLines();
     await m.pay(file.id, { partner_ids: [a] });
     await m.pay(file.id, { partner_ids: [a] });
     await m.pay(file.id);
     const payout = { id: file.id, program_id: null, totals: { usd: 60 }, created_at: expect.any(String) };
-    expect(await eventsOf('payout.created')).toEqual([{ ...payout, status: 'open' }]);
-    expect(await eventsOf('payout.paid')).toEqual([
+    expect(await eventsOf(api, shop, 'payout.created')).toEqual([{ ...payout, status: 'open' }]);
+    expect(await eventsOf(api, shop, 'payout.paid')).toEqual([
       { ...payout, status: 'open' },
       { ...payout, status: 'paid' },
     ]);
@@ -215,7 +214,7 @@ describe('at the same time', () => {
     expect([await paidOf('a'), await paidOf('b'), await paidOf('c')]).toEqual([20, 20, 20]);
   });
 
-  test('payments and cancels of one file end as one or the other', async () => {
+  test('payments and cancels of one file end as one or the other', async ({ shop }) => {
     const { a, b, file } = await threeLines();
     await m.pay(file.id, { partner_ids: [a] });
     await Promise.all([
@@ -229,7 +228,10 @@ describe('at the same time', () => {
     expect(await paidOf('c')).toBe(0);
   });
 
-  test('failures of a line, payments of the next file, and exports give the amount back once', async () => {
+  test('failures of a line, payments of the next file, and exports give the amount back once', async ({
+    api,
+    shop,
+  }) => {
     const { a, file } = await threeLines();
     await m.pay(file.id);
     await Promise.all([

@@ -1,28 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { ProgramRecord } from '../../api/referrals/programs/schemas.ts';
 import { programHasCommissions } from '../../sql/referrals/programs.ts';
 import { recordPurchase } from '../../sql/transactions/record-purchase.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import type { TestApi } from '../support/api.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { heldTransaction } from '../support/held-transaction.ts';
 import { linkIdOf, merchant } from './support.ts';
-
-let api: TestApi;
-let shop: TestWorkspace;
-
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
-  shop = await api.addWorkspace();
-});
-afterAll(() => api.close());
 
 const BODY = { name: 'Refer a friend', code: 'friends', destination_url: 'https://shop.example/join?plan=a' };
 let codes = 0;
 const freshCode = () => `prog-${++codes}`;
 
 describe('a program', () => {
-  test('is created with defaults, read, listed newest first and changed', async () => {
+  test('is created with defaults, read, listed newest first and changed', async ({ shop }) => {
     const code = freshCode();
     const made = await shop.post<ProgramRecord>('/programs', { ...BODY, code });
     expect([made.status, made.body]).toEqual([
@@ -96,12 +86,12 @@ describe('a program', () => {
     expect(cleared.body.commission_months).toBeNull();
   });
 
-  test('takes its currency from the workspace', async () => {
+  test('takes its currency from the workspace', async ({ api }) => {
     const tokyo = await api.addWorkspace({ currency: 'jpy' });
     expect((await merchant(tokyo).program()).currency).toBe('jpy');
   });
 
-  test('has a code that redirects as a link of its campaign, and follows changes', async () => {
+  test('has a code that redirects as a link of its campaign, and follows changes', async ({ shop }) => {
     const { id, code } = await merchant(shop).program();
     type Records = { links: { id: string; slug: string; destination: string; channel: string }[] };
     const { body } = await shop.get<Records>('/links?view=records');
@@ -117,7 +107,7 @@ describe('a program', () => {
     expect([taken.status, taken.body.error.code]).toEqual([409, 'conflict']);
   });
 
-  test('shares the namespace of link and page slugs, case-insensitively', async () => {
+  test('shares the namespace of link and page slugs, case-insensitively', async ({ shop }) => {
     const slug = freshCode();
     await shop.post('/links', { destination_url: 'https://shop.example', name: 'N', smart: true, slug });
     expect((await shop.post('/programs', { ...BODY, code: slug.toUpperCase() })).status).toBe(409);
@@ -134,12 +124,12 @@ describe('a program', () => {
     expect((await shop.patch(`/programs/${id}`, { code: 'Console' })).status).toBe(400);
   });
 
-  test('gets a generated code when none is given', async () => {
+  test('gets a generated code when none is given', async ({ shop }) => {
     const { code: _, ...body } = BODY;
     expect((await shop.post<ProgramRecord>('/programs', body)).body.code).toMatch(/^\w{7}$/);
   });
 
-  test('is safe to retry', async () => {
+  test('is safe to retry', async ({ shop }) => {
     const options = { headers: { 'idempotency-key': 'program' } };
     const body = { ...BODY, code: freshCode() };
     const first = await shop.post('/programs', body, options);
@@ -151,7 +141,7 @@ describe('a program', () => {
     ]);
   });
 
-  test('requires a secret key and a paid plan, and stays in its workspace', async () => {
+  test('requires a secret key and a paid plan, and stays in its workspace', async ({ api, shop }) => {
     const { id } = await merchant(shop).program();
     const other = await api.addWorkspace();
     expect((await other.get(`/programs/${id}`)).status).toBe(404);
@@ -163,7 +153,7 @@ describe('a program', () => {
     expect((await free.get('/programs')).status).toBe(402);
   });
 
-  test.each<[string, object]>([
+  test.for<[string, object]>([
     ['name', { name: '' }],
     ['name', { name: undefined }],
     ['code', { code: 'ab' }],
@@ -195,12 +185,12 @@ describe('a program', () => {
     ['link_parameters.0', { link_parameters: ['_vid'] }],
     ['link_parameters.1', { link_parameters: ['ref', 'a b'] }],
     ['link_parameters', { link_parameters: ['via', 'via'] }],
-  ])('with a wrong %s returns 400: %j', async (path, fields) => {
+  ])('with a wrong %s returns 400: %j', async ([path, fields], { shop }) => {
     const answer = await shop.post('/programs', { ...BODY, code: freshCode(), ...fields });
     expect([answer.status, answer.body.error.details?.[0]?.path]).toEqual([400, path]);
   });
 
-  test('keeps its currency once a commission was earned in it', async () => {
+  test('keeps its currency once a commission was earned in it', async ({ shop }) => {
     const { program, enroll, signup, purchase } = merchant(shop);
     const { id } = await program({ commission_rate: 10, min_payout: 12.5 });
     expect((await shop.patch(`/programs/${id}`, { currency: 'jpy' })).status).toBe(400);
@@ -216,7 +206,7 @@ describe('a program', () => {
 
   describe('whose currency changes while a purchase is qualified', () => {
     let id: string;
-    beforeEach(async () => {
+    test.beforeEach(async ({ shop }) => {
       const { program, enroll, signup, address } = merchant(shop);
       id = (await program({ commission_rate: 10, hold_days: 0 })).id;
       const { ref, partner_id } = await enroll('r');
@@ -225,7 +215,7 @@ describe('a program', () => {
     });
 
     /** Resolves once the call has a response or waits for a lock. */
-    async function respondedOrWaiting(call: Promise<unknown>): Promise<void> {
+    async function respondedOrWaiting(api: TestApi, call: Promise<unknown>): Promise<void> {
       let isAnswered = false;
       void call.then(() => {
         isAnswered = true;
@@ -239,7 +229,10 @@ describe('a program', () => {
       await expect.poll(async () => isAnswered || (await isWaiting())).toBe(true);
     }
 
-    test('keeps its currency when the purchase was first, and the commission can be paid out', async () => {
+    test('keeps its currency when the purchase was first, and the commission can be paid out', async ({
+      api,
+      shop,
+    }) => {
       const change = await heldTransaction(api.stores.pool, async (tx) => {
         const now = new Date();
         const report = {
@@ -258,19 +251,19 @@ describe('a program', () => {
         // Nothing else waits for purchases.
         expect((await shop.patch(`/programs/${id}`, { commission_rate: 5 })).status).toBe(200);
         const answer = shop.patch(`/programs/${id}`, { currency: 'eur' });
-        await respondedOrWaiting(answer);
+        await respondedOrWaiting(api, answer);
         return { answer };
       });
       expect((await change.answer).status).toBe(409);
       expect((await shop.get('/payouts/export')).text).toContain(',1.00,usd,');
     });
 
-    test('gives the purchase the new currency when the change was first', async () => {
+    test('gives the purchase the new currency when the change was first', async ({ api, shop }) => {
       const purchase = await heldTransaction(api.stores.pool, async (tx) => {
         expect(await programHasCommissions(tx, id)).toBe(false);
         await tx.query(`UPDATE programs SET currency = 'eur' WHERE id = $1`, [id]);
         const answer = merchant(shop).purchase('n', 'o1', 10, { currency: 'eur' });
-        await respondedOrWaiting(answer);
+        await respondedOrWaiting(api, answer);
         return { answer };
       });
       expect((await purchase.answer).body.rewarded).toBe(true);
@@ -282,7 +275,7 @@ describe('a program', () => {
 describe('the link of a program', () => {
   const NO_REF = 'https://shop.example/?ref=zz';
 
-  test("changes the program's code with its slug, by the rules of codes", async () => {
+  test("changes the program's code with its slug, by the rules of codes", async ({ shop }) => {
     const { id, code } = await merchant(shop).program();
     const slug = freshCode();
     expect((await shop.patch(`/links/${id}`, { slug })).status).toBe(200);
@@ -295,7 +288,7 @@ describe('the link of a program', () => {
     expect((await shop.get<{ slug: string }>(`/links/${id}`)).body.slug).toBe(code);
   });
 
-  test('can not be deleted: the error names the program', async () => {
+  test('can not be deleted: the error names the program', async ({ api, shop }) => {
     const { id } = await merchant(shop).program({ name: 'Bring one' });
     const refused = await shop.delete(`/links/${id}`);
     expect([refused.status, refused.body.error.code]).toEqual([409, 'conflict']);
@@ -304,7 +297,7 @@ describe('the link of a program', () => {
     expect((await (await api.addWorkspace()).delete(`/links/${id}`)).status).toBe(404);
   });
 
-  test('that was deleted when that was possible gets a new code', async () => {
+  test('that was deleted when that was possible gets a new code', async ({ api, shop }) => {
     const { id, code } = await merchant(shop).program();
     const lost = async () => {
       await shop.patch(`/links/${id}`, { external_id: 'e' });
@@ -322,7 +315,10 @@ describe('the link of a program', () => {
     }
   });
 
-  test('and those of its referrers redirect to no destination with a ref of its own', async () => {
+  test('and those of its referrers redirect to no destination with a ref of its own', async ({
+    api,
+    shop,
+  }) => {
     const { id } = await merchant(shop).program();
     const { ref } = await merchant(shop).enroll('r');
     for (const link of [id, await linkIdOf(api, ref)]) {
@@ -341,7 +337,7 @@ describe('the link of a program', () => {
     }
   });
 
-  test('and the program can be changed at the same time without a deadlock', async () => {
+  test('and the program can be changed at the same time without a deadlock', async ({ shop }) => {
     const { id } = await merchant(shop).program();
     const responses = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
@@ -357,7 +353,10 @@ describe('the link of a program', () => {
 });
 
 describe('a referral link', () => {
-  test('is a short link of the campaign with ref=<slug>, and keeps it when its slug changes', async () => {
+  test('is a short link of the campaign with ref=<slug>, and keeps it when its slug changes', async ({
+    api,
+    shop,
+  }) => {
     await merchant(shop).program();
     const { ref, referral_link } = await merchant(shop).enroll('r');
     expect(referral_link).toBe(`https://hop.example/${ref}`);
@@ -375,7 +374,10 @@ describe('a referral link', () => {
     }
   });
 
-  test('that was deleted is created again at the next call, and the old one still names its referrer', async () => {
+  test('that was deleted is created again at the next call, and the old one still names its referrer', async ({
+    api,
+    shop,
+  }) => {
     await merchant(shop).program();
     const first = await merchant(shop).enroll('r');
     await shop.delete(`/links/${await linkIdOf(api, first.ref)}`);
@@ -385,7 +387,7 @@ describe('a referral link', () => {
     expect((await merchant(shop).signup('n', { ref_code: first.ref })).body).toMatchObject({ matched: true });
   });
 
-  test('does not count toward the limit of links', async () => {
+  test('does not count toward the limit of links', async ({ shop }) => {
     await merchant(shop).program();
     await merchant(shop).enroll('r');
     const { body } = await shop.get<{ plan: { limits: { links: { used: number } } } }>('/me');

@@ -1,22 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { insertEarlyRefund } from '../../sql/referrals/early-refunds.ts';
 import { settleNextEarlyRefunds } from '../../workers/referrals/early-refunds.ts';
 import { endHoldPeriods } from '../../workers/referrals/hold-periods.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { countRows, type Merchant, merchant, PAID_AT_ONCE, queuedEvents } from './support.ts';
 
-let api: TestApi;
-let shop: TestWorkspace;
 let m: Merchant;
 
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
-  shop = await api.addWorkspace();
+test.beforeEach(async ({ shop }) => {
   m = merchant(shop);
 });
-afterAll(() => api.close());
 
 const exportPayouts: Merchant['exportPayouts'] = (query) => m.exportPayouts(query);
 const pay: Merchant['pay'] = (id) => m.pay(id);
@@ -47,18 +40,21 @@ describe('a refund', () => {
     expect((await m.refund('f3', 'o1')).body).toMatchObject({ matched: true, ledger_rows: 0 });
   });
 
-  test.each([100.01, 1e300])('of %d, more than the remainder, names the remainder', async (amount) => {
-    await referral();
-    await m.purchase('n', 'o1', 100);
-    const refund = { refund_id: 'f1', order_id: 'o1', amount };
-    const { status, body } = await shop.post('/referrals/report-refund', refund);
-    expect([status, body.error.message]).toEqual([
-      400,
-      '`amount` must be at most 100 usd, what is left of the order',
-    ]);
-  });
+  test.for([100.01, 1e300])(
+    'of %d, more than the remainder, names the remainder',
+    async (amount, { shop }) => {
+      await referral();
+      await m.purchase('n', 'o1', 100);
+      const refund = { refund_id: 'f1', order_id: 'o1', amount };
+      const { status, body } = await shop.post('/referrals/report-refund', refund);
+      expect([status, body.error.message]).toEqual([
+        400,
+        '`amount` must be at most 100 usd, what is left of the order',
+      ]);
+    },
+  );
 
-  test('of a pending commission leaves the remainder pending until the hold period ends', async () => {
+  test('of a pending commission leaves the remainder pending until the hold period ends', async ({ api }) => {
     await referral({ hold_days: 30 });
     await m.purchase('n', 'o1', 100);
     await m.refund('f1', 'o1', 40);
@@ -75,7 +71,7 @@ describe('a refund', () => {
     expect(await balance('r')).toEqual({ pending: 0, eligible: 0, paid: 0 });
   });
 
-  test('called fifty times at once with the same body writes once', async () => {
+  test('called fifty times at once with the same body writes once', async ({ api, shop }) => {
     await referral();
     await m.purchase('n', 'o1', 100);
     const responses = await Promise.all(Array.from({ length: 50 }, () => m.refund('f1', 'o1', 10)));
@@ -93,7 +89,10 @@ describe('a refund', () => {
     expect(await balance('r')).toMatchObject({ eligible: 0 });
   });
 
-  test('of an order without a referrer, or of an unknown order, returns matched: false', async () => {
+  test('of an order without a referrer, or of an unknown order, returns matched: false', async ({
+    api,
+    shop,
+  }) => {
     await referral();
     const { body } = await m.purchase('stranger', 'o1', 10);
     expect((await m.refund('f1', 'o1')).body).toEqual({
@@ -110,7 +109,7 @@ describe('a refund', () => {
   });
 
   describe('that arrives before its order', () => {
-    test('is applied when the order arrives, once, and its replay reports it', async () => {
+    test('is applied when the order arrives, once, and its replay reports it', async ({ api, shop }) => {
       await referral();
       const key = { headers: { 'idempotency-key': 'k1' } };
       const early = { refund_id: 'f1', order_id: 'o1', amount: 25 };
@@ -127,7 +126,10 @@ describe('a refund', () => {
       expect(await countRows(api, shop, 'early_refunds')).toBe(0);
     });
 
-    test('reverses no more than the order, and validates the amount by the currency', async () => {
+    test('reverses no more than the order, and validates the amount by the currency', async ({
+      api,
+      shop,
+    }) => {
       await referral({ currency: 'jpy' });
       await m.refund('f1', 'o1', 10.4);
       await m.refund('f2', 'o1', 1_000);
@@ -141,7 +143,10 @@ describe('a refund', () => {
       await m.purchase('stranger', 'o2', 100, { currency: 'jpy' });
     });
 
-    test('is settled by the job when it arrived while the order was being qualified', async () => {
+    test('is settled by the job when it arrived while the order was being qualified', async ({
+      api,
+      shop,
+    }) => {
       const { pool } = api.stores;
       await referral();
       await m.purchase('n', 'o1', 100);
@@ -162,7 +167,7 @@ describe('a refund', () => {
       expect((await m.refund('f2', 'o1', 40)).body).toMatchObject({ matched: true, ledger_rows: 1 });
     });
 
-    test('and at the same moment as its order, is never lost', async () => {
+    test('and at the same moment as its order, is never lost', async ({ api, shop }) => {
       const { pool } = api.stores;
       await referral();
       await Promise.all(
@@ -177,7 +182,7 @@ describe('a refund', () => {
     });
   });
 
-  test.each<[string, object]>([
+  test.for<[string, object]>([
     ['refund_id', { refund_id: undefined }],
     ['order_id', { order_id: '' }],
     ['amount', { amount: 0 }],
@@ -185,7 +190,7 @@ describe('a refund', () => {
     ['amount', { amount: '5' }],
     ['amount', { amount: 10.01 }],
     ['amount', { amount: 0.001 }],
-  ])('with a wrong %s returns 400: %j', async (path, fields) => {
+  ])('with a wrong %s returns 400: %j', async ([path, fields], { api, shop }) => {
     await referral();
     await m.purchase('n', 'o1', 10);
     const body = { refund_id: 'f', order_id: 'o1', ...fields };
@@ -194,7 +199,7 @@ describe('a refund', () => {
     expect(await countRows(api, shop, 'refunds')).toBe(0);
   });
 
-  test('of a paid commission is a negative one that the next payout subtracts', async () => {
+  test('of a paid commission is a negative one that the next payout subtracts', async ({ api, shop }) => {
     await referral();
     await m.purchase('n', 'o1', 100);
     await pay((await exportPayouts()).id);
@@ -221,7 +226,7 @@ describe('a refund', () => {
 });
 
 describe('the hold period', () => {
-  test('is ended by the job, once, however many processes run it', async () => {
+  test('is ended by the job, once, however many processes run it', async ({ api, shop }) => {
     await referral({ hold_days: 30 });
     for (let n = 0; n < 12; n++) await m.purchase('n', `o${n}`, 10);
     const { pool } = api.stores;
@@ -233,7 +238,7 @@ describe('the hold period', () => {
     expect(await countRows(api, shop, 'ledger_entries')).toBe(12 * 3);
   });
 
-  test('does not release what was refunded meanwhile, in either order', async () => {
+  test('does not release what was refunded meanwhile, in either order', async ({ api }) => {
     await referral({ hold_days: 30 });
     for (let n = 0; n < 20; n++) await m.purchase('n', `o${n}`, 10);
     const now = new Date(Date.now() + 31 * 86_400_000);

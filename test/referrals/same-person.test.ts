@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
+import { apiTest as test } from '../support/fixtures.ts';
 import { type Merchant, merchant, queuedEvents } from './support.ts';
 
-let api: TestApi;
-let shop: TestWorkspace;
 let m: Merchant;
 
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
+test.beforeEach(async ({ api, shop }) => {
   await api.stores.pool.query('DELETE FROM ingest_streams');
-  shop = await api.addWorkspace();
   m = merchant(shop);
 });
-afterAll(() => api.close());
 
 const CREDITS = { credit_enabled: true, signup_credit: { free: 5 } };
 const reason = async (user: string, fields: object) => (await m.signup(user, fields)).body.block_reason;
@@ -22,7 +15,7 @@ const earned = async (user: string) =>
   (await m.credits(`external_user_id=${user}`)).balance.credits?.earned ?? 0;
 
 describe('one person under several user ids', () => {
-  test('is rewarded once, whichever trait is the same, in any program', async () => {
+  test('is rewarded once, whichever trait is the same, in any program', async ({ api, shop }) => {
     await m.program(CREDITS);
     const [r, s] = [await m.enroll('r'), await m.enroll('s')];
     const { id } = await m.program(CREDITS);

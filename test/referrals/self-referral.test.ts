@@ -1,23 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { setStatus } from '../../cli/commands/enrollment.ts';
 import { forgetVisitors } from '../../sql/erasure/erasures.ts';
 import { upsertIdentities } from '../../sql/orders/identities.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { type Merchant, merchant, queuedEvents } from './support.ts';
 
-let api: TestApi;
-let shop: TestWorkspace;
 let m: Merchant;
 
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
+test.beforeEach(async ({ api, shop }) => {
   await api.stores.pool.query('DELETE FROM ingest_streams');
-  shop = await api.addWorkspace();
   m = merchant(shop);
 });
-afterAll(() => api.close());
 
 const CREDITS = { credit_enabled: true, signup_credit: { free: 5, paid: 10 }, referee_credit: 3 };
 
@@ -27,7 +20,7 @@ describe('a self-referral', () => {
     return body.blocked ? body.block_reason : null;
   }
 
-  test('leaves a revoked grant with its reason and fires lead.blocked alone', async () => {
+  test('leaves a revoked grant with its reason and fires lead.blocked alone', async ({ api, shop }) => {
     await m.program(CREDITS);
     const { ref, partner_id, program_id } = await m.enroll('r');
     const { body } = await m.signup('n', { ref_code: ref, email: 'R+me@mail.example' });
@@ -64,7 +57,10 @@ describe('a self-referral', () => {
     expect(await blocked({ ref_code: ref, device_id: 'd2' }, 'n3')).toBeNull();
   });
 
-  test('is found by a visitor who gave the mailbox or the id of the referrer, or signed up as them', async () => {
+  test('is found by a visitor who gave the mailbox or the id of the referrer, or signed up as them', async ({
+    api,
+    shop,
+  }) => {
     await m.program(CREDITS);
     const [own, byId, bySignup, stranger] = Array.from({ length: 4 }, () => crypto.randomUUID());
     const { ref: root } = await m.enroll('root');
@@ -82,7 +78,7 @@ describe('a self-referral', () => {
     expect(await blocked({ ref_code: ref, _vid: stranger }, 'n4')).toBeNull();
   });
 
-  test('is found by a visitor who gave a user id and no email', async () => {
+  test('is found by a visitor who gave a user id and no email', async ({ api, shop }) => {
     await m.program(CREDITS);
     const { ref } = await m.enroll('r');
     const [own, other] = [crypto.randomUUID(), crypto.randomUUID()];
@@ -95,7 +91,7 @@ describe('a self-referral', () => {
     expect(await blocked({ ref_code: ref, _vid: other }, 'n2')).toBeNull();
   });
 
-  test('earns nothing for a purchase either, when only the signup gave the mailbox', async () => {
+  test('earns nothing for a purchase either, when only the signup gave the mailbox', async ({ shop }) => {
     await m.program({ commission_rate: 20, levels: [10] });
     const a = await m.enroll('a', { email: 'anna@mail.example' });
     await m.signup('b', { ref_code: a.ref });
@@ -113,7 +109,10 @@ describe('a self-referral', () => {
     });
   });
 
-  test('is found by address only between two browsers, and only when either side has no device id', async () => {
+  test('is found by address only between two browsers, and only when either side has no device id', async ({
+    api,
+    shop,
+  }) => {
     await m.program(CREDITS);
     const browser = shop.publishableKey;
     const { ref } = await m.enroll('r1', {}, browser);
@@ -134,7 +133,7 @@ describe('a self-referral', () => {
     for (const { hash } of rows) expect([hash.length, hash.includes('127.0.0.1')]).toEqual([32, false]);
   });
 
-  test('of a suspended referrer is blocked as suspended, until approved again', async () => {
+  test('of a suspended referrer is blocked as suspended, until approved again', async ({ api, shop }) => {
     await m.program(CREDITS);
     const { ref } = await m.enroll('r');
     const given = { workspace: shop.workspace.slug, externalUserId: 'r' };
@@ -149,7 +148,7 @@ describe('a self-referral', () => {
   });
 });
 
-test('of an erased visitor keeps the referral and forgets the person', async () => {
+test('of an erased visitor keeps the referral and forgets the person', async ({ api, shop }) => {
   await m.program(CREDITS);
   const { ref } = await m.enroll('r');
   const visitor = crypto.randomUUID();

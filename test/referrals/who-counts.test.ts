@@ -1,29 +1,24 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
+import type { TestApi, TestWorkspace } from '../support/api.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { linkIdOf, type Merchant, merchant, queuedEvents, storeClicks } from './support.ts';
 
-let api: TestApi;
-let shop: TestWorkspace;
 let m: Merchant;
 let page: string;
 
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
+test.beforeEach(async ({ api, shop }) => {
   await api.stores.pool.query('DELETE FROM ingest_streams');
-  shop = await api.addWorkspace();
   m = merchant(shop);
   page = shop.publishableKey;
 });
-afterAll(() => api.close());
 
 const CREDITS = { credit_enabled: true, signup_credit: { free: 5, paid: 50 }, referee_credit: 3 };
 
 const statusesOf = async (user: string) =>
   (await m.credits(`external_user_id=${user}`)).grants.map(({ amount, status }) => [amount, status]);
 const payOut = async () => m.pay((await m.exportPayouts()).id);
-const types = async () => (await queuedEvents(api, shop)).map(({ type }) => type);
+const types = async (api: TestApi, shop: TestWorkspace) =>
+  (await queuedEvents(api, shop)).map(({ type }) => type);
 
 describe("a server's report of a signup", () => {
   test('binds also when it names no one: a page changes nothing, and a purchase earns nothing', async () => {
@@ -50,7 +45,10 @@ describe("a server's report of a signup", () => {
     expect((await m.signup('n', { ref_code: b.ref })).body).toEqual(first.body);
   });
 
-  test("corrects a page's: what is undelivered is revoked, the right rewards are written", async () => {
+  test("corrects a page's: what is undelivered is revoked, the right rewards are written", async ({
+    api,
+    shop,
+  }) => {
     await m.program({ ...CREDITS, purchase_credit: 20 });
     const [a, b] = [await m.enroll('a'), await m.enroll('b')];
     expect((await m.signup('n', { ref_code: a.ref }, page)).body.partner_id).toBe(a.partner_id);
@@ -78,13 +76,13 @@ describe("a server's report of a signup", () => {
     );
     expect(rows).toEqual([{ revoked_reason: 'corrected' }]);
     expect((await m.stats('a')).rewards.credits.credits).toEqual({ earned: 0, delivered: 0, pending: 0 });
-    expect((await types()).filter((type) => type === 'credit.revoked')).toHaveLength(3);
+    expect((await types(api, shop)).filter((type) => type === 'credit.revoked')).toHaveLength(3);
     // The referrer was corrected once: a server's report stays.
     expect((await m.signup('n', { ref_code: a.ref })).body.partner_id).toBe(b.partner_id);
     expect((await m.signup('n', { ref_code: null })).body.partner_id).toBe(b.partner_id);
   });
 
-  test("that names nobody in so many words takes a page's match back", async () => {
+  test("that names nobody in so many words takes a page's match back", async ({ api, shop }) => {
     await m.program({ commission_rate: 20 });
     const { ref } = await m.enroll('r');
     await m.signup('n', { ref_code: ref }, page);
@@ -128,7 +126,7 @@ describe("a server's report of a signup", () => {
     ]);
   });
 
-  test('leaves what was paid, and deducts what is in a payout file from the next', async () => {
+  test('leaves what was paid, and deducts what is in a payout file from the next', async ({ api, shop }) => {
     await m.program({ commission_rate: 20, hold_days: 0 });
     const [a, b] = [await m.enroll('a'), await m.enroll('b')];
     await m.address(a.partner_id, 'a');
@@ -153,7 +151,7 @@ describe("a server's report of a signup", () => {
     expect(await m.balance('b')).toEqual({ pending: 0, eligible: 20, paid: 0 });
   });
 
-  test('corrects a delivered credit for its successor only', async () => {
+  test('corrects a delivered credit for its successor only', async ({ shop }) => {
     await m.program(CREDITS);
     const [a, b] = [await m.enroll('a'), await m.enroll('b')];
     await m.signup('n', { ref_code: a.ref }, page);
@@ -167,7 +165,7 @@ describe("a server's report of a signup", () => {
     expect(await statusesOf('n')).toEqual([[3, 'delivered']]);
   });
 
-  test('whose click is not visible yet corrects once it is', async () => {
+  test('whose click is not visible yet corrects once it is', async ({ api, shop }) => {
     await m.program(CREDITS);
     const [a, b] = [await m.enroll('a'), await m.enroll('b')];
     await m.signup('n', { ref_code: a.ref }, page);
@@ -198,7 +196,10 @@ describe("a server's report of a signup", () => {
 });
 
 describe("a page's report", () => {
-  test('can not claim a user whose purchase a server reported more than an hour ago', async () => {
+  test('can not claim a user whose purchase a server reported more than an hour ago', async ({
+    api,
+    shop,
+  }) => {
     await m.program({ commission_rate: 20 });
     const { ref } = await m.enroll('r');
     await m.purchase('old', 'o1', 100);
@@ -213,7 +214,7 @@ describe("a page's report", () => {
     expect((await m.signup('old', { ref_code: ref })).body).toMatchObject({ matched: true });
   });
 
-  test('is a 403 for a program that takes signups from servers only', async () => {
+  test('is a 403 for a program that takes signups from servers only', async ({ shop }) => {
     await m.program({ ...CREDITS, signups_from: 'server' });
     const { ref } = await m.enroll('r', { tier: 'paid' });
     const refused = await shop.post(
@@ -227,7 +228,7 @@ describe("a page's report", () => {
     expect((await m.signup('n', { ref_code: ref }, page)).body).toMatchObject({ matched: true });
   });
 
-  test('does not raise the tier of an enrolled referrer', async () => {
+  test('does not raise the tier of an enrolled referrer', async ({ shop }) => {
     await m.program(CREDITS);
     const { ref } = await m.enroll('r');
     await m.enroll('r', { tier: 'paid' }, page);

@@ -1,36 +1,30 @@
 import { parse } from 'csv-parse/sync';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { toMinor } from '../../../core/money/money.ts';
 import { toHundredths } from '../../../core/referrals/credits.ts';
 import { type Merchant, merchant } from '../../../test/referrals/support.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../../../test/support/api.ts';
+import type { TestWorkspace } from '../../../test/support/api.ts';
+import { apiTest as test } from '../../../test/support/fixtures.ts';
 import type { EnrollmentWithTotals } from '../enrollments/schemas.ts';
 import type { LedgerEntry } from './schemas.ts';
 
 type Page = { entries: LedgerEntry[]; next_cursor: number | null };
 type Sum = Pick<LedgerEntry, 'kind' | 'status' | 'currency' | 'credit_kind' | 'amount'> & { entries: number };
 
-let api: TestApi;
-let shop: TestWorkspace;
 let m: Merchant;
 let dollars: { id: string };
 let yen: { id: string };
 
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
-  shop = await api.addWorkspace();
+test.beforeEach(async ({ shop }) => {
   m = merchant(shop);
-  await play();
+  await play(shop);
 });
-afterAll(() => api.close());
 
 /**
  * Two programs with every kind of entry: dollars on two levels, with refunds of pending, eligible, exported and paid
  * amounts; yen; credits that are earned, delivered and revoked.
  */
-async function play(): Promise<void> {
+async function play(shop: TestWorkspace): Promise<void> {
   dollars = await m.program({ commission_rate: 12.5, hold_days: 0, levels: [5] });
   yen = await m.program({
     commission_rate: 33.3,
@@ -66,7 +60,7 @@ async function play(): Promise<void> {
   await m.refund('f4', 'o2', 11.11);
 }
 
-async function walk(query = '', limit = 4): Promise<LedgerEntry[]> {
+async function walk(shop: TestWorkspace, query = '', limit = 4): Promise<LedgerEntry[]> {
   const seen: LedgerEntry[] = [];
   let cursor = '';
   for (;;) {
@@ -79,7 +73,7 @@ async function walk(query = '', limit = 4): Promise<LedgerEntry[]> {
   }
 }
 
-const balances = async (query = '') =>
+const balances = async (shop: TestWorkspace, query = '') =>
   (await shop.get<{ balances: Sum[] }>(`/ledger/balances?${query}`)).body.balances;
 
 /** Minor units, or hundredths of credits. */
@@ -106,8 +100,8 @@ const asSums = (found: readonly Sum[]) =>
   );
 
 describe('the ledger', () => {
-  test('is listed completely, newest first, each entry once', async () => {
-    const entries = await walk();
+  test('is listed completely, newest first, each entry once', async ({ api, shop }) => {
+    const entries = await walk(shop);
     const ids = entries.map(({ id }) => id);
     expect(ids).toEqual([...new Set(ids)].toSorted((a, b) => b - a));
     const { rows } = await api.stores.pool.query(
@@ -120,8 +114,8 @@ describe('the ledger', () => {
     );
   });
 
-  test('shows what each entry belongs to', async () => {
-    const sale = (await walk('&order_id=o2&cause=sale')).find(({ level }) => level === 2);
+  test('shows what each entry belongs to', async ({ shop }) => {
+    const sale = (await walk(shop, '&order_id=o2&cause=sale')).find(({ level }) => level === 2);
     expect(sale).toEqual({
       id: expect.any(Number),
       created_at: expect.any(String),
@@ -142,7 +136,7 @@ describe('the ledger', () => {
       refund_id: null,
       export_id: null,
     });
-    const moves = (await walk(`&order_id=o2&cause=payout&external_user_id=top`)).map((entry) => [
+    const moves = (await walk(shop, `&order_id=o2&cause=payout&external_user_id=top`)).map((entry) => [
       entry.status,
       entry.amount,
       entry.export_id === null,
@@ -151,15 +145,15 @@ describe('the ledger', () => {
       ['paid', 1.67, false],
       ['eligible', -1.67, false],
     ]);
-    const back = await walk('&order_id=o2&cause=refund&external_user_id=top');
+    const back = await walk(shop, '&order_id=o2&cause=refund&external_user_id=top');
     expect(back).toMatchObject([
       { refund_id: 'f4', amount: -0.56, status: 'eligible', present_status: 'eligible' },
     ]);
-    expect(await walk('&order_id=o3&cause=refund')).toMatchObject([
+    expect(await walk(shop, '&order_id=o3&cause=refund')).toMatchObject([
       { refund_id: 'f2', present_status: 'reversed' },
       { refund_id: 'f2', present_status: 'reversed' },
     ]);
-    const [delivered] = await walk('&status=delivered');
+    const [delivered] = await walk(shop, '&status=delivered');
     expect(delivered).toMatchObject({
       kind: 'credit',
       cause: 'delivery',
@@ -173,7 +167,7 @@ describe('the ledger', () => {
     });
   });
 
-  test('adds up to its balances, under every filter, to the minor unit', async () => {
+  test('adds up to its balances, under every filter, to the minor unit', async ({ shop }) => {
     const { body: one } = await shop.get<Page>('/ledger?limit=1');
     for (const query of [
       '',
@@ -198,19 +192,19 @@ describe('the ledger', () => {
       '&order_id=none',
       '&kind=credit&currency=usd',
     ]) {
-      const entries = await walk(query);
-      const found = await balances(query.slice(1));
+      const entries = await walk(shop, query);
+      const found = await balances(shop, query.slice(1));
       expect([query, asSums(found)]).toEqual([query, sumsOf(entries)]);
     }
-    expect(await walk('&kind=credit&currency=usd')).toEqual([]);
-    expect(await walk('&to=2020-01-01')).toEqual([]);
-    const all = (await walk()).length;
-    expect(await walk('&from=2020-01-01')).toHaveLength(all);
-    expect(await walk('&to=2100-01-01')).toHaveLength(all);
+    expect(await walk(shop, '&kind=credit&currency=usd')).toEqual([]);
+    expect(await walk(shop, '&to=2020-01-01')).toEqual([]);
+    const all = (await walk(shop)).length;
+    expect(await walk(shop, '&from=2020-01-01')).toHaveLength(all);
+    expect(await walk(shop, '&to=2100-01-01')).toHaveLength(all);
   });
 
-  test('adds up to what stats, enrollments and the payout file say, to the minor unit', async () => {
-    const entries = await walk();
+  test('adds up to what stats, enrollments and the payout file say, to the minor unit', async ({ shop }) => {
+    const entries = await walk(shop);
     const { body: list } = await shop.get<{ enrollments: EnrollmentWithTotals[] }>('/enrollments');
     expect(list.enrollments.map((one) => one.external_user_id).toSorted()).toEqual([
       'middle',
@@ -239,7 +233,7 @@ describe('the ledger', () => {
     }
     // After another purchase, a file pays the eligible sums of the list of entries that are above zero.
     await m.purchase('buyer', 'o4', 77.77);
-    const after = await walk();
+    const after = await walk(shop);
     const file = await shop.get<string>('/payouts/export');
     const lines = parse(file.text, { columns: true }) as Record<string, string>[];
     expect(lines.map((line) => line.external_user_id).toSorted()).toEqual(['middle', 'top']);
@@ -249,7 +243,7 @@ describe('the ledger', () => {
     }
   });
 
-  test.each([
+  test.for([
     'limit=0',
     'limit=501',
     'cursor=x',
@@ -265,7 +259,7 @@ describe('the ledger', () => {
     'days=0',
     'from=soon',
     'from=2026-02-02&to=2026-02-01',
-  ])('?%s is a 400 that names the field', async (query) => {
+  ])('?%s is a 400 that names the field', async (query, { shop }) => {
     const answer = await shop.get(`/ledger?${query}`);
     expect(answer.status).toBe(400);
     expect(answer.body.error.details?.[0]?.path).toMatch(
@@ -273,7 +267,7 @@ describe('the ledger', () => {
     );
   });
 
-  test('needs a secret key and a paid plan', async () => {
+  test('needs a secret key and a paid plan', async ({ api, shop }) => {
     const free = await api.addWorkspace({ plan: 'free' });
     for (const path of ['/ledger', '/ledger/balances']) {
       expect((await shop.get(path, { key: shop.publishableKey })).status).toBe(403);

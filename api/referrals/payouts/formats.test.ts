@@ -1,30 +1,23 @@
 import { parse } from 'csv-parse/sync';
 import type { Static } from 'typebox';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { verifyLedger } from '../../../cli/verify-ledger.ts';
 import { isWiseName, wiseNameSql } from '../../../core/referrals/payout-formats.ts';
 import { type Merchant, merchant, PAID_AT_ONCE } from '../../../test/referrals/support.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../../../test/support/api.ts';
+import { apiTest as test } from '../../../test/support/fixtures.ts';
 import type { EnrollmentHistory } from '../enrollments/schemas.ts';
 import type { Eligible as EligibleList } from './schemas.ts';
 
 type Eligible = Static<typeof EligibleList>;
 
-let api: TestApi;
-let shop: TestWorkspace;
 let m: Merchant;
 
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
-  shop = await api.addWorkspace();
+test.beforeEach(async ({ shop }) => {
   m = merchant(shop);
 });
-afterEach(async () => {
+test.afterEach(async ({ api, shop }) => {
   expect(await verifyLedger(api.stores.pool, [shop.workspace.id])).toMatchObject({ ok: true, wrong: [] });
 });
-afterAll(() => api.close());
 
 async function sale(
   user: string,
@@ -42,7 +35,7 @@ async function sale(
 const rowsOf = (text: string): string[][] => parse(text) as string[][];
 
 describe('a file for PayPal', () => {
-  test('has no header, and a row of six columns for each recipient with PayPal', async () => {
+  test('has no header, and a row of six columns for each recipient with PayPal', async ({ shop }) => {
     const { partner_id } = await sale('a', 617.25, { name: 'Ünal, "Ü"' });
     await sale('b', 100, { method: 'wise' });
     const response = await shop.get<string>('/payouts/export?format=paypal');
@@ -54,7 +47,7 @@ describe('a file for PayPal', () => {
     expect((await m.pay(id)).body).toEqual({ paid: 1, totals: { usd: 123.45 } });
   });
 
-  test('takes no decimals where PayPal has none, and one currency', async () => {
+  test('takes no decimals where PayPal has none, and one currency', async ({ shop }) => {
     const yen = await sale('y', 1_000, { program: { currency: 'jpy' } });
     expect(rowsOf((await shop.get<string>(`/payouts/export?format=paypal`)).text)[0]?.slice(1, 3)).toEqual([
       '200',
@@ -75,7 +68,10 @@ describe('a file for PayPal', () => {
   });
 });
 
-test('PayPal pays whole units of a currency without decimals, and the rest stays in the balance', async () => {
+test('PayPal pays whole units of a currency without decimals, and the rest stays in the balance', async ({
+  api,
+  shop,
+}) => {
   const { programId, partner_id } = await sale('h', 2_004.5, { program: { currency: 'huf' } });
   const file = async () => {
     const response = await shop.get<string>(`/payouts/export?format=paypal&program_id=${programId}`);
@@ -103,7 +99,7 @@ test('PayPal pays whole units of a currency without decimals, and the rest stays
   expect(await verifyLedger(api.stores.pool, [shop.workspace.id])).toMatchObject({ ok: true, wrong: [] });
 });
 
-test('a file for Wise has the columns of its template for recipients by email', async () => {
+test('a file for Wise has the columns of its template for recipients by email', async ({ shop }) => {
   const { partner_id } = await sale('a', 617.25, { method: 'wise', name: 'Zoë\u2028Ünal, "Ü"' });
   const response = await shop.get<string>('/payouts/export?format=wise');
   expect(rowsOf(response.text)).toEqual([
@@ -130,7 +126,7 @@ test('a file for Wise has the columns of its template for recipients by email', 
   ]);
 });
 
-test.each<[string, boolean]>([
+test.for<[string, boolean]>([
   ['Ada Example', true],
   ['Zoë Ünal', true],
   ['李小龍 王大明', true],
@@ -143,13 +139,13 @@ test.each<[string, boolean]>([
   ['١٢ ٣٤', false],
   ['Ada ②③', false],
   ['“Ada” Example', false],
-])('%s is a name that Wise takes, by both JavaScript and PostgreSQL: %s', async (name, isOne) => {
+])('%s is a name that Wise takes, by both JavaScript and PostgreSQL: %s', async ([name, isOne], { api }) => {
   expect(isWiseName(name)).toBe(isOne);
   const { rows } = await api.stores.pool.query(`SELECT ${wiseNameSql('$1::text')} AS "isOne"`, [name]);
   expect(rows).toEqual([{ isOne }]);
 });
 
-test('recipients whose name Wise refuses are held back until they have a payout name', async () => {
+test('recipients whose name Wise refuses are held back until they have a payout name', async ({ shop }) => {
   const made = new Map<string, string>();
   for (const [user, name] of [
     ['ada', 'Ada Example'],
@@ -200,7 +196,7 @@ test('recipients whose name Wise refuses are held back until they have a payout 
   expect(names((await file()).text)).not.toContain('Jo ONE');
 });
 
-test('a file of a service is cut at its limit, and the next one has the rest', async () => {
+test('a file of a service is cut at its limit, and the next one has the rest', async ({ api, shop }) => {
   const { pool } = api.stores;
   const { programId } = await sale('first', 100, { method: 'wise', name: 'Ada First' });
   await pool.query(
@@ -236,7 +232,7 @@ test('a file of a service is cut at its limit, and the next one has the rest', a
   expect([(await m.pay(first)).body.paid, (await m.pay(second)).body.paid]).toEqual([1_000, 5]);
 });
 
-test('line breaks in what users choose end no line of the file, and begin no formula', async () => {
+test('line breaks in what users choose end no line of the file, and begin no formula', async ({ shop }) => {
   const program = await m.program(PAID_AT_ONCE);
   const user = { email: 'u@mail.example', name: 'A\u2028=B', program_id: program.id };
   const { ref, partner_id } = await m.enroll('\r\n=1+1', user);
@@ -250,7 +246,9 @@ test('line breaks in what users choose end no line of the file, and begin no for
   expect([lines.length, cell('external_user_id'), cell('name')]).toEqual([1, "' =1+1", 'A =B']);
 });
 
-test('our own file has a byte order mark where asked for, and those for PayPal and Wise have none', async () => {
+test('our own file has a byte order mark where asked for, and those for PayPal and Wise have none', async ({
+  api,
+}) => {
   const shop = await api.addWorkspace();
   const own = await shop.get<string>('/payouts/export?bom=1');
   expect([own.status, own.text.startsWith('\uFEFFpartner_id,')]).toEqual([200, true]);
