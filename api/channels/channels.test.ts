@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
 import { formatInstant, NANOS_PER_DAY } from '../../core/time/timestamps.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import type { TestWorkspace } from '../../test/support/api.ts';
+import { apiTest as test } from '../../test/support/fixtures.ts';
 import {
   deleteWithHistory,
   NO_UUID,
@@ -20,46 +21,38 @@ type Row = {
 };
 type Report = { window: { from: string; to: string }; channels: Row[] };
 
-let api: TestApi;
-let shop: TestWorkspace;
+const own = (shop: TestWorkspace) => ({ workspaceId: shop.workspace.id });
 
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
-  shop = await api.addWorkspace();
-});
-afterAll(() => api.close());
-
-const own = () => ({ workspaceId: shop.workspace.id });
-
-async function report(query = ''): Promise<Report> {
+async function report(shop: TestWorkspace, query = ''): Promise<Report> {
   const answer = await shop.get<Report>(`/channels?${query}`);
   expect([answer.status, answer.text]).toEqual([200, answer.text]);
   return answer.body;
 }
 
 describe('a channel report', () => {
-  test('counts clicks and visitors without bots, conversions and revenue, by revenue', async () => {
+  test('counts clicks and visitors without bots, conversions and revenue, by revenue', async ({
+    api,
+    shop,
+  }) => {
     const visitorId = uuidv7();
     const linkId = uuidv7();
     await storeClicks(api.stores, [
-      { ...own(), visitorId },
-      { ...own(), visitorId },
-      own(),
-      { ...own(), isBot: true },
-      { ...own(), channel: 'youtube' },
-      { ...own(), channel: 'tiktok', isBot: true },
-      { ...own(), channel: 'linkedin' },
-      { ...own(), channel: 'linkedin' },
+      { ...own(shop), visitorId },
+      { ...own(shop), visitorId },
+      own(shop),
+      { ...own(shop), isBot: true },
+      { ...own(shop), channel: 'youtube' },
+      { ...own(shop), channel: 'tiktok', isBot: true },
+      { ...own(shop), channel: 'linkedin' },
+      { ...own(shop), channel: 'linkedin' },
     ]);
     await storeShares(api.stores, [
-      { ...own(), parts: [{ linkId, channel: 'youtube', share: 1, amountMinor: 1_999 }] },
-      { ...own(), parts: [{ linkId, channel: 'youtube', share: 1, amountMinor: 1 }] },
-      { ...own(), parts: [{ linkId, channel: 'newsletter', share: 1, amountMinor: 500 }] },
-      { ...own(), parts: [{ linkId: NO_UUID, channel: '', share: 1, amountMinor: 77_700 }] },
+      { ...own(shop), parts: [{ linkId, channel: 'youtube', share: 1, amountMinor: 1_999 }] },
+      { ...own(shop), parts: [{ linkId, channel: 'youtube', share: 1, amountMinor: 1 }] },
+      { ...own(shop), parts: [{ linkId, channel: 'newsletter', share: 1, amountMinor: 500 }] },
+      { ...own(shop), parts: [{ linkId: NO_UUID, channel: '', share: 1, amountMinor: 77_700 }] },
     ]);
-    const { channels } = await report();
+    const { channels } = await report(shop);
     expect(channels).toEqual([
       { channel: 'youtube', clicks: 1, visitors: 1, leads: 0, conversions: 2, revenue: 20 },
       { channel: 'newsletter', clicks: 0, visitors: 0, leads: 0, conversions: 1, revenue: 5 },
@@ -68,12 +61,15 @@ describe('a channel report', () => {
     ]);
   });
 
-  test('counts an order once, by its highest version, in the window of its own time', async () => {
+  test('counts an order once, by its highest version, in the window of its own time', async ({
+    api,
+    shop,
+  }) => {
     const linkId = uuidv7();
     const orderId = 'order-1';
     const now = nextNanos();
     const part = { linkId, channel: 'facebook', share: 0.5, amountMinor: 500 };
-    const order = { ...own(), orderId, tsNanos: now };
+    const order = { ...own(shop), orderId, tsNanos: now };
     const first = { ...order, version: 1n, parts: [part, part] };
     await storeShares(api.stores, [first]);
     // The later report counts: it has fewer parts, and another amount.
@@ -83,15 +79,15 @@ describe('a channel report', () => {
     };
     await storeShares(api.stores, [better]);
     await storeShares(api.stores, [better]); // a repeated insert
-    expect((await report()).channels).toMatchObject([{ conversions: 1, revenue: 30 }]);
+    expect((await report(shop)).channels).toMatchObject([{ conversions: 1, revenue: 30 }]);
     // A version that moves the order out of the window removes it from the report.
     const moved = { ...better, version: 3n, tsNanos: now - 40n * NANOS_PER_DAY, replaces: [first, better] };
     await storeShares(api.stores, [moved]);
-    expect((await report()).channels).toEqual([]);
-    expect((await report('days=60')).channels).toMatchObject([{ conversions: 1, revenue: 30 }]);
+    expect((await report(shop)).channels).toEqual([]);
+    expect((await report(shop, 'days=60')).channels).toMatchObject([{ conversions: 1, revenue: 30 }]);
   });
 
-  test('shows fractions of a linear order, which add up', async () => {
+  test('shows fractions of a linear order, which add up', async ({ api, shop }) => {
     const third = (channel: string, amountMinor: number) => ({
       linkId: uuidv7(),
       channel,
@@ -99,10 +95,10 @@ describe('a channel report', () => {
       amountMinor,
     });
     await storeShares(api.stores, [
-      { ...own(), parts: [third('facebook', 334), third('youtube', 333), third('facebook', 333)] },
-      { ...own(), parts: [third('facebook', 34), third('facebook', 33), third('facebook', 33)] },
+      { ...own(shop), parts: [third('facebook', 334), third('youtube', 333), third('facebook', 333)] },
+      { ...own(shop), parts: [third('facebook', 34), third('facebook', 33), third('facebook', 33)] },
     ]);
-    const { channels } = await report();
+    const { channels } = await report(shop);
     expect(channels).toMatchObject([
       { channel: 'facebook', revenue: 7.67 },
       { channel: 'youtube', revenue: 3.33 },
@@ -111,58 +107,70 @@ describe('a channel report', () => {
     expect(channels.reduce((sum, row) => sum + row.conversions, 0)).toBeCloseTo(2, 8);
   });
 
-  test("is in the workspace's currency, whatever its exponent", async () => {
-    shop = await api.addWorkspace({ currency: 'jpy' });
+  test("is in the workspace's currency, whatever its exponent", async ({ api }) => {
+    const shop = await api.addWorkspace({ currency: 'jpy' });
     await storeShares(api.stores, [
-      { ...own(), parts: [{ linkId: uuidv7(), channel: 'facebook', share: 1, amountMinor: 1_999 }] },
+      { ...own(shop), parts: [{ linkId: uuidv7(), channel: 'facebook', share: 1, amountMinor: 1_999 }] },
     ]);
-    expect((await report()).channels).toMatchObject([{ revenue: 1_999 }]);
+    expect((await report(shop)).channels).toMatchObject([{ revenue: 1_999 }]);
   });
 
-  test('adds ltv when asked: all-time revenue of the people who first came through the channel', async () => {
+  test('adds ltv when asked: all-time revenue of the people who first came through the channel', async ({
+    api,
+    shop,
+  }) => {
     const long = nextNanos() - 300n * NANOS_PER_DAY;
     const part = { linkId: uuidv7(), channel: 'youtube', share: 1, amountMinor: 1_000 };
     await storeClicks(api.stores, [
-      { ...own(), channel: 'facebook' },
-      { ...own(), channel: 'youtube' },
+      { ...own(shop), channel: 'facebook' },
+      { ...own(shop), channel: 'youtube' },
     ]);
     await storeShares(api.stores, [
-      { ...own(), tsNanos: long, firstChannel: 'facebook', parts: [part] },
+      { ...own(shop), tsNanos: long, firstChannel: 'facebook', parts: [part] },
       {
-        ...own(),
+        ...own(shop),
         firstChannel: 'facebook',
         parts: [
           { ...part, share: 0.5 },
           { ...part, share: 0.5 },
         ],
       },
-      { ...own(), firstChannel: 'tiktok', parts: [part] },
+      { ...own(shop), firstChannel: 'tiktok', parts: [part] },
       // The clicks are older than the attribution window: no click gets the order, but the person is known.
-      { ...own(), firstChannel: 'facebook', parts: [{ ...part, linkId: NO_UUID, channel: '' }] },
+      { ...own(shop), firstChannel: 'facebook', parts: [{ ...part, linkId: NO_UUID, channel: '' }] },
     ]);
-    expect((await report('ltv=1')).channels).toMatchObject([
+    expect((await report(shop, 'ltv=1')).channels).toMatchObject([
       { channel: 'youtube', conversions: 2, revenue: 30, ltv: 0 },
       { channel: 'facebook', revenue: 0, ltv: 40 },
     ]);
-    expect((await report()).channels[0]).not.toHaveProperty('ltv');
+    expect((await report(shop)).channels[0]).not.toHaveProperty('ltv');
   });
 
-  test("keeps a deleted bio button's first clicks out of ltv, and orders credited to it where they began", async () => {
+  test("keeps a deleted bio button's first clicks out of ltv, and orders credited to it where they began", async ({
+    api,
+    shop,
+  }) => {
     const [gone, left] = [uuidv7(), uuidv7()];
     const part = { linkId: left, channel: 'facebook', share: 1, amountMinor: 5_500 };
     const credited = { linkId: gone, channel: 'bio', share: 1, amountMinor: 10_000 };
     await storeClicks(api.stores, [
-      { ...own(), channel: 'twitter' },
-      { ...own(), channel: 'bio' },
-      { ...own(), channel: 'facebook', linkId: left },
+      { ...own(shop), channel: 'twitter' },
+      { ...own(shop), channel: 'bio' },
+      { ...own(shop), channel: 'facebook', linkId: left },
     ]);
     await storeShares(api.stores, [
-      { ...own(), firstChannel: 'twitter', firstBioLinks: [], parts: [credited] },
-      { ...own(), firstChannel: 'bio', firstBioLinks: [gone], firstOtherChannel: 'facebook', parts: [part] },
-      { ...own(), firstChannel: 'bio', firstBioLinks: [gone], parts: [credited] },
+      { ...own(shop), firstChannel: 'twitter', firstBioLinks: [], parts: [credited] },
+      {
+        ...own(shop),
+        firstChannel: 'bio',
+        firstBioLinks: [gone],
+        firstOtherChannel: 'facebook',
+        parts: [part],
+      },
+      { ...own(shop), firstChannel: 'bio', firstBioLinks: [gone], parts: [credited] },
     ]);
     const values = async () =>
-      (await report('ltv=1')).channels
+      (await report(shop, 'ltv=1')).channels
         .map(({ channel, ltv }) => [channel, ltv])
         .sort(([a], [b]) => String(a).localeCompare(String(b)));
     expect(await values()).toEqual([
@@ -178,51 +186,54 @@ describe('a channel report', () => {
     ]);
   });
 
-  test("has nothing of another workspace and nothing of a deleted bio button's history", async () => {
+  test("has nothing of another workspace and nothing of a deleted bio button's history", async ({
+    api,
+    shop,
+  }) => {
     const other = await api.addWorkspace();
     const gone = uuidv7();
     const credit = { channel: 'bio', share: 1, amountMinor: 100 };
     await storeClicks(api.stores, [
       { workspaceId: other.workspace.id },
-      { ...own(), channel: 'bio', linkId: gone },
+      { ...own(shop), channel: 'bio', linkId: gone },
     ]);
     await storeShares(api.stores, [
       { workspaceId: other.workspace.id, firstChannel: 'bio', parts: [{ ...credit, linkId: gone }] },
-      { ...own(), firstChannel: 'bio', parts: [{ ...credit, linkId: gone }] },
+      { ...own(shop), firstChannel: 'bio', parts: [{ ...credit, linkId: gone }] },
     ]);
-    expect((await report('ltv=1')).channels).toMatchObject([{ channel: 'bio', clicks: 1, ltv: 1 }]);
+    expect((await report(shop, 'ltv=1')).channels).toMatchObject([{ channel: 'bio', clicks: 1, ltv: 1 }]);
     await deleteWithHistory(api.stores, shop.workspace.id, gone);
-    expect((await report('ltv=1')).channels).toEqual([]);
+    expect((await report(shop, 'ltv=1')).channels).toEqual([]);
   });
 });
 
 describe('the window', () => {
-  test('is half-open and shown as it was used', async () => {
+  test('is half-open and shown as it was used', async ({ api, shop }) => {
     const at = 1_795_168_800_000_000_000n; // 2026-11-20T10:00:00Z
     await storeClicks(
       api.stores,
-      [-1n, 0n, 1n, 999_999_999n, 1_000_000_000n].map((more) => ({ ...own(), tsNanos: at + more })),
+      [-1n, 0n, 1n, 999_999_999n, 1_000_000_000n].map((more) => ({ ...own(shop), tsNanos: at + more })),
     );
-    const got = await report('from=2026-11-20T10:00:00Z&to=2026-11-20T12:00:01%2B02:00');
+    const got = await report(shop, 'from=2026-11-20T10:00:00Z&to=2026-11-20T12:00:01%2B02:00');
     expect(got.window).toEqual({ from: '2026-11-20T10:00:00.000Z', to: '2026-11-20T10:00:01.000Z' });
     expect(got.channels).toMatchObject([{ clicks: 3 }]);
-    expect((await report('from=0001-01-01&to=9999-12-31')).channels).toMatchObject([{ clicks: 5 }]);
+    expect((await report(shop, 'from=0001-01-01&to=9999-12-31')).channels).toMatchObject([{ clicks: 5 }]);
   });
 
-  test('is the last 30 days by default, and days back from to', async () => {
+  test('is the last 30 days by default, and days back from to', async ({ shop }) => {
     const before = Date.now();
-    const { window } = await report();
+    const { window } = await report(shop);
     expect(Date.parse(window.to) - Date.parse(window.from)).toBe(30 * 86_400_000);
     expect(Date.parse(window.to)).toBeGreaterThanOrEqual(before);
     expect(Date.parse(window.to)).toBeLessThanOrEqual(Date.now());
-    expect((await report('to=2026-11-20&days=2')).window.from).toBe('2026-11-18T00:00:00.000Z');
-    expect((await report('to=2026-11-20&days=2&from=2026-01-01')).window.from).toBe(
+    expect((await report(shop, 'to=2026-11-20&days=2')).window.from).toBe('2026-11-18T00:00:00.000Z');
+    expect((await report(shop, 'to=2026-11-20&days=2&from=2026-01-01')).window.from).toBe(
       '2026-01-01T00:00:00.000Z',
     );
-    expect((await report('days=365')).channels).toEqual([]);
+    expect((await report(shop, 'days=365')).channels).toEqual([]);
   });
 
-  test.each([
+  test.for([
     ['days=0', 'days'],
     ['days=366', 'days'],
     ['days=1.5', 'days'],
@@ -234,20 +245,23 @@ describe('the window', () => {
     ['to=2026-13-01', 'to'],
     ['from=2999-01-01', 'from'],
     ['ltv=yes', 'ltv'],
-  ])('%s is refused', async (query, path) => {
+  ])('%s is refused', async ([query, path], { shop }) => {
     const answer = await shop.get(`/channels?${query}`);
     expect(answer.status).toBe(400);
     expect(answer.body.error).toMatchObject({ code: 'bad_request', details: [{ path }] });
   });
 
-  test('a free plan gets 402, a publishable key 403', async () => {
+  test('a free plan gets 402, a publishable key 403', async ({ api, shop }) => {
     const free = await api.addWorkspace({ plan: 'free' });
     expect((await free.get('/channels?days=0')).status).toBe(402);
     expect((await shop.get('/channels?days=0', { key: shop.publishableKey })).status).toBe(403);
   });
 });
 
-test('visitors are exact up to a million clicks in the window, within 1 % above, never more than clicks', async () => {
+test('visitors are exact up to a million clicks in the window, within 1 % above, never more than clicks', async ({
+  api,
+  shop,
+}) => {
   const from = 1_795_168_800_000_000_000n;
   const fill = async (channel: string, start: number, rows: number, visitorOf: string) =>
     api.stores.clickhouse.command({
@@ -259,12 +273,12 @@ test('visitors are exact up to a million clicks in the window, within 1 % above,
   await fill('facebook', 0, 700_000, 'number % 300007');
   await fill('youtube', 700_000, 300_000, 'number');
   const window = `from=${formatInstant(from, 9)}&to=${formatInstant(from + 60_000_000_000n, 9)}`;
-  expect((await report(window)).channels).toMatchObject([
+  expect((await report(shop, window)).channels).toMatchObject([
     { channel: 'facebook', clicks: 700_000, visitors: 300_007 },
     { channel: 'youtube', clicks: 300_000, visitors: 300_000 },
   ]);
   await fill('tiktok', 1_000_000, 1, 'number');
-  const above = (await report(window)).channels;
+  const above = (await report(shop, window)).channels;
   for (const [index, truth] of [300_007, 300_000, 1].entries()) {
     const row = above[index];
     expect(Math.abs((row?.visitors ?? 0) - truth)).toBeLessThanOrEqual(truth / 100);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { clickId } from '../../core/ids.ts';
 import {
   advanceStreams,
@@ -6,22 +6,14 @@ import {
   registerStream,
   retireStream,
 } from '../../sql/event-log/streams.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import type { TestApi, TestWorkspace } from '../../test/support/api.ts';
+import { sharedShopTest as test } from '../../test/support/fixtures.ts';
 import { storeClicks } from '../../test/support/stored-events.ts';
 
 type Click = { id: string; ts: string };
 type Page = { clicks: Click[]; next_cursor: string | null; watermark: string };
 
-let api: TestApi;
-let shop: TestWorkspace;
-
-beforeAll(async () => {
-  api = await testApi();
-  shop = await api.addWorkspace();
-});
-afterAll(() => api.close());
-
-async function page(query: string): Promise<Page> {
+async function page(shop: TestWorkspace, query: string): Promise<Page> {
   const answer = await shop.get<Page>(`/clicks?${query}`);
   expect([answer.status, answer.text]).toEqual([200, answer.text]);
   return answer.body;
@@ -40,7 +32,7 @@ function noise(seed: number): () => number {
  * A stream whose clicks reach the store late: they are written in batches, some time after they happened, and only
  * then `visible_before` moves, as a worker does it.
  */
-function lateStream(stream: RegisteredStream, random: () => number) {
+function lateStream(api: TestApi, shop: TestWorkspace, stream: RegisteredStream, random: () => number) {
   const waiting: bigint[] = [];
   let sequence = 0n;
   return {
@@ -71,13 +63,18 @@ const registered: RegisteredStream[] = [];
  *
  * @returns every click's id
  */
-async function lateClicks(seed: number, step: () => Promise<void>): Promise<string[]> {
+async function lateClicks(
+  api: TestApi,
+  shop: TestWorkspace,
+  seed: number,
+  step: () => Promise<void>,
+): Promise<string[]> {
   const random = noise(seed);
   for (const { streamId } of registered.splice(0)) await retireStream(api.stores.pool, streamId);
   for (const name of ['ingest-0', 'ingest-1', 'ingest-2']) {
     registered.push(await registerStream(api.stores.pool, `${name}-${seed}`));
   }
-  const streams = registered.map((stream) => lateStream(stream, random));
+  const streams = registered.map((stream) => lateStream(api, shop, stream, random));
   const made: bigint[] = [];
   let micros = 1_795_168_800_000_000 + seed * 60_000_000;
   for (let round = 0; round < 60; round++) {
@@ -101,8 +98,11 @@ async function lateClicks(seed: number, step: () => Promise<void>): Promise<stri
   return made.map(clickId).sort();
 }
 
-test('a poller that passes the watermark back and drops known ids misses nothing, however late', async () => {
-  expect((await page('')).watermark).toBe('1970-01-01T00:00:00.000000Z');
+test('a poller that passes the watermark back and drops known ids misses nothing, however late', async ({
+  api,
+  shop,
+}) => {
+  expect((await page(shop, '')).watermark).toBe('1970-01-01T00:00:00.000000Z');
   const known = new Set<string>();
   let watermark: string | null = null;
 
@@ -111,7 +111,7 @@ test('a poller that passes the watermark back and drops known ids misses nothing
     let first: string | null = null;
     do {
       const since: string = watermark === null ? '' : `&since=${watermark}`;
-      const got: Page = await page(`limit=20${since}${cursor === null ? '' : `&before=${cursor}`}`);
+      const got: Page = await page(shop, `limit=20${since}${cursor === null ? '' : `&before=${cursor}`}`);
       first ??= got.watermark; // a poll of several pages continues from its first page's
       for (const click of got.clicks) known.add(click.id);
       cursor = got.next_cursor;
@@ -119,11 +119,13 @@ test('a poller that passes the watermark back and drops known ids misses nothing
     watermark = first;
   }
 
-  expect(await lateClicks(7, poll)).toEqual([...known].sort());
+  expect(await lateClicks(api, shop, 7, poll)).toEqual([...known].sort());
 });
 
-test('a load of settled clicks, oldest first, that continues from its newest `ts` misses nothing', async () => {
-  shop = await api.addWorkspace();
+test('a load of settled clicks, oldest first, that continues from its newest `ts` misses nothing', async ({
+  api,
+}) => {
+  const shop = await api.addWorkspace();
   const loaded = new Map<string, Click>();
   let newest = '2026-11-20T00:00:00Z';
   let loads = 0;
@@ -136,7 +138,7 @@ test('a load of settled clicks, oldest first, that continues from its newest `ts
     // Each third load breaks off after its first page.
     for (let pages = 0; pages === 0 || (cursor !== null && loads % 3 !== 0); pages++) {
       const after: string = cursor === null ? '' : `&since_after=${cursor}`;
-      const got: Page = await page(`order=asc&settled=true&limit=20&since=${start}${after}`);
+      const got: Page = await page(shop, `order=asc&settled=true&limit=20&since=${start}${after}`);
       for (const click of got.clicks) {
         expect([click.ts >= newest, click.ts < got.watermark], click.ts).toEqual([true, true]);
         // Only the clicks of the last microsecond come again.
@@ -151,15 +153,15 @@ test('a load of settled clicks, oldest first, that continues from its newest `ts
     }
   }
 
-  const made = await lateClicks(8, load);
+  const made = await lateClicks(api, shop, 8, load);
   // The API may still return a watermark that it read a moment ago.
   await expect.poll(() => load().then(() => loaded.size)).toBe(made.length);
   expect([...loaded.keys()].sort()).toEqual(made);
   expect(doubles).toBeGreaterThan(0);
 });
 
-test('oldest first, 2,000 clicks of one millisecond come once each', async () => {
-  shop = await api.addWorkspace();
+test('oldest first, 2,000 clicks of one millisecond come once each', async ({ api }) => {
+  const shop = await api.addWorkspace();
   const milli = 1_794_000_000_123_000_000n;
   const stored = await storeClicks(
     api.stores,
@@ -173,7 +175,7 @@ test('oldest first, 2,000 clicks of one millisecond come once each', async () =>
     const walked: string[] = [];
     let next = begin;
     for (;;) {
-      const got = await page(`order=asc&limit=499&${next}`);
+      const got = await page(shop, `order=asc&limit=499&${next}`);
       walked.push(...got.clicks.map(({ id }) => id));
       if (got.next_cursor === null) break;
       next = `since_after=${got.next_cursor}`;
@@ -182,19 +184,19 @@ test('oldest first, 2,000 clicks of one millisecond come once each', async () =>
   }
 });
 
-test.each([
+test.for([
   ['order=asc', 'since', 'is required with order=asc'],
   ['order=oldest', 'order', 'must be one of asc, desc'],
   ['settled=yes', 'settled', 'must be one of true, false'],
   ['order=asc&since_after=yesterday', 'since_after', ''],
-])('a refusal of %s names the parameter', async (query, path, message) => {
+])('a refusal of %s names the parameter', async ([query, path, message], { shop }) => {
   const { status, body } = await shop.get(`/clicks?${query}`);
   const [detail] = body.error?.details ?? [];
   expect([status, detail?.path]).toEqual([400, path]);
   expect(detail?.message).toContain(message);
 });
 
-test('the watermark is the least of the streams that are not retired', async () => {
+test('the watermark is the least of the streams that are not retired', async ({ api, shop }) => {
   const pool = api.stores.pool;
   const slow = await registerStream(pool, 'ingest-8');
   const fast = await registerStream(pool, 'ingest-9');
@@ -202,7 +204,7 @@ test('the watermark is the least of the streams that are not retired', async () 
   await pool.query('UPDATE ingest_streams SET visible_before = $1', [at + 5]);
   await pool.query('UPDATE ingest_streams SET visible_before = $1 WHERE stream_id = $2', [at, slow.streamId]);
   // The API may still return a watermark that it read a moment ago.
-  const watermark = () => expect.poll(async () => (await page('')).watermark);
+  const watermark = () => expect.poll(async () => (await page(shop, '')).watermark);
   await watermark().toBe('2026-11-30T00:53:19.000000Z');
   await retireStream(pool, slow.streamId);
   await watermark().toBe('2026-11-30T00:53:19.000005Z');

@@ -1,20 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type ErrorBody, type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { expect } from 'vitest';
+import type { ErrorBody, TestApi, TestWorkspace } from '../../test/support/api.ts';
+import { apiTest as test } from '../../test/support/fixtures.ts';
 import type { LinkRecord } from './schemas.ts';
 
 type Row = { index: number; status: number; body: { links: LinkRecord[] } & ErrorBody };
 type Results = { results: Row[] };
-
-let api: TestApi;
-let shop: TestWorkspace;
-
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
-  shop = await api.addWorkspace();
-});
-afterAll(() => api.close());
 
 const row = (more: object = {}) => ({
   destination_url: 'https://shop.example',
@@ -22,12 +12,12 @@ const row = (more: object = {}) => ({
   channel: 'reddit',
   ...more,
 });
-const bulk = (links: unknown[], key?: string) =>
+const bulk = (shop: TestWorkspace, links: unknown[], key?: string) =>
   shop.post<Results>('/links/bulk', { links }, key ? { headers: { 'idempotency-key': key } } : {});
 
 const nested = (levels: number): unknown => (levels === 0 ? 'bottom' : [nested(levels - 1)]);
 
-async function countOfLinks(): Promise<number> {
+async function countOfLinks(api: TestApi, shop: TestWorkspace): Promise<number> {
   const { rows } = await api.stores.pool.query<{ count: number }>(
     'SELECT count(*) AS count FROM links WHERE workspace_id = $1',
     [shop.workspace.id],
@@ -35,8 +25,11 @@ async function countOfLinks(): Promise<number> {
   return rows[0]?.count ?? -1;
 }
 
-test('each row has its own outcome, in order, and a refused one changes nothing for the others', async () => {
-  const { status, body } = await bulk([
+test('each row has its own outcome, in order, and a refused one changes nothing for the others', async ({
+  api,
+  shop,
+}) => {
+  const { status, body } = await bulk(shop, [
     row({ slug: 'bulk-one', unknown: true }),
     row({ slug: 'BULK-ONE' }),
     row({ channel: 'x', smart: true }),
@@ -58,10 +51,10 @@ test('each row has its own outcome, in order, and a refused one changes nothing 
   expect(body.results[1]?.body.error).toMatchObject({ code: 'conflict', request_id: expect.any(String) });
   expect(body.results[9]?.body.error.details?.[0]?.path).toBe('max_clicks');
   expect(body.results[6]?.body.links[0]?.id).toBe(body.results[5]?.body.links[0]?.id);
-  expect(await countOfLinks()).toBe(4);
+  expect(await countOfLinks(api, shop)).toBe(4);
 });
 
-test('a row that can not be stored as sent is refused alone, with its field', async () => {
+test('a row that can not be stored as sent is refused alone, with its field', async ({ api, shop }) => {
   const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`;
   const rows = [
     row(),
@@ -103,34 +96,40 @@ test('a row that can not be stored as sent is refused alone, with its field', as
   ]);
   const replayed = await send();
   expect([replayed.headers['idempotent-replayed'], replayed.json()]).toEqual(['true', answer.json()]);
-  expect(await countOfLinks()).toBe(2);
+  expect(await countOfLinks(api, shop)).toBe(2);
 });
 
-test('outside of the rows a body that can not be stored is refused as a whole', async () => {
+test('outside of the rows a body that can not be stored is refused as a whole', async ({ api, shop }) => {
   expect((await shop.post('/links/bulk', { links: [row()], more: '\0' })).status).toBe(400);
   expect((await shop.post('/links/bulk', { links: '\0' })).status).toBe(400);
   expect((await shop.post('/links/bulk', { links: [] })).status).toBe(400);
   expect((await shop.post('/links/bulk', ['\0'])).status).toBe(400);
-  expect(await countOfLinks()).toBe(0);
+  expect(await countOfLinks(api, shop)).toBe(0);
 });
 
-test('1,000 rows are made, 1,001 are 400', async () => {
+test('1,000 rows are made, 1,001 are 400', async ({ shop }) => {
   const rows = Array.from({ length: 1_000 }, (_, index) => row({ external_id: String(index) }));
-  const { body } = await bulk(rows);
+  const { body } = await bulk(shop, rows);
   expect(body.results.filter((result) => result.status === 201)).toHaveLength(1_000);
   const refused = await shop.post('/links/bulk', { links: [...rows, row()] });
   expect([refused.status, refused.body.error.details?.[0]?.path]).toEqual([400, 'links']);
 });
 
-test('a body over the 1 MiB of other endpoints is read', async () => {
+test('a body over the 1 MiB of other endpoints is read', async ({ shop }) => {
   const metadata = { text: 'x'.repeat(4_000) };
-  const { body } = await bulk(Array.from({ length: 300 }, () => row({ metadata })));
+  const { body } = await bulk(
+    shop,
+    Array.from({ length: 300 }, () => row({ metadata })),
+  );
   expect(body.results.every((result) => result.status === 201)).toBe(true);
 });
 
-test('the cap holds row by row', async () => {
-  shop = await api.addWorkspace({ plan: 'free' });
-  const { body } = await bulk(Array.from({ length: 30 }, () => row()));
+test('the cap holds row by row', async ({ api }) => {
+  const shop = await api.addWorkspace({ plan: 'free' });
+  const { body } = await bulk(
+    shop,
+    Array.from({ length: 30 }, () => row()),
+  );
   expect(body.results.map((result) => result.status)).toEqual([
     ...Array(25).fill(201),
     ...Array(5).fill(402),
@@ -138,7 +137,10 @@ test('the cap holds row by row', async () => {
   expect(body.results[29]?.body.error.code).toBe('limit_reached');
 });
 
-test('two workspaces that want the same slugs in opposite order each get an outcome for every row', async () => {
+test('two workspaces that want the same slugs in opposite order each get an outcome for every row', async ({
+  api,
+  shop,
+}) => {
   const other = await api.addWorkspace();
   for (let round = 0; round < 6; round++) {
     const slugs = Array.from({ length: 150 }, (_, index) => `r${round}-${index}`);
@@ -155,17 +157,17 @@ test('two workspaces that want the same slugs in opposite order each get an outc
   }
 });
 
-test('a replay makes nothing a second time', async () => {
+test('a replay makes nothing a second time', async ({ api, shop }) => {
   const rows = [row(), row({ channel: 'nope' })];
-  const first = await bulk(rows, 'bulk-key');
-  const second = await bulk(rows, 'bulk-key');
+  const first = await bulk(shop, rows, 'bulk-key');
+  const second = await bulk(shop, rows, 'bulk-key');
   expect(second.headers['idempotent-replayed']).toBe('true');
   expect(second.body).toEqual(first.body);
-  expect(await countOfLinks()).toBe(1);
+  expect(await countOfLinks(api, shop)).toBe(1);
 });
 
-test('links is required and a list', async () => {
+test('links is required and a list', async ({ shop }) => {
   expect((await shop.post('/links/bulk', {})).status).toBe(400);
   expect((await shop.post('/links/bulk', { links: {} })).status).toBe(400);
-  expect((await bulk([])).status).toBe(400);
+  expect((await bulk(shop, [])).status).toBe(400);
 });

@@ -1,21 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { setStatus } from '../../cli/commands/enrollment.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { roomInUtcDay } from '../support/utc-day.ts';
 import { backdateSignups, countRows, type Merchant, merchant, queuedEvents } from './support.ts';
 
-let api: TestApi;
-let shop: TestWorkspace;
 let m: Merchant;
 
-beforeAll(async () => {
-  api = await testApi();
-});
-beforeEach(async () => {
-  shop = await api.addWorkspace();
+test.beforeEach(async ({ shop }) => {
   m = merchant(shop);
 });
-afterAll(() => api.close());
 
 const referral: Merchant['referral'] = (...given) => m.referral(...given);
 
@@ -25,7 +18,9 @@ const reason = async (order: string, amount = 10, fields: object = {}) =>
   (await m.purchase('n', order, amount, fields)).body.reason;
 
 describe('what a purchase earns', () => {
-  test('is rounded half to even at the minor unit, once, with the exponent of the currency', async () => {
+  test('is rounded half to even at the minor unit, once, with the exponent of the currency', async ({
+    api,
+  }) => {
     const amounts = async (currency: string, rate: number, sale: number) => {
       const workspace = await api.addWorkspace({ currency });
       const other = merchant(workspace);
@@ -49,7 +44,9 @@ describe('what a purchase earns', () => {
     expect(await balance('r')).toMatchObject({ pending: 40 });
   });
 
-  test("a percentage of a sale in another currency is converted by the operator's rate, and a missing rate is reported", async () => {
+  test("a percentage of a sale in another currency is converted by the operator's rate, and a missing rate is reported", async ({
+    api,
+  }) => {
     await referral({ commission_rate: 20 });
     expect(await reason('o1', 100, { currency: 'eur' })).toBe('no_currency_rate');
     await api.stores.pool.query(
@@ -62,7 +59,10 @@ describe('what a purchase earns', () => {
     await api.stores.pool.query('DELETE FROM currency_rates');
   });
 
-  test('the largest sales add up beyond 2^53 in every response, and a single commission beyond it is not earned', async () => {
+  test('the largest sales add up beyond 2^53 in every response, and a single commission beyond it is not earned', async ({
+    api,
+    shop,
+  }) => {
     await roomInUtcDay(); // `used` is of the month
     const { programId } = await referral({ commission_rate: 50, currency: 'vnd', hold_days: 0 });
     await api.stores.pool.query(
@@ -111,7 +111,9 @@ describe('what a purchase earns', () => {
     expect(await balance('r')).toMatchObject({ pending: 20 });
   });
 
-  test('purchase_credit is for the first purchase, or for each when first_sale_only is false', async () => {
+  test('purchase_credit is for the first purchase, or for each when first_sale_only is false', async ({
+    shop,
+  }) => {
     const { programId } = await referral({
       credit_enabled: true,
       purchase_credit: 15,
@@ -136,7 +138,7 @@ describe('what a purchase earns', () => {
     expect(await balance('r')).toMatchObject({ pending: 40 });
   });
 
-  test('covers levels, up to the referrer of the referrer in the program', async () => {
+  test('covers levels, up to the referrer of the referrer in the program', async ({ api, shop }) => {
     await m.program({ commission_rate: 20, levels: [10, 5] });
     const chain = ['a', 'b', 'c', 'd'];
     let ref = '';
@@ -180,7 +182,7 @@ describe('what a purchase earns', () => {
     expect(await balance('b')).toMatchObject({ pending: 20 });
   });
 
-  test('the response says why when nothing was written', async () => {
+  test('the response says why when nothing was written', async ({ api, shop }) => {
     const { programId } = await referral({ commission_rate: 0 });
     expect(await reason('o1')).toBe('no_reward_configured');
     const set = (fields: object) => shop.patch(`/programs/${programId}`, fields);
@@ -211,8 +213,8 @@ describe('what a purchase earns', () => {
     expect(await reason('o1')).toBe('self_referral');
   });
 
-  test('a plan without commission tracking pays credits and no commission', async () => {
-    shop = await api.addWorkspace({ plan: 'starter' });
+  test('a plan without commission tracking pays credits and no commission', async ({ api }) => {
+    const shop = await api.addWorkspace({ plan: 'starter' });
     m = merchant(shop);
     await referral({
       credit_enabled: true,
@@ -230,7 +232,7 @@ describe('what a purchase earns', () => {
     });
   });
 
-  test('commission months run from the first rewarded purchase', async () => {
+  test('commission months run from the first rewarded purchase', async ({ api, shop }) => {
     const { programId } = await referral({ commission_rate: 20, commission_months: 2, hold_days: 0 });
     await backdateSignups(api, shop, 1_000);
     await shop.patch(`/programs/${programId}`, { status: 'paused' });
@@ -243,7 +245,10 @@ describe('what a purchase earns', () => {
     expect(await balance('r')).toMatchObject({ eligible: 4 });
   });
 
-  test('hold_days are counted from the purchase; with 0 a commission is eligible at once', async () => {
+  test('hold_days are counted from the purchase; with 0 a commission is eligible at once', async ({
+    api,
+    shop,
+  }) => {
     const { programId } = await referral({ commission_rate: 20, hold_days: 10 });
     await backdateSignups(api, shop, 20);
     const daysAgo = (days: number) => ({
@@ -258,7 +263,7 @@ describe('what a purchase earns', () => {
     expect((await m.stats('r')).rewards.cash).toEqual({ currency: 'usd', pending: 12, paid: 0, total: 12 });
   });
 
-  test('is in recent_commissions, newest first, and in /me', async () => {
+  test('is in recent_commissions, newest first, and in /me', async ({ shop }) => {
     await roomInUtcDay(); // `used` is of the month
     await referral({ commission_rate: 20, hold_days: 0 });
     await m.purchase('n', 'o1', 10);
