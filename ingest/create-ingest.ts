@@ -11,6 +11,7 @@ import { createVisitorIds } from '../core/tracking/visitors.ts';
 import type { Pool } from '../sql/database/pool.ts';
 import type { DeploymentSecrets } from '../sql/database/secrets.ts';
 import { createBioPageHandler } from './bio/handler.ts';
+import { createPictures } from './bio/pictures.ts';
 import { createCollectHandlers } from './collect/handler.ts';
 import { createKeyUses } from './collect/key-uses.ts';
 import { createRecordVisit } from './collect/record-visit.ts';
@@ -215,6 +216,13 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     exchanges,
     redirect,
     ownHost,
+    pictures: createPictures({
+      pool,
+      exchanges,
+      pages,
+      otherwise: redirect.handle,
+      lookupMs: longestWaitMs,
+    }),
     pixelScript,
     password: createPasswordHandler({
       exchanges,

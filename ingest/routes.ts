@@ -29,6 +29,7 @@ export function addRoutes(
     ownHost: OwnHost;
     password: ReturnType<typeof createPasswordHandler>;
     collect: ReturnType<typeof createCollectHandlers>;
+    pictures: Handler;
     pixelScript: ReturnType<typeof createPixelScript>;
     health: ReturnType<typeof createHealth>;
     robots: Config['robots'];
@@ -36,8 +37,8 @@ export function addRoutes(
     behindProxies(): boolean;
   },
 ): void {
-  const { exchanges, redirect, ownHost, password, collect, pixelScript, health, robots, behindProxies } =
-    given;
+  const { exchanges, redirect, ownHost, password, collect, pictures, pixelScript, health } = given;
+  const { robots, behindProxies } = given;
   type Route = (res: HttpResponse, req: HttpRequest) => void;
   const clear = createFraming(exchanges, behindProxies);
   const app = {
@@ -93,5 +94,6 @@ export function addRoutes(
   app.get('/collect', collect.other);
   app.head('/collect', collect.other);
   app.any('/collect', collect.other);
+  read('/assets/:name', pictures, password);
   read('/*', redirect.handle, password);
 }

@@ -209,6 +209,7 @@ const WITHOUT_ENTRY = {
   'what they create is listed with its time': [
     'annotations.create',
     'bioPages.create',
+    'bioPages.uploadPicture',
     'clicks.import',
     'folders.create',
     'links.create',

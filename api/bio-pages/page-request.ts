@@ -1,3 +1,4 @@
+import { storedImage, withThemeImages } from '../../core/bio/pictures.ts';
 import type { SocialLink } from '../../core/bio/public-page.ts';
 import { IMAGE_URL_LIMIT } from '../../core/bio/theme.ts';
 import { badRequest } from '../../core/errors.ts';
@@ -10,12 +11,13 @@ import type { BioButton } from '../../sql/bio/buttons.ts';
 import { checkMetadata } from '../schemas.ts';
 import { BUTTON_URL_LIMIT, type ButtonBody, type ChangeBody } from './schemas.ts';
 
-type PageRules = Pick<DestinationRules, 'blockedDomains'>;
+/** `publicUrl`: origin of bio pages and their pictures. */
+type PageRules = Pick<DestinationRules, 'blockedDomains'> & { publicUrl: string };
 
 /** A button without its short link. */
 export type WantedButton = Omit<BioButton, 'link_id'>;
 
-/** A validated create or change. Undefined: not sent. */
+/** A validated create or change; uploaded pictures as they are stored. Undefined: not sent. */
 export type PageRequest = Omit<ChangeBody, 'links' | 'social_links'> & {
   buttons: WantedButton[] | undefined;
   social_links: SocialLink[] | undefined;
@@ -29,7 +31,7 @@ const EMAIL_LIMIT = 254;
  *
  * @throws {AppError} `bad_request` that names every fault
  */
-export function readPageRequest(body: ChangeBody, { blockedDomains }: PageRules): PageRequest {
+export function readPageRequest(body: ChangeBody, { blockedDomains, publicUrl }: PageRules): PageRequest {
   const { links, social_links, ...rest } = body;
   const refuseBlocked = (path: string, url: string | null | undefined) => {
     if (url && blockedDomains?.blocks(url)) {
@@ -39,13 +41,19 @@ export function readPageRequest(body: ChangeBody, { blockedDomains }: PageRules)
       );
     }
   };
+  const stored = (url: string) => storedImage(url, publicUrl);
   const { buttons, social } = readAll({
     avatar: () => {
       if (body.avatar_url === '') throw badRequest('avatar_url', 'must be an http(s) URL or null');
       if (body.avatar_url) requireWebUrl('avatar_url', body.avatar_url, IMAGE_URL_LIMIT);
     },
     metadata: () => checkMetadata(body.metadata),
-    buttons: () => links && readButtons(links, refuseBlocked),
+    buttons: () =>
+      links &&
+      readButtons(links, refuseBlocked).map((button) => ({
+        ...button,
+        image_url: button.image_url && stored(button.image_url),
+      })),
     social: () =>
       social_links &&
       readEach(social_links, ({ platform, url }, index) => {
@@ -54,7 +62,13 @@ export function readPageRequest(body: ChangeBody, { blockedDomains }: PageRules)
         return { platform, url: readSocialUrl(path, platform, url) };
       }),
   });
-  return { ...rest, buttons, social_links: social };
+  return {
+    ...rest,
+    ...(rest.avatar_url && { avatar_url: stored(rest.avatar_url) }),
+    ...(rest.theme && { theme: withThemeImages(rest.theme, stored) }),
+    buttons,
+    social_links: social,
+  };
 }
 
 /**

@@ -16,7 +16,7 @@ const NAMELESS = 'your-page';
  */
 export function previewPage(body: PreviewBody, origins: Origins): RenderedBioPage {
   const { slug, ...rest } = body;
-  const wanted = readPageRequest(rest, {});
+  const wanted = readPageRequest(rest, origins);
   const page: PublicPage = {
     title: wanted.title ?? '',
     bio: wanted.bio ?? '',

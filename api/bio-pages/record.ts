@@ -1,3 +1,4 @@
+import { imageUrl, withThemeImages } from '../../core/bio/pictures.ts';
 import { shortUrlOf } from '../../core/links/short-urls.ts';
 import type { Config } from '../../core/settings/config.ts';
 import { buttonsOfPages, type TrackedButton } from '../../sql/bio/buttons.ts';
@@ -31,6 +32,8 @@ export function toRecord(
   const { workspace_id: _, ...shown } = page;
   return {
     ...shown,
+    avatar_url: page.avatar_url && imageUrl(page.avatar_url, publicUrl),
+    theme: withThemeImages(page.theme, (image) => imageUrl(image, publicUrl)),
     url: `${publicUrl}/${page.slug}`,
     links: buttons.map((button) => ({
       id: button.id,
@@ -38,7 +41,7 @@ export function toRecord(
       label: button.label,
       url: button.url,
       emoji: button.emoji,
-      image_url: button.image_url,
+      image_url: button.image_url && imageUrl(button.image_url, publicUrl),
       tracked_link_id: button.link_id,
       short_url:
         button.link_slug && shortUrlOf(shortUrl, { domain: button.link_domain, slug: button.link_slug }),

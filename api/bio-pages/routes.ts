@@ -7,6 +7,7 @@ import { cutPage, readCursor } from '../pages.ts';
 import { withIdempotency } from '../plugins/idempotency.ts';
 import { Ok } from '../schemas.ts';
 import { readNewPage, readPageRequest } from './page-request.ts';
+import { pictureRoutes } from './pictures/routes.ts';
 import { previewPage, previewPolicy } from './preview.ts';
 import { toRecord, toRecords } from './record.ts';
 import {
@@ -37,7 +38,10 @@ const PREVIEW_ANSWER = {
 /** Registers the bio page routes; a page's buttons are tracked links. Any plan; stats require a paid one. */
 export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const { pool, config } = deps;
-  const rules = { shortUrl: config.shortUrl, blockedDomains: deps.blockedDomains, log: deps.log };
+  const origins = { shortUrl: config.shortUrl, publicUrl: config.publicUrl };
+  const rules = { ...origins, blockedDomains: deps.blockedDomains, log: deps.log };
+
+  await pictureRoutes(app, deps);
 
   async function showPage(page: BioPage): Promise<BioPageRecord> {
     const [record] = await toRecords(pool, page.workspace_id, [page], config);

@@ -1,6 +1,8 @@
 import { hideLinks } from '../../clickhouse/erasures.ts';
+import { picturesOf } from '../../core/bio/pictures.ts';
 import { DEFAULT_THEME, mergeTheme } from '../../core/bio/theme.ts';
 import { AppError, badRequest } from '../../core/errors.ts';
+import { badFields } from '../../core/faults.ts';
 import { isUuid } from '../../core/ids.ts';
 import { normalizeBioSlug } from '../../core/links/slugs.ts';
 import { deleteLinksOfPage } from '../../sql/bio/button-links.ts';
@@ -17,6 +19,7 @@ import {
   reclaimBioSlug,
   updateBioPage,
 } from '../../sql/bio/pages.ts';
+import { touchPictures } from '../../sql/bio/pictures.ts';
 import type { PoolClient, Queryable } from '../../sql/database/pool.ts';
 import { requestErasure } from '../../sql/erasure/erasures.ts';
 import { deleteLink } from '../../sql/links/links.ts';
@@ -88,6 +91,7 @@ export async function createPage(
     external_id: request.external_id,
     made_in: madeIn ?? 'api',
   });
+  await requirePictures(tx, workspaceId, request);
   const saved = await saveButtons(tx, workspace, { id, slug: request.slug }, request, [], rules);
   return { ...saved, made: true };
 }
@@ -105,6 +109,7 @@ export async function changePage(
   const workspace = await lockWorkspace(tx, shelf.workspaceId);
   const page = await requirePage(tx, shelf, idOrSlug);
   const current = await withButtons(tx, page);
+  await requirePictures(tx, workspace.id, request);
   await updateBioPage(tx, workspace.id, page.id, changedFields(page, request));
   return saveButtons(tx, workspace, page, request, current.buttons, rules);
 }
@@ -169,6 +174,17 @@ async function saveButtons(
     ...(await withButtons(tx, await requirePage(tx, { workspaceId: workspace.id, madeIn: null }, page.id))),
     removed,
   };
+}
+
+/** @throws {AppError} `bad_request` for an address of a picture that the workspace has not uploaded, or that is deleted */
+async function requirePictures(tx: Queryable, workspaceId: string, request: PageRequest): Promise<void> {
+  const wanted = picturesOf(request);
+  const there = await touchPictures(tx, workspaceId, [...wanted.keys()]);
+  const missing = [...wanted].filter(([name]) => !there.includes(name));
+  if (missing.length === 0) return;
+  throw badFields(
+    missing.map(([, path]) => ({ path, message: 'must be a picture of the workspace: upload it again' })),
+  );
 }
 
 async function withButtons(db: Queryable, page: BioPage): Promise<Saved> {

@@ -26,8 +26,8 @@ const OPERATIONS: Record<string, string> = {
     'workspace.rotateIdentitySecret workspace.update',
   ].join(' '),
   'links secret operator owner': [
-    'bioPages.create bioPages.delete bioPages.update domains.create domains.delete domains.update',
-    'domains.verify folders.create folders.delete folders.update links.create links.createBulk',
+    'bioPages.create bioPages.delete bioPages.update bioPages.uploadPicture domains.create',
+    'domains.delete domains.update domains.verify folders.create folders.delete folders.update links.create links.createBulk',
     'links.delete links.deleteBulk links.import links.update links.updateBulk utmTemplates.create',
     'utmTemplates.delete',
   ].join(' '),

@@ -23,7 +23,7 @@ const documentOf = (name: string): Document => {
   return document;
 };
 
-const FORMATS = ['uuid', 'date-time', 'date', 'email', 'uri'];
+const FORMATS = ['uuid', 'date-time', 'date', 'email', 'uri', 'binary'];
 
 describe.each(['public', 'console'])('the %s document', (name) => {
   test('is valid OpenAPI 3.1', async () => {

@@ -15,6 +15,10 @@ const KEY = `0a1b2c3d_${'5e6f7a8b'.repeat(6)}`;
  * an example if it is here with its type. Unnamed objects inside a type are `Type.object.field`.
  */
 export const EXAMPLE_VALUES: Record<string, unknown> = {
+  'BioPicture.url': `https://links.example/assets/${'3f'.repeat(32)}.jpg`,
+  'BioPicture.width': 1_600,
+  'BioPicture.height': 1_067,
+  'BioPicture.bytes': 184_220,
   // Ids
   import_id: '019aabf4-3c00-7000-8000-00000000000b',
   link_id: '019aabf4-3c00-7000-8000-000000000002',

@@ -31,6 +31,7 @@ export const REQUEST_EXAMPLES: Record<string, unknown> = {
   'clicks.import': `ts,short_url,country,referer,user_agent,count
 2025-03-01T10:00:00Z,https://go.example.com/autumn-sale,DE,https://t.co/x,Mozilla/5.0,1
 `,
+  'bioPages.uploadPicture': '(the bytes of a picture)',
   'analytics.query': {
     metrics: ['clicks', 'visitors', 'leads', 'conversions', 'revenue'],
     dimensions: ['utm_campaign'],
@@ -171,7 +172,7 @@ export const ERROR_MESSAGES: Record<ErrorCode, string> = {
   request_timeout: 'the request did not arrive in time',
   conflict: 'the slug "autumn" is taken',
   idempotency_in_progress: 'the first request with this Idempotency-Key is still running',
-  payload_too_large: 'the request body is too large',
+  payload_too_large: '`body` must be at most 1 MiB',
   unsupported_media_type: 'send JSON with content-type: application/json',
   idempotency_key_reused: 'this Idempotency-Key was used with a different request in the last 24 hours',
   too_many_requests: 'too many failed sign-ins, try again in 60 seconds',

@@ -20,6 +20,7 @@ declare module 'fastify' {
 
 /** `Retry-After` of a 503, in seconds. */
 const RETRY_AFTER = '1';
+const MIB = 1_048_576;
 
 /** The body of every error response. */
 export type ErrorEnvelope = {
@@ -31,14 +32,22 @@ export function addErrors(app: Api, { config }: Pick<ApiDeps, 'config'>): void {
   app.decorate('errorPage', errorPageOf(config));
   const logFault = createFaultLog(app.log);
   app.setErrorHandler((error, request, reply) => {
-    const answer = bodyFaults(error as FastifyError, request) ?? toAppError(error);
+    const answer = refusedBody(error as FastifyError, request) ?? toAppError(error);
     logFault(answer, error, request);
     return sendError(answer, request, reply);
   });
 }
 
-/** Returns the error of a body that its schema refuses, with the faults that the route finds in its other fields. */
-function bodyFaults({ validation, validationContext }: FastifyError, request: FastifyRequest) {
+/**
+ * Returns the error of a body over the route's limit, or of one that its schema refuses, with the faults that the route
+ * finds in its other fields.
+ */
+function refusedBody({ statusCode, validation, validationContext }: FastifyError, request: FastifyRequest) {
+  const limit = request.routeOptions.bodyLimit;
+  if (statusCode === 413 && limit !== undefined) {
+    const message = `must be at most ${limit >= MIB ? `${limit / MIB} MiB` : `${limit / 1_024} KiB`}`;
+    return new AppError('payload_too_large', `\`body\` ${message}`, [{ path: 'body', message }]);
+  }
   if (!validation || validationContext !== 'body') return null;
   return bodyRefusal(validation, request.body, request.routeOptions.config.checkRest);
 }

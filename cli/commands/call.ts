@@ -3,7 +3,7 @@ import { nearestName } from '../../core/text/near-names.ts';
 import { OPERATIONS } from '../../sdk/typescript/src/generated/operations.ts';
 import type { Operation } from '../../sdk/typescript/src/operation.ts';
 import { CommandFailed, isJson, printResult, shownLines, table } from '../output.ts';
-import { dataText, jsonData, pairs } from '../user/arguments.ts';
+import { dataBytes, dataText, jsonData, pairs } from '../user/arguments.ts';
 import { writeBody } from '../user/byte-output.ts';
 import { callOperation, OPERATION_IDS, type OperationId } from '../user/client.ts';
 
@@ -55,6 +55,9 @@ export function callCommand(program: Command): void {
     });
 }
 
+/** Reads `--data` of an operation. */
+const BODIES = { json: jsonData, text: dataText, bytes: (data: string) => new Blob([dataBytes(data)]) };
+
 /** Divides the parameters among path and query. @throws {CommandFailed} when one of the path is missing */
 function requestOf(id: OperationId, { param = {}, data }: CallOptions) {
   const operation: Operation = OPERATIONS[id];
@@ -69,5 +72,5 @@ function requestOf(id: OperationId, { param = {}, data }: CallOptions) {
   if (unknown !== undefined) throw new CommandFailed(`${id} has no parameter ${unknown}`);
   if (data !== undefined && operation.body === undefined) throw new CommandFailed(`${id} takes no --data`);
   if (data === undefined) return { path, query };
-  return { path, query, body: operation.body === 'text' ? dataText(data) : jsonData(data) };
+  return { path, query, body: BODIES[operation.body ?? 'json'](data) };
 }

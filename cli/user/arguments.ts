@@ -30,10 +30,15 @@ export function pairs(text: string, before: Readonly<Record<string, string>> = {
  * @throws {CommandFailed} when the file is unreadable
  */
 export function dataText(given: string): string {
-  if (!given.startsWith('@')) return given;
+  return given.startsWith('@') ? dataBytes(given).toString('utf8') : given;
+}
+
+/** {@link dataText}, for data that is not text. @throws {CommandFailed} when the file is unreadable */
+export function dataBytes(given: string): Buffer<ArrayBuffer> {
+  if (!given.startsWith('@')) return Buffer.from(given);
   const path = given.slice(1);
   try {
-    return readFileSync(path === '-' ? 0 : path, 'utf8');
+    return readFileSync(path === '-' ? 0 : path) as Buffer<ArrayBuffer>;
   } catch (error) {
     throw new CommandFailed(`cannot read ${path}: ${(error as Error).message}`);
   }

@@ -4,6 +4,7 @@ import { isShownImage } from '../links/preview.ts';
 import { shortUrlOf } from '../links/short-urls.ts';
 import { escapeHtml } from '../text/html.ts';
 import { PLATFORM_ICONS, PLATFORM_NAMES } from './icons.ts';
+import { withImageUrls } from './pictures.ts';
 import type { PublicButton, PublicPage, SocialLink } from './public-page.ts';
 import { styleOf } from './style.ts';
 
@@ -17,8 +18,10 @@ export type RenderedBioPage = { html: string; policy: string };
  * Renders the public HTML of a bio page: no script, every text escaped, nothing loaded but its images.
  *
  * @param slug the page's own, in lower case
+ * @param stored with uploaded pictures as stored, or as URLs
  */
-export function renderBioPage(slug: string, page: PublicPage, origins: Origins): RenderedBioPage {
+export function renderBioPage(slug: string, stored: PublicPage, origins: Origins): RenderedBioPage {
+  const page = withImageUrls(stored, origins.publicUrl);
   const { css, classes, frame } = styleOf(page.theme);
   const name = page.title.trim() || slug;
   const html =

@@ -1,6 +1,7 @@
 import { isWebUrl } from '../links/web-urls.ts';
 import { parseColor } from './colors.ts';
 import { gradientNamed } from './gradients.ts';
+import { pictureAt } from './pictures.ts';
 
 export const CANVAS_MODES = ['color', 'gradient', 'image'] as const;
 export const CARD_MODES = ['none', 'solid', 'glass'] as const;
@@ -59,7 +60,8 @@ const oneOf =
   (value) =>
     typeof value === 'string' && values.includes(value);
 const isColor: Allows = (value) => typeof value === 'string' && parseColor(value) !== null;
-const isImage: Allows = (value) => typeof value === 'string' && isWebUrl(value, IMAGE_URL_LIMIT);
+const isImage: Allows = (value) =>
+  typeof value === 'string' && (isWebUrl(value, IMAGE_URL_LIMIT) || pictureAt(value) !== null);
 
 /** Longest URL of an image on a bio page, in characters. */
 export const IMAGE_URL_LIMIT = 1_024;

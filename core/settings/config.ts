@@ -103,6 +103,8 @@ export type Config = {
   dnsServers: string[];
   /** Enrollments, signups, and changes that publishable keys may make in a workspace an hour. */
   publishableLimitPerHour: number;
+  /** Limit of the stored pictures of a workspace's bio pages, all together. Bytes. */
+  picturesPerWorkspaceBytes: number;
   webhookAllowPrivate: boolean;
   /** Origin of Stripe's API, or of a stand-in. */
   stripeApiBase: string;
@@ -197,6 +199,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     blockedDomainsFile: raw.BLOCKED_DOMAINS_FILE,
     dnsServers: nameServers(raw.DNS_SERVERS),
     publishableLimitPerHour: Number(raw.PUBLISHABLE_LIMIT_PER_HOUR),
+    picturesPerWorkspaceBytes: size(raw.PICTURES_PER_WORKSPACE),
     webhookAllowPrivate: raw.WEBHOOK_ALLOW_PRIVATE === 'true',
     stripeApiBase: raw.STRIPE_API_BASE
       ? origin('STRIPE_API_BASE', raw.STRIPE_API_BASE)

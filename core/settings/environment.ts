@@ -106,6 +106,11 @@ export const SETTINGS = {
     pattern: /^[1-9]\d{0,8}$/,
     expected: 'must be a number from 1 to 999999999',
   },
+  PICTURES_PER_WORKSPACE: {
+    default: '100MiB',
+    pattern: /^[1-9]\d*(MiB|GiB)$/,
+    expected: 'must be a size such as "100MiB" or "2GiB"',
+  },
   WEBHOOK_ALLOW_PRIVATE: {
     default: 'false',
     pattern: /^(true|false)$/,

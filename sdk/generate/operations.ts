@@ -18,7 +18,7 @@ export type Operation = {
   words: string;
   pathParameters: string[];
   query: 'required' | 'optional' | null;
-  body: 'json' | 'text' | null;
+  body: 'json' | 'text' | 'bytes' | null;
   /** Takes an `Idempotency-Key`. */
   idempotent: boolean;
   /** May be sent again where its response was lost. */
@@ -38,6 +38,7 @@ const REPEATABLE_METHODS = ['GET', 'PATCH', 'DELETE'];
 const REPEATABLE_POSTS = [
   'analytics.query',
   'bioPages.preview',
+  'bioPages.uploadPicture',
   'clicks.import',
   'domains.verify',
   'track.identify',
@@ -91,7 +92,6 @@ function operationOf(
   const isJson = types.includes('application/json');
   const query = parameters.filter((one) => one.in === 'query');
   const isRequired = query.some(({ required }) => required);
-  const isJsonBody = requestBody?.content['application/json'] !== undefined;
   const list =
     method === 'GET' && /^list/.test(name) && isJson
       ? listOf(document, query, responses[status]?.content)
@@ -105,7 +105,7 @@ function operationOf(
     words: [summary, description].filter(Boolean).join('\n\n'),
     pathParameters: [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter = '']) => parameter),
     query: query.length === 0 ? null : isRequired ? 'required' : 'optional',
-    body: requestBody === undefined ? null : isJsonBody ? 'json' : 'text',
+    body: bodyOf(requestBody),
     idempotent: parameters.some((one) => one.in === 'header' && one.name === 'Idempotency-Key'),
     repeatable: REPEATABLE_METHODS.includes(method) || REPEATABLE_POSTS.includes(id),
     result: isJson ? 'json' : 'response',
@@ -114,6 +114,13 @@ function operationOf(
     types: { id, without: list !== null && types.length > 1 ? ['format'] : [] },
     fixed: {},
   };
+}
+
+function bodyOf(requestBody: OperationObject['requestBody']): Operation['body'] {
+  if (requestBody === undefined) return null;
+  if (requestBody.content['application/json'] !== undefined) return 'json';
+  const isBytes = Object.values(requestBody.content).some(({ schema }) => schema?.format === 'binary');
+  return isBytes ? 'bytes' : 'text';
 }
 
 /** Returns where the rows of a list are. Null where a response has several arrays, or none. */

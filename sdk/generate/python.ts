@@ -104,8 +104,8 @@ function signatureOf(document: Document, types: PythonTypes, operation: Operatio
     body:
       operation.body === null
         ? null
-        : operation.body === 'text'
-          ? 'str'
+        : operation.body !== 'json'
+          ? { text: 'str', bytes: 'bytes' }[operation.body]
           : `t.${typeOf('Body', object.requestBody?.content['application/json']?.schema)}`,
     query: operation.query === null ? null : `t.${types.add(named('Query'), queryOf(query))}`,
     isList: operation.list !== null,

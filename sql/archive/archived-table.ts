@@ -37,6 +37,8 @@ export type ArchivedTable = {
   read?: Readonly<Record<string, string>>;
   /** SQL: which rows `r` of the archive are stored. Left out: all. */
   stored?: string;
+  /** Rows in one response of PostgreSQL, of a table with wide ones. */
+  atOnce?: number;
   /** Whether rows refer to other rows of the table, so that all are stored in one statement. */
   refersToItself?: boolean;
 };

@@ -1,7 +1,7 @@
 import type { Queryable } from '../database/pool.ts';
 import type { ArchivedTable } from './archived-table.ts';
 
-/** Rows in one response of PostgreSQL. The widest row, a workspace with a logo, occurs once. */
+/** Rows in one response of PostgreSQL, where the table has no `atOnce`. */
 const PAGE = 1_000;
 
 /** Returns the columns of a table that are in archives, in the table's order. */
@@ -51,7 +51,7 @@ export async function* readTable(
   );
   try {
     for (;;) {
-      const { rows } = await tx.query<{ line: string }>(`FETCH ${PAGE} FROM archived`);
+      const { rows } = await tx.query<{ line: string }>(`FETCH ${table.atOnce ?? PAGE} FROM archived`);
       if (rows.length === 0) return;
       yield rows.map(({ line }) => line);
     }

@@ -49,6 +49,24 @@ CREATE TABLE bio_button_links (
 );
 CREATE INDEX bio_button_links_page ON bio_button_links (page_id);
 
+-- Uploaded pictures of pages, as re-encoded. A page stores `/assets/<name>`.
+CREATE TABLE pictures (
+  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  name         text NOT NULL,
+  format       text NOT NULL CHECK (format IN ('jpg', 'webp')),
+  content      bytea NOT NULL CHECK (octet_length(content) <= 2097152),
+  width        integer NOT NULL, -- pixels
+  height       integer NOT NULL,
+  created_at   timestamptz NOT NULL,
+  used_at      timestamptz NOT NULL, -- last upload, or last save of a page that has it
+  PRIMARY KEY (workspace_id, name),
+  -- Browsers keep a picture for a year: its name never gets other bytes, not even from an archive.
+  CHECK (name = encode(sha256(content), 'hex') || '.' || format)
+);
+ALTER TABLE pictures ALTER COLUMN content SET STORAGE EXTERNAL; -- compressed already
+CREATE INDEX pictures_name ON pictures (name);
+CREATE INDEX pictures_used_at ON pictures (used_at);
+
 CREATE FUNCTION keep_bio_button_link() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO bio_button_links (link_id, workspace_id, page_id, button_id)

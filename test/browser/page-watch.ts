@@ -16,7 +16,7 @@ export type Watched = { violations: string[]; errors: string[]; foreign: string[
 /**
  * Records every policy violation, every script error, and every request to another host or to the API.
  *
- * @param known origins that the page may call
+ * @param known origins that the page may call, or paths of other ones
  */
 export function watch(page: Page, known: string[]): Watched {
   const watched: Watched = { violations: [], errors: [], foreign: [], calls: [] };
@@ -27,7 +27,8 @@ export function watch(page: Page, known: string[]): Watched {
   page.on('request', (request) => {
     const url = request.url();
     if (url.includes('/api/v1/')) watched.calls.push(new URL(url).pathname);
-    if (!url.startsWith('data:') && !known.includes(new URL(url).origin)) watched.foreign.push(url);
+    if (!url.startsWith('data:') && !known.some((start) => url.startsWith(`${start}/`)))
+      watched.foreign.push(url);
   });
   return watched;
 }

@@ -98,6 +98,7 @@ export const LINK_ATTEMPTS: Attempts = {
   'GET /api/v1/bio-pages/availability': (victim) => [
     { path: `/bio-pages/availability?slug=${victim.bioSlug}`, status: 200 },
   ],
+  'POST /api/v1/bio-pages/pictures': () => [{ path: '/bio-pages/pictures', body: { a: 1 }, status: 400 }],
   'POST /api/v1/bio-pages/preview': (victim) => [
     {
       path: '/bio-pages/preview',

@@ -10,6 +10,7 @@ import { merchant, PAID_AT_ONCE } from '../referrals/support.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
 import { makeDomain } from '../support/domains.ts';
 import { isCurrent, startTestIngest } from '../support/ingest.ts';
+import { plainPng } from '../support/scanned-images.ts';
 import { PREVIEW, visit, visitHost } from '../support/visitors.ts';
 import { archives, clicksBefore, importFrom, PROOFS, plantWorkspace } from './support.ts';
 
@@ -253,7 +254,19 @@ test('a visitor gets the same from every kind of link and from a bio page, befor
     const made = await movers.post('/links', { ...link, ...settings });
     expect([slug, made.status, made.text]).toEqual([slug, 201, made.text]);
   }
-  const page = { slug: 'mv-page', title: 'Movers', links: [{ id: 'b', label: 'Shop', url: to('bio') }] };
+  const picture = await old.app.inject({
+    method: 'POST',
+    url: '/api/v1/bio-pages/pictures',
+    headers: { authorization: `Bearer ${movers.secretKey}`, 'content-type': 'image/png' },
+    payload: plainPng(40, 40, [200, 90, 20, 255]),
+  });
+  const avatar = picture.json<{ url: string }>().url;
+  const page = {
+    slug: 'mv-page',
+    title: 'Movers',
+    avatar_url: avatar,
+    links: [{ id: 'b', label: 'Shop', url: to('bio') }],
+  };
   expect((await movers.post('/bio-pages', page)).status).toBe(201);
 
   const seen = async ({ stores }: TestApi) => {
@@ -275,6 +288,9 @@ test('a visitor gets the same from every kind of link and from a bio page, befor
         await shown('carded', { headers: { 'user-agent': PREVIEW } }),
         await shown('page'),
       );
+      const pictureThere = await fetch(`${ingest.url}${new URL(avatar).pathname}`);
+      const content = Buffer.from(await pictureThere.arrayBuffer()).toString('base64');
+      all.push(['picture', pictureThere.status, content]);
       const { status, location } = await visitHost(ingest.url, 'go.movers.example', '/mv-elsewhere');
       return [...all, ['on its domain', status, location?.pathname]];
     } finally {
@@ -295,6 +311,7 @@ test('a visitor gets the same from every kind of link and from a bio page, befor
       ['ruled?a=1', 302, expect.stringContaining('https://shop.example/rule')],
       ['ended', 302, to('over')],
       ['on its domain', 302, '/elsewhere'],
+      ['picture', 200, expect.stringMatching(/^UklGR/)],
     ]),
   );
 });

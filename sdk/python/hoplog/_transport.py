@@ -51,6 +51,9 @@ class Settings:
             # Rows of clicks are CSV, or NDJSON, whose lines begin with a brace.
             is_json = body.lstrip().startswith("{")
             headers["content-type"] = "application/x-ndjson" if is_json else "text/csv"
+        elif operation.body == "bytes":
+            content = body
+            headers["content-type"] = "application/octet-stream"
         # One key for all attempts of a call: a create whose response was lost is made once.
         if operation.idempotent:
             headers["idempotency-key"] = options.get("idempotency_key") or secrets.token_hex(16)

@@ -3,7 +3,7 @@ export type Operation = {
   method: string;
   /** Below `/api/v1`, with its parameters in braces. */
   path: string;
-  body?: 'json' | 'text';
+  body?: 'json' | 'text' | 'bytes';
   query?: true;
   /** Takes an `Idempotency-Key`, so that a repeated request creates nothing. */
   idempotent?: true;

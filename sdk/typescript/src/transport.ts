@@ -26,7 +26,7 @@ export function createTransport(settings: Settings): Transport {
     // A redirect would make a GET of a create. Workers of Cloudflare know no `error`.
     const request: RequestInit = { method: operation.method, headers, redirect: 'manual' };
     if (call.body !== undefined) {
-      request.body = operation.body === 'text' ? (call.body as string) : JSON.stringify(call.body);
+      request.body = operation.body === 'json' ? JSON.stringify(call.body) : (call.body as string | Blob);
     }
     const retries = options.retries ?? settings.retries;
     for (let attempt = 0; ; attempt++) {
@@ -117,16 +117,18 @@ const textOf = (value: unknown): string =>
 
 function headersOf({ key }: Settings, operation: Operation, { body }: Call, options: RequestOptions) {
   const headers: Record<string, string> = { authorization: `Bearer ${key}` };
-  if (body !== undefined)
-    headers['content-type'] = operation.body === 'text' ? mediaTypeOf(body) : 'application/json';
+  if (body !== undefined) headers['content-type'] = mediaTypeOf(operation, body);
   // One key for all attempts of a call: a create whose response was lost is made once.
   if (operation.idempotent) headers['idempotency-key'] = options.idempotencyKey ?? randomKey();
   return headers;
 }
 
 /** Rows of clicks are CSV, or NDJSON, whose lines begin with a brace. */
-const mediaTypeOf = (body: unknown) =>
-  typeof body === 'string' && /^\s*\{/.test(body) ? 'application/x-ndjson' : 'text/csv';
+function mediaTypeOf({ body: kind }: Operation, body: unknown): string {
+  if (kind === 'json') return 'application/json';
+  if (kind === 'bytes') return 'application/octet-stream';
+  return typeof body === 'string' && /^\s*\{/.test(body) ? 'application/x-ndjson' : 'text/csv';
+}
 
 /** `crypto.randomUUID` is missing in pages without TLS. */
 const randomKey = () =>

@@ -44,6 +44,7 @@ export const LINK_TABLES: readonly ArchivedTable[] = [
     },
     stored: `NOT (r.domain_number = 0 AND r.kind IN ('alias', 'prefix') AND $2::jsonb -> 'dropped' ? r.slug)`,
   },
+  { name: 'pictures', order: 'name', atOnce: 4 },
   { name: 'bio_pages', order: 'id', read: { slug: slugHere('r.id', 'r.slug') } },
   { name: 'bio_button_links', order: 'link_id' },
   { name: 'bio_buttons', order: 'page_id, id' },

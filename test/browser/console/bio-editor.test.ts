@@ -42,7 +42,7 @@ test('fields take as many characters as the API, never half an emoji, and the si
   const picture = 'https://img.example/ada.png';
   const image = plainPng(400, 300, [230, 110, 0, 255]);
   await page.route(picture, (route) => route.fulfill({ body: image, contentType: 'image/png' }));
-  await page.getByLabel('Picture').fill(picture);
+  await page.getByLabel('Picture', { exact: true }).fill(picture);
   await Promise.all([page.waitForResponse(picture), page.keyboard.press('Tab')]);
   await page.getByLabel('Title').fill('🎉'.repeat(61));
   await page.getByLabel('About').fill('🎈'.repeat(279));
@@ -68,6 +68,51 @@ test('fields take as many characters as the API, never half an emoji, and the si
   });
   expect(new Set(page.watched.foreign.splice(0))).toEqual(new Set([picture]));
   expectClean(page);
+  await page.close();
+});
+
+test('pictures are uploaded by choosing and by dropping a file, shown at once, and refused in words', async () => {
+  const { id, slug } = await desk.make('pictured', { title: 'Ada', links: links('Home') });
+  const page = await site.open(`/bio-pages/${id}`);
+  const picture = page.getByRole('button', { name: 'Upload the picture of the page' });
+  const choose = async (name: string, buffer: Buffer) => {
+    const [chooser] = await Promise.all([page.waitForEvent('filechooser'), picture.click()]);
+    await chooser.setFiles({ name, mimeType: 'image/png', buffer });
+  };
+  await choose('virus.png', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'));
+  await page.getByText('The picture must be a whole JPEG, PNG, WebP, GIF, or AVIF picture.').waitFor();
+  await choose('large.png', Buffer.alloc(5 * 1_048_576 + 60_000));
+  await page.getByText('The picture has 5.1 MiB; it must have at most 5 MiB.').waitFor();
+  await choose('ada.png', plainPng(400, 300, [230, 110, 0, 255]));
+  await page.getByText('Uploaded. Save to show it.').waitFor();
+  const shown = await preview(page).locator('img.avatar').getAttribute('src');
+  expect(shown).toMatch(/\/assets\/[0-9a-f]{64}\.webp$/);
+
+  // A browser's files cannot be dragged from a test: the event is the one that a drop sends.
+  const bytes = [...plainPng(60, 60, [0, 90, 200, 255])];
+  const dropped = await page.evaluateHandle(`(() => {
+    const data = new DataTransfer();
+    data.items.add(new File([new Uint8Array(${JSON.stringify(bytes)})], 'book.png', { type: 'image/png' }));
+    return data;
+  })()`);
+  const ofButton = page.locator('.picture-field', { hasText: 'Image' });
+  await ofButton.dispatchEvent('drop', { dataTransfer: dropped });
+  await ofButton.getByText('Uploaded picture').waitFor();
+  await preview(page).locator('.button img').waitFor();
+  await expectGood(page, 'bio-editor-uploaded-pictures');
+  await save(page);
+  type Saved = { avatar_url: string; avatar_width: number; links: { image_url: string }[] };
+  const saved = await site.api<Saved>(`/bio-pages/${id}`);
+  expect(saved).toMatchObject({ avatar_url: shown, avatar_width: 400 });
+  const visitor = await (await fetch(`${new URL(saved.avatar_url).origin}/${slug}`)).text();
+  for (const url of [saved.avatar_url, saved.links[0]?.image_url ?? '']) {
+    expect(visitor).toContain(url);
+    expect((await fetch(url)).headers.get('content-type')).toBe('image/webp');
+  }
+
+  await page.getByRole('button', { name: 'Remove the picture of the page' }).click();
+  expect(await page.getByLabel('Picture', { exact: true }).inputValue()).toBe('');
+  await preview(page).locator('span.avatar').waitFor();
   await page.close();
 });
 

@@ -177,7 +177,7 @@ async function siteOf({ service, mail, dataDir, pool, close }: Served): Promise<
       page.setDefaultTimeout(PATIENCE);
       if (width !== 1_280) await page.setViewportSize({ width, height: 900 });
       if (scheme !== 'light') await page.emulateMedia({ colorScheme: scheme });
-      const watched = watch(page, [app, byName]);
+      const watched = watch(page, [app, byName, `${service.short_url}/assets`]);
       await page.addInitScript(RECORD_NOTICES);
       if (keepsUndo) await page.addInitScript(KEEP_UNDO);
       await page.goto(`${origin}/console${path === '/' ? '' : path}`);

@@ -14,6 +14,8 @@ export type CallOptions = {
   file?: Blob;
   headers?: Record<string, string>;
   signal?: AbortSignal;
+  /** Sends the request instead of `fetch`. */
+  send?: (url: string, request: RequestInit) => Promise<Response>;
 };
 
 /** The signed-in member, as of the last `GET /session`. */
@@ -108,9 +110,9 @@ export function apiUrl(path: string, query: Query = {}): string {
 }
 
 async function answerOf(path: string, options: CallOptions): Promise<Response> {
-  const { method = 'GET', query, body, file, headers, signal } = options;
+  const { method = 'GET', query, body, file, headers, signal, send = fetch } = options;
   try {
-    return await fetch(apiUrl(path, query), {
+    return await send(apiUrl(path, query), {
       method,
       credentials: 'same-origin',
       headers: {

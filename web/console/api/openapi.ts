@@ -30,6 +30,9 @@ export interface paths {
   "/api/v1/bio-pages/availability": {
     get: operations["bioPages.checkAvailability"];
   };
+  "/api/v1/bio-pages/pictures": {
+    post: operations["bioPages.uploadPicture"];
+  };
   "/api/v1/bio-pages/preview": {
     post: operations["bioPages.preview"];
   };
@@ -716,6 +719,13 @@ export interface components {
       leads: number;
       revenue: number;
       visitors: number;
+    };
+    BioPicture: {
+      bytes: number;
+      height: number;
+      /** Format: uri */
+      url: string;
+      width: number;
     };
     BioTheme: {
       buttonColor: string;
@@ -3906,6 +3916,35 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["SlugAvailability"];
+        };
+      };
+    };
+  };
+  "bioPages.uploadPicture": {
+    requestBody: {
+      content: {
+        "image/avif": string;
+        "image/gif": string;
+        "image/jpeg": string;
+        "image/png": string;
+        "image/webp": string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["BioPicture"];
+        };
+      };
+      201: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["BioPicture"];
         };
       };
     };

@@ -139,6 +139,7 @@ OPERATIONS: Dict[str, Operation] = {
     "connections.listEvents": Operation("GET", "/connections/{id}/events", repeatable=True, rows="events", cursor="cursor"),
     "connections.replayEvent": Operation("POST", "/connections/{id}/events/{event_id}/replay"),
     "connections.assignPurchase": Operation("POST", "/connections/{id}/events/{event_id}/assign", body="json"),
+    "bioPages.uploadPicture": Operation("POST", "/bio-pages/pictures", body="bytes", repeatable=True),
     "bioPages.create": Operation("POST", "/bio-pages", body="json", idempotent=True),
     "bioPages.list": Operation("GET", "/bio-pages", repeatable=True, rows="bio_pages", cursor="cursor"),
     "bioPages.checkAvailability": Operation("GET", "/bio-pages/availability", repeatable=True),
@@ -2075,6 +2076,13 @@ class BioPages:
     def __init__(self, call: Call) -> None:
         self._call = call
 
+    def upload_picture(self, body: bytes, *, options: Optional[RequestOptions] = None) -> t.BioPicture:
+        """Upload a picture for bio pages
+
+        Send the bytes of the picture as the body. It is turned upright, scaled to at most 1,600 pixels a side, and encoded again as JPEG, or as WebP if it may be transparent: no metadata such as a place remains. Use the `url` as `avatar_url` (with `width` and `height`), as `image_url` of a button, or as `canvasValue` or `footerImage` of the theme. Its name is a hash of its content, so the same picture has one `url`. A picture that no page of the workspace uses for a day is deleted."""
+        result: t.BioPicture = self._call(OPERATIONS["bioPages.uploadPicture"], (), {}, body, options)
+        return result
+
     def create(self, body: t.CreateBioPage, *, options: Optional[RequestOptions] = None) -> t.BioPage:
         """Create a bio page
 
@@ -2148,6 +2156,13 @@ class BioPages:
 class AsyncBioPages:
     def __init__(self, call: AsyncCall) -> None:
         self._call = call
+
+    async def upload_picture(self, body: bytes, *, options: Optional[RequestOptions] = None) -> t.BioPicture:
+        """Upload a picture for bio pages
+
+        Send the bytes of the picture as the body. It is turned upright, scaled to at most 1,600 pixels a side, and encoded again as JPEG, or as WebP if it may be transparent: no metadata such as a place remains. Use the `url` as `avatar_url` (with `width` and `height`), as `image_url` of a button, or as `canvasValue` or `footerImage` of the theme. Its name is a hash of its content, so the same picture has one `url`. A picture that no page of the workspace uses for a day is deleted."""
+        result: t.BioPicture = await self._call(OPERATIONS["bioPages.uploadPicture"], (), {}, body, options)
+        return result
 
     async def create(self, body: t.CreateBioPage, *, options: Optional[RequestOptions] = None) -> t.BioPage:
         """Create a bio page

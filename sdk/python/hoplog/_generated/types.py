@@ -292,6 +292,16 @@ class BioPageTotals(TypedDict):
     """First identifies of persons, attributed as orders are. Fractions under `linear` attribution."""
 
 
+class BioPicture(TypedDict):
+    url: str
+    width: int
+    """Pixels."""
+    height: int
+    """Pixels."""
+    bytes: int
+    """Bytes of the stored picture."""
+
+
 class BioTheme(TypedDict):
     canvasMode: Literal["color", "gradient", "image"]
     canvasValue: str

@@ -811,6 +811,12 @@ export interface Connections {
 
 export interface BioPages {
   /**
+   * Upload a picture for bio pages
+   *
+   * Send the bytes of the picture as the body. It is turned upright, scaled to at most 1,600 pixels a side, and encoded again as JPEG, or as WebP if it may be transparent: no metadata such as a place remains. Use the `url` as `avatar_url` (with `width` and `height`), as `image_url` of a button, or as `canvasValue` or `footerImage` of the theme. Its name is a hash of its content, so the same picture has one `url`. A picture that no page of the workspace uses for a day is deleted.
+   */
+  uploadPicture(body: T.BioPagesUploadPictureData['body'], options?: RequestOptions): Promise<T.BioPagesUploadPictureResponse>;
+  /**
    * Create a bio page
    *
    * The page is public at `url` within a second, in any spelling of the slug.
@@ -1167,6 +1173,7 @@ export const OPERATIONS = {
   'connections.listEvents': { method: 'GET', path: '/connections/{id}/events', query: true, repeatable: true, rows: 'events', cursor: 'cursor' },
   'connections.replayEvent': { method: 'POST', path: '/connections/{id}/events/{event_id}/replay' },
   'connections.assignPurchase': { method: 'POST', path: '/connections/{id}/events/{event_id}/assign', body: 'json' },
+  'bioPages.uploadPicture': { method: 'POST', path: '/bio-pages/pictures', body: 'bytes', repeatable: true },
   'bioPages.create': { method: 'POST', path: '/bio-pages', body: 'json', idempotent: true },
   'bioPages.list': { method: 'GET', path: '/bio-pages', query: true, repeatable: true, rows: 'bio_pages', cursor: 'cursor' },
   'bioPages.checkAvailability': { method: 'GET', path: '/bio-pages/availability', query: true, repeatable: true },

@@ -401,6 +401,22 @@ export type BioPageTotals = {
     leads: number;
 };
 
+export type BioPicture = {
+    url: string;
+    /**
+     * Pixels.
+     */
+    width: number;
+    /**
+     * Pixels.
+     */
+    height: number;
+    /**
+     * Bytes of the stored picture.
+     */
+    bytes: number;
+};
+
 export type BioTheme = {
     canvasMode: 'color' | 'gradient' | 'image';
     /**
@@ -8809,6 +8825,29 @@ export type ConnectionsAssignPurchaseResponses = {
 };
 
 export type ConnectionsAssignPurchaseResponse = ConnectionsAssignPurchaseResponses[keyof ConnectionsAssignPurchaseResponses];
+
+export type BioPagesUploadPictureData = {
+    /**
+     * The picture's bytes: JPEG, PNG, WebP, GIF, or AVIF, at most 5 MiB. Its content decides, not `Content-Type`.
+     */
+    body: Blob | File;
+    path?: never;
+    query?: never;
+    url: '/api/v1/bio-pages/pictures';
+};
+
+export type BioPagesUploadPictureResponses = {
+    /**
+     * The workspace has this picture. Nothing was changed.
+     */
+    200: BioPicture;
+    /**
+     * The stored picture.
+     */
+    201: BioPicture;
+};
+
+export type BioPagesUploadPictureResponse = BioPagesUploadPictureResponses[keyof BioPagesUploadPictureResponses];
 
 export type BioPagesListData = {
     body?: never;

@@ -6,6 +6,7 @@ import { AddressField } from '../../parts/address-field.tsx';
 import { AT_ONCE, FormDialog } from '../../parts/form-dialog.tsx';
 import { keptTo } from './character-limit.ts';
 import type { DraftButton } from './draft.ts';
+import { PictureField } from './picture-field.tsx';
 import { fieldKey, type Wrong } from './problems.ts';
 
 type Props = {
@@ -85,10 +86,9 @@ export function ButtonFields({ button, place, wrong, hasHistory, change, move, r
           onChange={keptTo(EMOJI_MOST, button.emoji, (emoji) => change({ emoji }))}
         />
         {isLink && (
-          <AddressField
+          <PictureField
             label="Image"
-            placeholder="https://"
-            maxLength={1024}
+            of={name}
             value={button.image_url}
             error={problem('image_url')}
             onChange={(address) => change({ image_url: address })}

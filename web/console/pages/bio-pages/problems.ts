@@ -87,6 +87,11 @@ const BUTTON_FIELDS: Record<string, string> = {
   image_url: 'Image',
 };
 
+const THEME_IMAGES: Record<string, string> = {
+  canvasValue: 'Background image',
+  footerImage: 'Footer image',
+};
+
 /** The API's errors about `sent`, by field. */
 export function refusedFields(error: unknown, sent: Draft): Problem[] {
   if (!(error instanceof ApiFailure)) return [];
@@ -108,6 +113,7 @@ function fieldOf(path: string, sent: Draft): Omit<Problem, 'message'> {
     const name = `Profile ${index + 1}, ${platform}`;
     return { field: fieldKey('social_links', social.key, field), name, part: 'content' };
   }
+  if (list === 'theme') return { field: path, name: THEME_IMAGES[at] ?? 'Look', part: 'look' };
   const [name, part] = isField(path) ? FIELDS[path] : ([path, 'content'] as const);
   return { field: path, name, part };
 }

@@ -1,9 +1,9 @@
 import { Stack, Textarea, TextInput } from '@mantine/core';
 import { useEffect, useRef } from 'react';
-import { AddressField } from '../../parts/address-field.tsx';
 import { sizeOf } from '../../parts/image-size.ts';
 import { charactersOf, keptTo, TITLE_MOST } from './character-limit.ts';
 import type { PartProps } from './editor.tsx';
+import { PictureField } from './picture-field.tsx';
 
 /** The API's bound, in characters. */
 const ABOUT_MOST = 280;
@@ -36,14 +36,19 @@ export function ProfileForm({ draft, change, wrong }: PartProps) {
         error={wrong('bio')}
         onChange={keptTo(ABOUT_MOST, draft.bio, (bio) => change({ bio }))}
       />
-      <AddressField
+      <PictureField
         label="Picture"
-        description="Image URL. Without one, the first letter of the title is shown."
-        placeholder="https://"
-        maxLength={1024}
+        of="the page"
+        description="Upload one, or enter its URL. Without one, the first letter of the title is shown."
         value={draft.avatar_url}
         error={wrong('avatar_url')}
-        onChange={(address) => change({ avatar_url: address, avatar_width: null, avatar_height: null })}
+        onChange={(address, size) =>
+          change({
+            avatar_url: address,
+            avatar_width: size?.width ?? null,
+            avatar_height: size?.height ?? null,
+          })
+        }
         onEntered={(address) => void readSize(address)}
       />
     </Stack>

@@ -1,10 +1,10 @@
 import { Input, NativeSelect, SegmentedControl, SimpleGrid, Stack, Title } from '@mantine/core';
 import { type ReactNode, useId, useState } from 'react';
-import { AddressField } from '../../parts/address-field.tsx';
 import { isAlike } from '../../parts/changed-fields.ts';
 import { ColorField } from '../../parts/color-field.tsx';
 import type { PartProps } from './editor.tsx';
 import { GradientChoice } from './gradient-choice.tsx';
+import { PictureField } from './picture-field.tsx';
 import type { Wrong } from './problems.ts';
 import type { Theme } from './responses.ts';
 import {
@@ -63,11 +63,10 @@ export function ThemeForm({ draft, change, wrong }: PartProps) {
         <ButtonLook theme={theme} set={set} />
       </Part>
       <Part title="Footer">
-        <AddressField
+        <PictureField
           label="Image"
-          description="Image URL, such as a logo."
-          placeholder="https://"
-          maxLength={1024}
+          of="the footer"
+          description="Such as a logo: upload it, or enter its URL."
           value={theme.footerImage ?? ''}
           error={wrong('theme.footerImage') ?? wrong('theme')}
           onChange={(address) => set({ footerImage: address || null })}
@@ -148,11 +147,10 @@ function CanvasFields({ theme, set, wrong }: ThemeProps & { wrong: Wrong }) {
       )}
       {theme.canvasMode === 'gradient' && <GradientChoice value={theme.canvasValue} onChange={value} />}
       {theme.canvasMode === 'image' && (
-        <AddressField
+        <PictureField
           label="Picture"
-          description="Image URL. The image fills the page."
-          placeholder="https://"
-          maxLength={1024}
+          of="the background"
+          description="Upload one, or enter its URL. It fills the page."
           value={theme.canvasValue}
           error={wrong('theme.canvasValue')}
           onChange={value}

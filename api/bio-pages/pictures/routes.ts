@@ -1,0 +1,95 @@
+import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { picturePath } from '../../../core/bio/pictures.ts';
+import { AppError, badRequest } from '../../../core/errors.ts';
+import { storePicture } from '../../../sql/bio/pictures.ts';
+import { inTransaction } from '../../../sql/database/pool.ts';
+import { lockWorkspace } from '../../../sql/workspaces/workspaces.ts';
+import type { Api, ApiDeps } from '../../dependencies.ts';
+import { Url } from '../../schemas.ts';
+import { createPictureEncoder } from './encode.ts';
+
+const MIB = 1_048_576;
+/** Bytes of a sent picture. */
+const PICTURE_LIMIT = 5 * MIB;
+const MEDIA_TYPES = ['image/jpeg', 'image/png', 'image/webp', 'image/gif', 'image/avif'];
+
+const PictureBody = Type.String({
+  format: 'binary',
+  description: `The picture's bytes: JPEG, PNG, WebP, GIF, or AVIF, at most ${PICTURE_LIMIT / MIB} MiB. Its content decides, not \`Content-Type\`.`,
+});
+
+const PictureRecord = Type.Object(
+  {
+    url: Url,
+    width: Type.Integer({ description: 'Pixels.' }),
+    height: Type.Integer({ description: 'Pixels.' }),
+    bytes: Type.Integer({ description: 'Bytes of the stored picture.' }),
+  },
+  { title: 'BioPicture' },
+);
+
+/** Registers the upload of pictures for bio pages. Any plan. */
+export async function pictureRoutes(app: Api, { pool, config }: ApiDeps): Promise<void> {
+  const { publicUrl, picturesPerWorkspaceBytes: most } = config;
+  const encode = createPictureEncoder();
+
+  await app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', { parseAs: 'buffer' }, async (_: FastifyRequest, body: Buffer) => body);
+    (scope as Api).post(
+      '/bio-pages/pictures',
+      {
+        bodyLimit: PICTURE_LIMIT,
+        config: {
+          scope: 'secret',
+          plan: 'any',
+          errors: ['conflict', 'payload_too_large'],
+          document: { body: PictureBody },
+        },
+        schema: {
+          tags: ['Bio pages'],
+          operationId: 'bioPages.uploadPicture',
+          summary: 'Upload a picture for bio pages',
+          description: DESCRIPTION,
+          consumes: MEDIA_TYPES,
+          response: {
+            200: { ...PictureRecord, description: 'The workspace has this picture. Nothing was changed.' },
+            201: { ...PictureRecord, description: 'The stored picture.' },
+          },
+        },
+      },
+      async ({ auth, body }, reply) => {
+        const sent: unknown = body;
+        if (!Buffer.isBuffer(sent) || sent.length === 0) {
+          throw badRequest('body', 'must be the bytes of a picture');
+        }
+        const picture = await encode(sent);
+        const workspaceId = auth.workspace.id;
+        const stored = await inTransaction(pool, async (tx) => {
+          await lockWorkspace(tx, workspaceId);
+          return storePicture(tx, workspaceId, picture, most);
+        });
+        if ('used' in stored) throw noRoom(stored.used, picture.content.length, most);
+        const { width, height, content } = picture;
+        return reply
+          .code(stored.isNew ? 201 : 200)
+          .send({ url: `${publicUrl}${picturePath(stored.name)}`, width, height, bytes: content.length });
+      },
+    );
+  });
+}
+
+function noRoom(used: number, more: number, most: number): AppError {
+  const message =
+    `takes ${inMiB(more)} MiB, and pictures of the workspace take ${inMiB(used)} of ${inMiB(most)} MiB; ` +
+    'those that no page uses are deleted after a day';
+  return new AppError('conflict', `\`body\` ${message}`, [{ path: 'body', message }]);
+}
+
+const inMiB = (bytes: number) => (bytes / MIB).toFixed(1);
+
+const DESCRIPTION =
+  'Send the bytes of the picture as the body. It is turned upright, scaled to at most 1,600 pixels a side, and encoded again as JPEG, or as WebP if it may be transparent: no metadata such as a place remains. ' +
+  'Use the `url` as `avatar_url` (with `width` and `height`), as `image_url` of a button, or as `canvasValue` or `footerImage` of the theme. ' +
+  'Its name is a hash of its content, so the same picture has one `url`. A picture that no page of the workspace uses for a day is deleted.';
