@@ -11,6 +11,7 @@ const DIST = new URL('../web/dist/', import.meta.url);
 const BUILT_TYPES: readonly [end: string, type: string][] = [
   ['.css', 'text/css'],
   ['.json', 'application/json'],
+  ['.svg', 'image/svg+xml'],
 ];
 
 /** A static file in memory, compressed and ready to send. */

@@ -22,6 +22,7 @@ const NOTHING: PendingWork = {
   maturedCommissions: false,
   clockCorrections: false,
   clickImports: false,
+  destinationPages: false,
   webhookDeliveries: false,
 };
 

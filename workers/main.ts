@@ -87,6 +87,9 @@ async function openWorkers(tier: TierProcess): Promise<OpenTier> {
     registry,
     tracing,
     webhooks: { allowPrivate: config.webhookAllowPrivate, stripeApiBase: config.stripeApiBase },
+    ...(config.fetchDestinations !== 'off' && {
+      destinations: { allowPrivate: config.fetchDestinations === 'all' },
+    }),
     ...(config.mail && {
       mail: {
         settings: config.mail,

@@ -12,6 +12,7 @@ import { attribute } from './attribution/attribute.ts';
 import { storeWaitingReports } from './attribution/store-waiting-reports.ts';
 import { startConnectionJobs } from './connections/jobs.ts';
 import { publishDeadLetters } from './dead-letters/publish.ts';
+import { type DestinationOptions, startDestinationPages } from './destinations/destination-pages.ts';
 import { exposeBackupAge, exposeErasureAge, exposeMailAge, exposeWatermarkAge } from './exposed-ages.ts';
 import { exposeReplication } from './exposed-replication.ts';
 import { exposeStreams } from './exposed-streams.ts';
@@ -60,6 +61,8 @@ export type WorkersDependencies = {
   deadTopic?: DeadTopic | null;
   /** Left out: this process delivers no webhooks. */
   webhooks?: WebhookOptions;
+  /** Left out: this process fetches no titles and icons of destinations. */
+  destinations?: DestinationOptions;
   /** Left out: this process sends no mail. */
   mail?: MailOptions;
   /** Origin of Stripe's API; left out: Stripe's own. */
@@ -215,6 +218,9 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
             work: () => checkDomains({ ...shared, lookUpTxt }),
           }),
         ]
+      : []),
+    ...(dependencies.destinations
+      ? [startDestinationPages({ ...shared, options: dependencies.destinations })]
       : []),
     startMailExpiry({ ...shared, now: dependencies.mail?.now }),
     startJob({ ...shared, name: 'prune', everyMs: PRUNE_EVERY_MS, work: () => pruneOld(shared) }),

@@ -74,7 +74,7 @@ const OPERATIONS: Record<string, string> = {
   ].join(' '),
   'operator owner': 'sampleShop.open',
   'analyst operator owner': [
-    'firstSteps.hide firstSteps.list passkeys.create passkeys.delete passkeys.getOptions',
+    'firstSteps.hide firstSteps.list links.getDestinationIcon links.listDestinationPages passkeys.create passkeys.delete passkeys.getOptions',
     'passkeys.list problems.list sampleShop.remove session.confirm session.get session.getConfirmMethods',
     'session.setPassword session.signOut session.switch sessions.end sessions.endOthers sessions.list',
     'twoFactor.disable twoFactor.enable twoFactor.get twoFactor.replaceRecoveryCodes twoFactor.setUp',

@@ -11,6 +11,7 @@ import { IdParams, Ok } from '../schemas.ts';
 import { linkBulkChangeRoutes } from './bulk-change-routes.ts';
 import { changeLink, checkChange, noSuchLink, readChangeRequest, removeLink } from './change.ts';
 import { linkCreateRoutes } from './create-routes.ts';
+import { destinationPageRoutes } from './destination-page-routes.ts';
 import { linkPerformance } from './performance.ts';
 import { linkQrRoute } from './qr-route.ts';
 import { toRecord } from './record.ts';
@@ -33,6 +34,7 @@ export async function linkRoutes(app: Api, deps: ApiDeps): Promise<void> {
   await linkImportRoutes(app, deps);
   await linkSearchRoutes(app, deps);
   await linkQrRoute(app, deps);
+  await destinationPageRoutes(app, deps);
 
   app.get(
     '/links',

@@ -22,6 +22,7 @@ export const EXAMPLE_VALUES: Record<string, unknown> = {
   // Ids
   import_id: '019aabf4-3c00-7000-8000-00000000000b',
   link_id: '019aabf4-3c00-7000-8000-000000000002',
+  icon_id: '019aabf4-3c00-7000-8000-00000000000c',
   destination_id: '019aabf4-3c00-7000-8000-000000000003',
   folder_id: '019aabf4-3c00-7000-8000-000000000004',
   visitor_id: '7d0c2f6e-9a51-4c38-8b7e-2f1a90d4c655',
@@ -252,6 +253,9 @@ export const EXAMPLE_VALUES: Record<string, unknown> = {
   'BulkUpdateResult.status': 200,
   'BulkDeleteResult.index': 0,
   'BulkDeleteResult.status': 200,
+  'links.listDestinationPages.ids': '019aabf4-3c00-7000-8000-000000000001',
+  'DestinationPage.title': 'Autumn sale - Example shop',
+  'DestinationPages.pending': false,
   'BulkUpdateLinks.ids': ['019aabf4-3c00-7000-8000-000000000001'],
   'BulkDeleteLinks.ids': ['019aabf4-3c00-7000-8000-000000000001'],
   'ImportLinks.text': 'destination_url,name,channel\nhttps://shop.example/autumn,Autumn sale,newsletter',

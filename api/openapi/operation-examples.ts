@@ -147,6 +147,7 @@ export const RESPONSE_EXAMPLES: Record<string, Record<string, unknown>> = {
     'image/svg+xml': '<svg xmlns="http://www.w3.org/2000/svg" width="512" height="512"/>',
     'image/png': 'PNG…',
   },
+  'links.getDestinationIcon': { 'image/png': 'PNG…', 'image/gif': 'GIF89a…', 'image/x-icon': 'ICO…' },
   'bioPages.preview': { 'text/html': '<!doctype html><title>Example shop</title>' },
   'session.getPasskeyOptions': {
     'application/json': { challenge: 'ZnJlc2gtY2hhbGxlbmdl', rpId: 'app.hop.example', timeout: 300_000 },

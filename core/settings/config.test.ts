@@ -61,6 +61,7 @@ test.each([
   ['TRUST_PROXY', 'everybody'],
   ['TRUST_PROXY', '10.0.0.0/8, 10.0.0.0/33'],
   ['WEBHOOK_ALLOW_PRIVATE', 'yes'],
+  ['FETCH_DESTINATIONS', 'private'],
   ['LOG_LEVEL', 'loud'],
   ['STREAM_NAME', '../etc'],
 ])('%s=%s is rejected by name', (name, value) => {

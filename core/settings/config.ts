@@ -106,6 +106,8 @@ export type Config = {
   /** Limit of the stored pictures of a workspace's bio pages, all together. Bytes. */
   picturesPerWorkspaceBytes: number;
   webhookAllowPrivate: boolean;
+  /** The destinations whose titles and icons are fetched: at public addresses only, all, or none (`off`). */
+  fetchDestinations: 'public' | 'all' | 'off';
   /** Origin of Stripe's API, or of a stand-in. */
   stripeApiBase: string;
   /** Null: members sign in with passwords and passkeys only. */
@@ -201,6 +203,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     publishableLimitPerHour: Number(raw.PUBLISHABLE_LIMIT_PER_HOUR),
     picturesPerWorkspaceBytes: size(raw.PICTURES_PER_WORKSPACE),
     webhookAllowPrivate: raw.WEBHOOK_ALLOW_PRIVATE === 'true',
+    fetchDestinations: raw.FETCH_DESTINATIONS as Config['fetchDestinations'],
     stripeApiBase: raw.STRIPE_API_BASE
       ? origin('STRIPE_API_BASE', raw.STRIPE_API_BASE)
       : 'https://api.stripe.com',

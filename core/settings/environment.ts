@@ -116,6 +116,11 @@ export const SETTINGS = {
     pattern: /^(true|false)$/,
     expected: 'must be "true" or "false"',
   },
+  FETCH_DESTINATIONS: {
+    default: 'public',
+    pattern: /^(public|all|off)$/,
+    expected: 'must be "public", "all" or "off"',
+  },
   STRIPE_API_BASE: { default: '' },
   OTEL_EXPORTER_OTLP_ENDPOINT: { default: '' },
   SMTP_URL: { default: '' },

@@ -34,6 +34,8 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   mails: `the log of mails; ${DELIVERIES}`,
   audit_entries: 'the audit log is of the old deployment: GET /audit-log?format=ndjson has it',
   erasures: 'what is being erased is not in the archive',
+  destination_pages: 'titles of destinations are fetched again',
+  destination_icons: 'icons of destinations are fetched again',
   pixel_tests: 'tests of the pixel’s installation',
   workspace_imports: 'imports of archives are records of the deployment',
 };

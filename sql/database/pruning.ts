@@ -16,6 +16,9 @@ const PRUNED = {
   unmatched_orders: { column: 'created_at', age: '4 days' },
   // The contract: events of billing providers are kept 30 days.
   connection_events: { column: 'received_at', age: '30 days' },
+  // Shown ones are fetched again after a week. An icon outlives the pages that have it.
+  destination_pages: { column: 'wanted_at', age: '30 days' },
+  destination_icons: { column: 'used_at', age: '60 days' },
   // Pending ones have failed long before.
   mails: { column: 'created_at', age: '30 days' },
   // Console rows that have ended, with a margin.

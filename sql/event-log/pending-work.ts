@@ -39,6 +39,8 @@ export type PendingWork = {
   clockCorrections: boolean;
   /** Imports of clicks that roll-ups may not contain, or that were undone and are not removed. */
   clickImports: boolean;
+  /** Destinations whose title and icon are to be fetched. */
+  destinationPages: boolean;
   /** Stored deliveries of webhooks, most of which wait for their next attempt. */
   webhookDeliveries: boolean;
 };
@@ -70,6 +72,7 @@ export async function pendingWork(db: Queryable, now: number): Promise<PendingWo
       EXISTS (SELECT FROM clock_corrections WHERE done_at IS NULL) AS "clockCorrections",
       EXISTS (SELECT FROM click_imports WHERE ${HAS_WORK})
         OR EXISTS (SELECT FROM workspace_imports WHERE roll_up_due < now() - interval '5 seconds') AS "clickImports",
+      EXISTS (SELECT FROM destination_pages WHERE due_at <= now()) AS "destinationPages",
       -- Ordered, so that the plan is the index's: most deliveries of this table are done.
       (SELECT webhook_id FROM webhook_deliveries WHERE status = 'pending'
        ORDER BY webhook_id, next_attempt_at LIMIT 1) IS NOT NULL AS "webhookDeliveries"`,

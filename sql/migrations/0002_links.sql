@@ -37,6 +37,32 @@ CREATE TABLE destinations (
 CREATE INDEX destinations_workspace ON destinations (workspace_id);
 CREATE INDEX destinations_folder ON destinations (folder_id) WHERE folder_id IS NOT NULL;
 
+-- Titles and icons of destinations, which workers fetch when the console shows a link: a cache.
+CREATE TABLE destination_pages (
+  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  url_sha256   bytea NOT NULL, -- a URL may be too long for an index
+  url          text NOT NULL,
+  title        text CHECK (length(title) BETWEEN 1 AND 300),
+  icon_sha256  bytea,
+  due_at       timestamptz,             -- when a worker may fetch it; null: it is fetched
+  fetched_at   timestamptz,             -- also of a fetch that failed
+  wanted_at    timestamptz NOT NULL,    -- when a fetch was last requested
+  PRIMARY KEY (workspace_id, url_sha256)
+);
+CREATE INDEX destination_pages_due ON destination_pages (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX destination_pages_wanted ON destination_pages (wanted_at);
+
+CREATE TABLE destination_icons (
+  id           uuid PRIMARY KEY,
+  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  sha256       bytea NOT NULL,
+  type         text NOT NULL CHECK (type IN ('image/png', 'image/gif', 'image/x-icon')),
+  image        bytea NOT NULL CHECK (length(image) <= 65536),
+  used_at      timestamptz NOT NULL,    -- when a fetch last found it
+  UNIQUE (workspace_id, sha256)
+);
+CREATE INDEX destination_icons_used ON destination_icons (used_at);
+
 -- Every slug of each domain in the form of its key (NFC, without case), with what it names. A deleted link keeps its row: its slug stays reserved.
 CREATE TABLE slugs (
   domain_number integer NOT NULL DEFAULT 0, -- `domains.number`; 0: the deployment's own domain

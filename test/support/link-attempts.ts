@@ -55,6 +55,12 @@ export const LINK_ATTEMPTS: Attempts = {
   'GET /api/v1/links/tags': () => [{ path: '/links/tags', status: 200 }],
   'GET /api/v1/links/{id}': (victim) => [{ path: `/links/${victim.link}`, status: 404 }],
   'GET /api/v1/links/{id}/qr': (victim) => [{ path: `/links/${victim.link}/qr`, status: 404 }],
+  'GET /api/v1/links/destination-pages': (victim) => [
+    { path: `/links/destination-pages?ids=${victim.link}`, status: 200, as: 'member' },
+  ],
+  'GET /api/v1/links/destination-icons/{id}': (victim) => [
+    { path: `/links/destination-icons/${victim.icon}`, status: 404, as: 'member' },
+  ],
   'PATCH /api/v1/links/{id}': (victim) => [
     { path: `/links/${victim.link}`, body: { name: 'Stolen', slug: 'stolen' }, status: 404 },
   ],

@@ -9,6 +9,7 @@ import { type Ready, startService } from './service.ts';
 
 const SETTINGS = {
   WEBHOOK_ALLOW_PRIVATE: 'true',
+  FETCH_DESTINATIONS: 'all',
   /** Tests put a proxy in front of it, or simulate one. */
   TRUST_PROXY: '127.0.0.1',
   /** No test may call Stripe itself. */

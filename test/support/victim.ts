@@ -1,10 +1,16 @@
 import { insertEvent } from '../../sql/connections/events.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import { beginClickImport } from '../../sql/event-log/click-imports.ts';
+import {
+  destinationPages,
+  storeDestinationPage,
+  wantDestinationPages,
+} from '../../sql/links/destination-pages.ts';
 import { merchant } from '../referrals/support.ts';
 import type { TestApi, TestWorkspace } from './api.ts';
 import { makeDomain } from './domains.ts';
 import { plantMember } from './member-attempts.ts';
+import { plainPng } from './scanned-images.ts';
 
 /** The other workspace's data, by name. Each value differs from everything that the caller has or sends. */
 export type Victim = {
@@ -12,6 +18,8 @@ export type Victim = {
   clickImport: string;
   destination: string;
   folder: string;
+  /** An icon of the destination. */
+  icon: string;
   domain: string;
   domainName: string;
   visitor: string;
@@ -72,6 +80,13 @@ export async function plantVictim(api: TestApi, owner: TestWorkspace): Promise<V
     metadata: { secret: SECRET_NAME },
   });
   const link = created.body.links[0]?.id ?? '';
+  const url = 'https://victim.example/secret-path';
+  const image = plainPng(1, 1, [0, 0, 0, 255]);
+  await wantDestinationPages(api.stores.pool, owner.workspace.id, [url]);
+  const due = { workspaceId: owner.workspace.id, url };
+  const fetched = { title: SECRET_NAME, icon: { type: 'image/png' as const, image } };
+  await storeDestinationPage(api.stores.pool, due, fetched);
+  const [page] = await destinationPages(api.stores.pool, owner.workspace.id, [url]);
   const bioSlug = 'victims-page';
   const bioPage = await owner.post<{ id: string }>('/bio-pages', {
     slug: bioSlug,
@@ -125,6 +140,7 @@ export async function plantVictim(api: TestApi, owner: TestWorkspace): Promise<V
     clickImport,
     savedView: savedView.body.id,
     annotation: annotation.body.id,
+    icon: page?.iconId ?? '',
     utmTemplate: utmTemplate.body.id,
     pixelTest: pixelTest.body.id,
     dashboard: dashboard.body.id,

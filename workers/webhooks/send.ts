@@ -1,11 +1,4 @@
-import {
-  type ClientRequest,
-  Agent as HttpAgent,
-  request as httpRequest,
-  type IncomingMessage,
-} from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { isIP, type LookupFunction } from 'node:net';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import {
   type BrotliOptions,
   brotliDecompressSync,
@@ -13,9 +6,9 @@ import {
   inflateSync,
   type ZlibOptions,
 } from 'node:zlib';
-import { createBoundedCache } from '../../core/caching/bounded-cache.ts';
 import { storableText } from '../../core/text/storable.ts';
-import { allowedAddresses, type HostAddress, type ResolveHost } from '../../core/webhooks/resolve-host.ts';
+import { createGuardedClient } from '../../core/webhooks/guarded-client.ts';
+import type { ResolveHost } from '../../core/webhooks/resolve-host.ts';
 
 /** A response. `body` is cut at {@link SEND.bodyBytes}. */
 export type Reply = { status: number; body: string; retryAfter: string | undefined };
@@ -43,8 +36,6 @@ const SEND = {
   bodyBytes: 65_536,
   idleMs: 4_000,
   idleSocketsPerHost: 64,
-  addressesForMs: 5_000,
-  addressesKept: 4_096,
 } as const;
 
 class TimeoutError extends Error {
@@ -55,8 +46,7 @@ class TimeoutError extends Error {
 }
 
 /**
- * Creates a sender that connects to allowed addresses only. The check is in the connection's own lookup, so a name
- * server cannot return another address after it (DNS rebinding). A kept-alive connection was checked when it was made.
+ * Creates a sender that connects to allowed addresses only, see {@link createGuardedClient}.
  *
  * @param dependencies.responseMs for tests: another limit than that of {@link SEND}
  */
@@ -66,28 +56,10 @@ export function createSender(dependencies: {
   responseMs?: number | undefined;
 }): Sender {
   const { responseMs = SEND.responseMs } = dependencies;
-  const options = { keepAlive: true, maxFreeSockets: SEND.idleSocketsPerHost, timeout: SEND.idleMs };
-  const agents = { 'http:': new HttpAgent(options), 'https:': new HttpsAgent(options) };
-  const cache = createBoundedCache<string, { addresses: HostAddress[]; until: number }>(SEND.addressesKept);
-
-  async function addressesOf(hostname: string): Promise<HostAddress[]> {
-    const known = cache.get(hostname);
-    if (known && known.until > performance.now()) return known.addresses;
-    const addresses = await allowedAddresses(hostname, dependencies);
-    cache.set(hostname, { addresses, until: performance.now() + SEND.addressesForMs });
-    return addresses;
-  }
-
-  const lookup: LookupFunction = (hostname, { all }, callback) => {
-    addressesOf(hostname).then(
-      (addresses) => {
-        const [first] = addresses;
-        if (all) callback(null, addresses);
-        else callback(null, first?.address ?? '', first?.family);
-      },
-      (error: Error) => callback(error, '', 0),
-    );
-  };
+  const client = createGuardedClient({
+    ...dependencies,
+    keepAlive: { idleMs: SEND.idleMs, socketsPerHost: SEND.idleSocketsPerHost },
+  });
 
   async function send(
     url: string,
@@ -98,15 +70,14 @@ export function createSender(dependencies: {
   ): Promise<Reply> {
     signal.throwIfAborted();
     const target = new URL(url);
-    // Node does no lookup where the host is an address.
-    if (isIP(target.hostname.replace(/^\[|\]$/g, '')) !== 0)
-      await allowedAddresses(target.hostname, dependencies);
-    const isPlain = target.protocol === 'http:';
-    const request = (isPlain ? httpRequest : httpsRequest)(target, {
+    await client.check(target);
+    const request = client.begin(target, {
       method: 'POST',
-      agent: isPlain ? agents['http:'] : agents['https:'],
-      lookup,
-      headers: { ...headers, 'accept-encoding': 'identity', 'content-length': Buffer.byteLength(body) },
+      headers: {
+        ...headers,
+        'accept-encoding': 'identity',
+        'content-length': String(Buffer.byteLength(body)),
+      },
     });
     try {
       return await exchange(request, body, signal, responseMs);
@@ -120,9 +91,7 @@ export function createSender(dependencies: {
 
   return {
     send: (url, headers, body, signal) => send(url, headers, body, signal),
-    close() {
-      for (const agent of Object.values(agents)) agent.destroy();
-    },
+    close: client.close,
   };
 }
 

@@ -1,7 +1,12 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { parse } from 'csv-parse/sync';
 import { expect, test, vi } from 'vitest';
 import type { FoundLinks } from '../../../api/links/search-schemas.ts';
+import { CREATABLE_CHANNELS } from '../../../core/enrich/channels.ts';
+import { plainPng } from '../../support/scanned-images.ts';
 import { visitNew } from '../../support/visitors.ts';
 import { inChromium } from '../in-chromium.ts';
 import { type ConsoleSite, consoleSite, expectClean, expectGood, expectNotice } from './console-site.ts';
@@ -424,4 +429,55 @@ test('keys move between rows, select and open, and selected links are moved to a
   await page.getByRole('heading', { level: 1, name: 'keys-1' }).waitFor();
   expectClean(page);
   await page.close();
+});
+
+test('links show the icons of channels, and icon and title of the site that they lead to', async () => {
+  const shop = createServer(({ url }, response) => {
+    if (url === '/favicon.ico') response.end(plainPng(32, 32, [201, 42, 42, 255]));
+    else response.setHeader('content-type', 'text/html').end('<title>Autumn sale – Corner shop</title>');
+  });
+  shop.listen(0, '127.0.0.1');
+  await once(shop, 'listening');
+  const { port } = shop.address() as AddressInfo;
+  const row = { destination_url: `http://127.0.0.1:${port}/autumn`, name: 'Autumn', external: true };
+  const channels = CREATABLE_CHANNELS.map((channel) => ({
+    ...row,
+    channel,
+    slug: `icon-${channel.replaceAll('_', '-')}`,
+    tags: ['icons'],
+  }));
+  await site.api('/links/bulk', { links: channels });
+  const { links } = await site.api<FoundLinks>('/links/search?tag=icons&q=icon-reddit');
+  const link = links[0]?.link;
+  await visitNew(link?.short_url ?? '');
+
+  const page = await site.open('/links?tag=icons');
+  const region = page.getByRole('region', { name: 'Links' });
+  await expect.poll(() => region.locator('img.destination-mark').count(), PATIENCE).toBe(channels.length);
+  await region.getByText('Autumn sale – Corner shop').first().waitFor();
+  // Each is drawn, in the size of the text, and takes its color from its file.
+  const sizes = (images: { naturalWidth: number }[]) => images.map((image) => image.naturalWidth);
+  expect(await region.locator('img.destination-mark').evaluateAll(sizes as never)).toEqual(
+    channels.map(() => 32),
+  );
+  // A letter marks what no icon is known for.
+  expect(await region.locator('.channel-mark').count()).toBe(channels.length - 1);
+  expect(await region.locator('td:not(.link-cell) .letter-mark').count()).toBe(1);
+  await expectGood(page, 'links-icons');
+
+  await page.goto(`${site.app}/console/links/${link?.id}`);
+  const facts = page.getByRole('region', { name: 'Settings of the link' });
+  await facts.getByText('Autumn sale – Corner shop').waitFor();
+  await facts.locator('img.destination-mark').waitFor();
+  await expectGood(page, 'link-icons');
+
+  await vi.waitFor(async () => {
+    await page.goto(`${site.app}/console/`);
+    await page.getByRole('list', { name: 'Links' }).locator('img.destination-mark').first().waitFor();
+    await page.getByRole('list', { name: 'Channels' }).locator('.channel-mark').first().waitFor();
+  }, PATIENCE);
+  await expectGood(page, 'overview-icons');
+  await page.close();
+  shop.close();
+  shop.closeAllConnections();
 });

@@ -190,6 +190,12 @@ export interface paths {
     delete: operations["links.deleteBulk"];
     patch: operations["links.updateBulk"];
   };
+  "/api/v1/links/destination-icons/{id}": {
+    get: operations["links.getDestinationIcon"];
+  };
+  "/api/v1/links/destination-pages": {
+    get: operations["links.listDestinationPages"];
+  };
   "/api/v1/links/import": {
     post: operations["links.import"];
   };
@@ -1453,6 +1459,17 @@ export interface components {
       response_status: number | null;
       status: components["schemas"]["DeliveryStatus"];
       type: string;
+    };
+    DestinationPage: {
+      /** Format: uuid */
+      icon_id: string | null;
+      /** Format: uuid */
+      link_id: string;
+      title: string | null;
+    };
+    DestinationPages: {
+      pages: components["schemas"]["DestinationPage"][];
+      pending: boolean;
     };
     /** @enum {string} */
     DisabledReason: "gone" | "failing";
@@ -5522,6 +5539,42 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["BulkUpdateResults"];
+        };
+      };
+    };
+  };
+  "links.getDestinationIcon": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "image/gif": string;
+          "image/png": string;
+          "image/x-icon": string;
+        };
+      };
+    };
+  };
+  "links.listDestinationPages": {
+    parameters: {
+      query: {
+        ids: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["DestinationPages"];
         };
       };
     };

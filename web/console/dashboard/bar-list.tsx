@@ -3,6 +3,8 @@ import { IconArrowUpRight } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { formatChange } from '../formats.ts';
+import { ChannelMark } from '../parts/channel-mark.tsx';
+import { DestinationMark, type DestinationPages, useDestinationPages } from '../parts/destination-pages.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { LetterMark } from '../parts/letter-mark.tsx';
 import { QueryView } from '../parts/query-view.tsx';
@@ -23,9 +25,9 @@ import { useView } from './use-view.ts';
 import { isChosen } from './view.ts';
 
 /**
- * Dimensions whose values are sites or channels: their rows begin with a letter, where others have a flag or nothing.
+ * Dimensions whose values are sites: their rows begin with a letter, where others have a flag or nothing.
  */
-const MARKED: ReadonlySet<string> = new Set(['referer_host', 'channel', 'domain']);
+const MARKED: ReadonlySet<string> = new Set(['referer_host', 'domain']);
 
 /**
  * The top values of a dimension: bars behind rows, by the chosen metric. A press filters by the value.
@@ -37,6 +39,9 @@ export function BarList({ tab, more }: { tab: Tab; more: ReactNode }) {
   const source = useSource();
   const { dimension } = tab;
   const query = useAnalytics(breakdownBody(view, source, dimension));
+  const isOfLinks = source.isConsole && dimension === 'link';
+  const shown = (isOfLinks && query.data?.rows.flatMap((row) => valueIn(row, 'link') ?? [])) || [];
+  const destinations = useDestinationPages(shown);
   return (
     <QueryView
       query={query}
@@ -51,7 +56,13 @@ export function BarList({ tab, more }: { tab: Tab; more: ReactNode }) {
           </div>
           <ul className="bars" aria-label={tab.title}>
             {foldedLast(result, dimension, view.metric).map((row) => (
-              <Bar key={valueIn(row, dimension) ?? ''} row={row} result={result} tab={tab} />
+              <Bar
+                key={valueIn(row, dimension) ?? ''}
+                row={row}
+                result={result}
+                tab={tab}
+                destinations={destinations}
+              />
             ))}
           </ul>
           {result.total_rows > result.rows.length && more}
@@ -61,7 +72,9 @@ export function BarList({ tab, more }: { tab: Tab; more: ReactNode }) {
   );
 }
 
-function Bar({ row, result, tab: { dimension } }: { row: Row; result: Result; tab: Tab }) {
+type BarProps = { row: Row; result: Result; tab: Tab; destinations: DestinationPages };
+
+function Bar({ row, result, tab: { dimension }, destinations }: BarProps) {
   const { view, toggle } = useView();
   const { currency, isConsole } = useSource();
   const { metric } = view;
@@ -70,6 +83,7 @@ function Bar({ row, result, tab: { dimension } }: { row: Row; result: Result; ta
   const note = value === null ? undefined : nameOfId(dimension, value, result.names)?.note;
   const flag = flagBeside(dimension, value);
   const isFilter = isChosen(view.filters, dimension, value);
+  const page = destinations.get(value ?? '');
   const isRest = isFolded(row, result, dimension, metric);
   const most = Math.max(
     ...result.rows
@@ -91,9 +105,11 @@ function Bar({ row, result, tab: { dimension } }: { row: Row; result: Result; ta
         <span className="bar-name">
           {flag && <span aria-hidden="true">{flag} </span>}
           {MARKED.has(dimension) && !isRest && <LetterMark name={value === null ? '' : name} />}
+          {dimension === 'channel' && !isRest && <ChannelMark channel={value ?? ''} />}
+          {isConsole && dimension === 'link' && !isRest && <DestinationMark page={page} name={name} />}
           {name}
           {note && (
-            <Text component="span" size="xs" c="dimmed" ml={6} dir="auto">
+            <Text component="span" size="xs" c="dimmed" ml={6} dir="auto" title={page?.title ?? undefined}>
               {note}
             </Text>
           )}

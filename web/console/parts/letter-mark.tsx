@@ -1,6 +1,6 @@
 /**
  * The first letter of a name as a mark before it, such as of a referrer's host. Its icon would have to be requested
- * from that site or a service, which would learn who looks at the dashboard.
+ * from that site, and anyone could make the service do so: a visitor says where they come from.
  */
 export const LetterMark = ({ name }: { name: string }) => (
   // Drawn by CSS: it is not part of the row's text.

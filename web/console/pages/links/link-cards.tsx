@@ -1,14 +1,17 @@
 import { Checkbox, Group, Paper, Skeleton, Stack, Text } from '@mantine/core';
 import { type FoundLinks, STATUS_NAMES } from '../../api/links.ts';
 import { useSession } from '../../api/session.ts';
-import { channelName, formatMoney, plural } from '../../formats.ts';
+import { formatMoney, plural } from '../../formats.ts';
+import { ChannelName } from '../../parts/channel-mark.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
+import { DestinationMark, type DestinationPages, hostOf } from '../../parts/destination-pages.tsx';
 import { SmallNote } from '../../parts/note.tsx';
 import { LinkAddress } from './link-address.tsx';
 import type { useSelection } from './use-selection.ts';
 
 type Props = {
   rows: FoundLinks['links'];
+  destinations: DestinationPages;
   withFigures: boolean;
   /** Host of links without a domain, where cards name their domain; else null. */
   ownHost: string | null;
@@ -17,7 +20,7 @@ type Props = {
 };
 
 /** The links of a page as cards, for a phone. */
-export function LinkCards({ rows, withFigures, ownHost, selection }: Props) {
+export function LinkCards({ rows, destinations, withFigures, ownHost, selection }: Props) {
   const { workspace } = useSession();
   return (
     <Stack gap="xs" component="ul" className="plain-list" aria-label="Links">
@@ -37,9 +40,12 @@ export function LinkCards({ rows, withFigures, ownHost, selection }: Props) {
               <Text size="sm" truncate dir="auto">
                 {link.name}
               </Text>
-              <SmallNote truncate>{link.destination}</SmallNote>
+              <SmallNote truncate>
+                <DestinationMark page={destinations.get(link.id)} name={hostOf(link.destination)} />
+                {destinations.get(link.id)?.title ?? link.destination}
+              </SmallNote>
               <SmallNote mt={4}>
-                {channelName(link.channel ?? 'smart')},{' '}
+                <ChannelName channel={link.channel ?? 'smart'} />,{' '}
                 {link.archived ? 'archived' : STATUS_NAMES[status].toLowerCase()}
               </SmallNote>
               {withFigures && (

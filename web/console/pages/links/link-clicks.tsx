@@ -2,7 +2,8 @@ import { Button, Center, Table, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { callApi } from '../../api/call.ts';
 import type { ResponseOf } from '../../api/responses.ts';
-import { channelName, formatInstant } from '../../formats.ts';
+import { formatInstant } from '../../formats.ts';
+import { ChannelName } from '../../parts/channel-mark.tsx';
 import { deviceOf, placeOf } from '../../parts/click-words.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { FailureNotice } from '../../parts/failure-notice.tsx';
@@ -60,7 +61,9 @@ const ClicksTable = ({ clicks }: Pick<Clicks, 'clicks'>) => (
           <Table.Td>
             <VisitorLink id={click.visitor_id} />
           </Table.Td>
-          <Table.Td>{channelName(click.channel)}</Table.Td>
+          <Table.Td>
+            <ChannelName channel={click.channel} />
+          </Table.Td>
           <Table.Td>{placeOf(click)}</Table.Td>
           <Table.Td>{deviceOf(click)}</Table.Td>
           <Table.Td maw={220} style={{ overflowWrap: 'anywhere' }}>

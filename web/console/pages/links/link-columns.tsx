@@ -3,7 +3,9 @@ import { useLocalStorage } from '@mantine/hooks';
 import { createContext, type ReactNode, useContext, useMemo } from 'react';
 import { type FoundLinks, STATUS_NAMES } from '../../api/links.ts';
 import { useSession } from '../../api/session.ts';
-import { channelName, formatCount, formatDate, formatMoney, plural } from '../../formats.ts';
+import { formatCount, formatDate, formatMoney, plural } from '../../formats.ts';
+import { ChannelName } from '../../parts/channel-mark.tsx';
+import type { DestinationPages } from '../../parts/destination-pages.tsx';
 import { Sparkline } from '../../parts/sparkline.tsx';
 import type { Sort } from './links-view.ts';
 import type { Sparklines } from './use-sparklines.ts';
@@ -33,7 +35,7 @@ const LINK_COLUMNS: readonly LinkColumn[] = [
   {
     key: 'channel',
     name: 'Channel',
-    cell: ({ link }) => channelName(link.channel ?? 'smart'),
+    cell: ({ link }) => <ChannelName channel={link.channel ?? 'smart'} />,
   },
   {
     key: 'status',
@@ -108,6 +110,9 @@ function Tags({ tags }: { tags: readonly string[] }) {
 
 /** The lines of all rows, which come after the rows; null until then. */
 export const SparklinesContext = createContext<Sparklines | null>(null);
+
+/** Titles and icons of destinations, which come after the rows. */
+export const DestinationPagesContext = createContext<DestinationPages>(new Map());
 
 function Trend({ linkId }: { linkId: string }) {
   const sparklines = useContext(SparklinesContext);

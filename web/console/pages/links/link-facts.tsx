@@ -9,6 +9,8 @@ import {
 } from '../../api/links.ts';
 import { useApi } from '../../api/queries.ts';
 import { channelName, formatCount, formatInstant, plural } from '../../formats.ts';
+import { ChannelName } from '../../parts/channel-mark.tsx';
+import { DestinationMark, hostOf, useDestinationPages } from '../../parts/destination-pages.tsx';
 import { Fact, Facts } from '../../parts/facts.tsx';
 import { draftOf } from './form/link-draft.ts';
 import { REDIRECT } from './form/redirect.tsx';
@@ -26,10 +28,12 @@ export function LinkFacts({ link }: { link: LinkRecord }) {
           <Status id={link.id} />
         </Fact>
         <Fact name="Destination">
-          {link.destination}
+          <Destination link={link} />
           {link.external && ' (not our own site)'}
         </Fact>
-        <Fact name="Channel">{channelName(link.channel ?? 'smart')}</Fact>
+        <Fact name="Channel">
+          <ChannelName channel={link.channel ?? 'smart'} />
+        </Fact>
         {link.domain !== null && <Fact name="Domain">{link.domain}</Fact>}
         {link.utm_campaign !== null && <Fact name="UTM campaign">{link.utm_campaign}</Fact>}
         {link.tags.length > 0 && (
@@ -84,6 +88,20 @@ export function LinkFacts({ link }: { link: LinkRecord }) {
         )}
       </Facts>
     </Paper>
+  );
+}
+
+/** The address of a link's destination, below its site's icon and title. */
+function Destination({ link }: { link: LinkRecord }) {
+  const page = useDestinationPages([link.id]).get(link.id);
+  return (
+    <>
+      <div>
+        <DestinationMark page={page} name={hostOf(link.destination)} />
+        <bdi>{page?.title ?? hostOf(link.destination)}</bdi>
+      </div>
+      {link.destination}
+    </>
   );
 }
 

@@ -1,10 +1,11 @@
 import { Checkbox, Skeleton, Table, Text } from '@mantine/core';
-import { memo, type ReactNode } from 'react';
+import { memo, type ReactNode, useContext } from 'react';
 import type { FoundLinks, LinkRecord } from '../../api/links.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
+import { DestinationMark, hostOf } from '../../parts/destination-pages.tsx';
 import { SmallNote } from '../../parts/note.tsx';
 import { LinkAddress } from './link-address.tsx';
-import type { CellContext, LinkColumn } from './link-columns.tsx';
+import { type CellContext, DestinationPagesContext, type LinkColumn } from './link-columns.tsx';
 
 type Props = {
   found: FoundLinks['links'][number];
@@ -53,16 +54,21 @@ const FigureCell = ({ children }: { children: ReactNode }) => (
 );
 
 /** The slug and name of a link, above its destination: two lines, so that a row is 44 px high. */
-const LinkCell = ({ link, host }: { link: LinkRecord; host: string | null }) => (
-  <Table.Td className="link-cell">
-    <div className="one-line">
-      <LinkAddress link={link} host={host} />
-      <Text span size="sm" ml={8} dir="auto" title={link.name}>
-        {link.name}
-      </Text>
-    </div>
-    <SmallNote truncate title={link.destination}>
-      {link.destination}
-    </SmallNote>
-  </Table.Td>
-);
+function LinkCell({ link, host }: { link: LinkRecord; host: string | null }) {
+  const page = useContext(DestinationPagesContext).get(link.id);
+  return (
+    <Table.Td className="link-cell">
+      <div className="one-line">
+        <LinkAddress link={link} host={host} />
+        <Text span size="sm" ml={8} dir="auto" title={link.name}>
+          {link.name}
+        </Text>
+      </div>
+      <SmallNote truncate title={link.destination}>
+        <DestinationMark page={page} name={hostOf(link.destination)} />
+        {page?.title && <bdi className="destination-title">{page.title}</bdi>}
+        {link.destination}
+      </SmallNote>
+    </Table.Td>
+  );
+}

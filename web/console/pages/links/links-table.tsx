@@ -16,6 +16,7 @@ import type { Folders, FoundLinks } from '../../api/links.ts';
 import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { plural } from '../../formats.ts';
+import { useDestinationPages } from '../../parts/destination-pages.tsx';
 import { SmallNote } from '../../parts/note.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { CardsSkeleton } from '../../parts/skeletons.tsx';
@@ -23,7 +24,7 @@ import { useRowKeys } from '../../parts/use-row-keys.ts';
 import { BulkBar } from './bulk-bar.tsx';
 import { ColumnsButton } from './columns-button.tsx';
 import { LinkCards } from './link-cards.tsx';
-import { SparklinesContext, useLinkColumns } from './link-columns.tsx';
+import { DestinationPagesContext, SparklinesContext, useLinkColumns } from './link-columns.tsx';
 import { LinkRow } from './link-row.tsx';
 import { type LinksView, PAGE_SIZE, type Sort } from './links-view.ts';
 import { useSelection } from './use-selection.ts';
@@ -50,6 +51,7 @@ export function LinksTable({ data, view, change, withDomains }: Props) {
   const isPresent = (key: string) => columns.shown.some((column) => column.key === key);
   const folders = useApi<Folders>(isPresent('folder') ? '/folders' : null, { limit: 500 });
   const sparklines = useSparklines(links, view.window, workspace.paid && !isPhone && isPresent('trend'));
+  const destinations = useDestinationPages(links.map(({ link }) => link.id));
   const context = useMemo(
     () => ({
       currency: workspace.currency,
@@ -90,6 +92,7 @@ export function LinksTable({ data, view, change, withDomains }: Props) {
       ) : isPhone ? (
         <LinkCards
           rows={links}
+          destinations={destinations}
           withFigures={workspace.paid}
           ownHost={withDomains ? ownHost : null}
           selection={mayChange ? selection : null}
@@ -130,19 +133,21 @@ export function LinksTable({ data, view, change, withDomains }: Props) {
           </Table.Thead>
           <Table.Tbody>
             {data === null && <WaitingRows cells={columns.shown.length + (mayChange ? 3 : 2)} />}
-            <SparklinesContext value={sparklines}>
-              {links.map((found) => (
-                <LinkRow
-                  key={found.link.id}
-                  found={found}
-                  host={withDomains ? ownHost : null}
-                  columns={columns.shown}
-                  context={context}
-                  isChosen={selection.isChosen(found.link.id)}
-                  toggle={mayChange ? selection.toggle : null}
-                />
-              ))}
-            </SparklinesContext>
+            <DestinationPagesContext value={destinations}>
+              <SparklinesContext value={sparklines}>
+                {links.map((found) => (
+                  <LinkRow
+                    key={found.link.id}
+                    found={found}
+                    host={withDomains ? ownHost : null}
+                    columns={columns.shown}
+                    context={context}
+                    isChosen={selection.isChosen(found.link.id)}
+                    toggle={mayChange ? selection.toggle : null}
+                  />
+                ))}
+              </SparklinesContext>
+            </DestinationPagesContext>
           </Table.Tbody>
         </ScrollTable>
       )}

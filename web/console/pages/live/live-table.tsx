@@ -2,7 +2,8 @@ import { Anchor, Badge, Table } from '@mantine/core';
 import { memo } from 'react';
 import { Link } from 'wouter';
 import type { Click } from '../../api/click.ts';
-import { channelName, formatInstant } from '../../formats.ts';
+import { formatInstant } from '../../formats.ts';
+import { ChannelName } from '../../parts/channel-mark.tsx';
 import { deviceOf, placeOf } from '../../parts/click-words.ts';
 import { Note } from '../../parts/note.tsx';
 import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
@@ -56,7 +57,9 @@ const ClickRow = memo(function ClickRow({ click, name, today }: RowProps) {
           </Anchor>
         )}
       </LongTextCell>
-      <Table.Td>{channelName(click.channel)}</Table.Td>
+      <Table.Td>
+        <ChannelName channel={click.channel} />
+      </Table.Td>
       <Table.Td>{placeOf(click)}</Table.Td>
       <Table.Td>
         {deviceOf(click)}
