@@ -45,6 +45,25 @@ test('a walk gives every folder once, newest first', async () => {
   expect(seen).toEqual(made.toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1)));
 });
 
+test('folders are listed with the number of their links, without deleted and archived ones', async () => {
+  shop = await api.addWorkspace();
+  const [full, empty] = [await create('Full'), await create('Empty')];
+  const link = { destination_url: 'https://shop.example', name: 'N', folder_id: full.id };
+  const { body } = await shop.post<{ links: LinkRecord[] }>('/links', {
+    ...link,
+    channels: ['reddit', 'slack', 'tiktok', 'discord'],
+  });
+  await shop.post('/links', { ...link, name: 'M', smart: true });
+  await shop.delete(`/links/${body.links[0]?.id}`);
+  await shop.patch(`/links/${body.links[1]?.id}`, { archived: true });
+  expect((await shop.get<Page>('/folders?counts=include')).body.folders).toEqual([
+    { ...empty, links: 0 },
+    { ...full, links: 3 },
+  ]);
+  expect((await shop.get<Page>('/folders')).body.folders).toEqual([empty, full]);
+  expect((await shop.get('/folders?counts=all')).status).toBe(400);
+});
+
 test('a deleted folder leaves its campaigns', async () => {
   const folder = await create('F');
   const { body } = await shop.post<{ links: LinkRecord[] }>('/links', {

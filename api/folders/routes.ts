@@ -4,6 +4,7 @@ import {
   deleteFolder,
   folderById,
   insertFolder,
+  linksInFolders,
   listFolders,
   renameFolder,
 } from '../../sql/links/folders.ts';
@@ -32,13 +33,17 @@ export async function folderRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
         response: { 200: FolderList },
       },
     },
-    async ({ auth, query: { limit, cursor } }) => {
+    async ({ auth, query: { limit, cursor, counts } }) => {
       const rows = await listFolders(pool, auth.workspace.id, {
         before: readCursor(cursor),
         limit: limit + 1,
       });
       const page = cutPage(rows, limit);
-      return { folders: page.rows, next_cursor: page.nextCursor };
+      if (counts === 'exclude') return { folders: page.rows, next_cursor: page.nextCursor };
+      const ids = page.rows.map(({ id }) => id);
+      const links = await linksInFolders(pool, auth.workspace.id, ids);
+      const folders = page.rows.map((folder) => ({ ...folder, links: links.get(folder.id) ?? 0 }));
+      return { folders, next_cursor: page.nextCursor };
     },
   );
 

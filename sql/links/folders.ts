@@ -41,6 +41,22 @@ export async function listFolders(
   return rows;
 }
 
+/** Returns the number of links in each of the folders, by id, without archived ones; empty folders are left out. */
+export async function linksInFolders(
+  db: Queryable,
+  workspaceId: string,
+  ids: readonly string[],
+): Promise<Map<string, number>> {
+  const { rows } = await db.query<{ id: string; links: number }>(
+    `SELECT d.folder_id AS id, count(*)::int AS links
+     FROM destinations d JOIN links l ON l.destination_id = d.id
+     WHERE d.workspace_id = $1 AND d.folder_id = ANY ($2) AND l.deleted_at IS NULL AND NOT l.archived
+     GROUP BY d.folder_id`,
+    [workspaceId, ids],
+  );
+  return new Map(rows.map(({ id, links }) => [id, links]));
+}
+
 /** Returns the folder with this id in the workspace, or null. */
 export async function folderById(db: Queryable, workspaceId: string, id: string): Promise<Folder | null> {
   const { rows } = await db.query<Folder>(

@@ -25,6 +25,55 @@ inChromium(async () => {
   return site.close;
 });
 
+test('folders are in the navigation, with the number of their links', async () => {
+  const { id } = await site.api<{ id: string }>('/folders', { name: 'Autumn' });
+  const { links } = await site.api<{ links: LinkRecord[] }>('/links', {
+    destination_url: 'https://shop.example/',
+    name: 'In the folder',
+    channels: ['reddit', 'slack'],
+    folder_id: id,
+  });
+  const page = await site.open('/', { role: 'operator' });
+  const pages = page.getByRole('navigation', { name: 'Pages' });
+  await pages.getByRole('link', { name: 'Links', exact: true }).click();
+  const folders = page.getByRole('list', { name: 'Folders' });
+  await folders.getByRole('link', { name: 'Autumn 2 links' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByText('2 links', { exact: true }).first().waitFor();
+  expect(new URL(page.url()).search).toBe(`?folder_id=${id}`);
+  expect(await pages.locator('[aria-current="page"]').allTextContents()).toEqual(['Autumn2 links']);
+  await expectGood(page, 'links-in-folder');
+
+  await folders.getByRole('button', { name: 'New folder' }).focus();
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'New folder' });
+  const name = dialog.getByRole('textbox', { name: 'Name' });
+  await expect
+    .poll(() => name.evaluate('document.activeElement?.getAttribute("maxlength")'), PATIENCE)
+    .toBe('100');
+  await page.keyboard.type('Winter');
+  await page.keyboard.press('Enter');
+  await expectNotice(page, 'Folder created');
+  await folders.getByRole('link', { name: 'Winter 0 links' }).waitFor();
+  await page.getByText('No links match these filters').waitFor();
+  // A link that moves is counted at once.
+  await page.goto(`${site.app}/console/links/${links[0]?.id}`);
+  await press(page, 'Delete');
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
+  await folders.getByRole('link', { name: 'Autumn 1 link' }).waitFor();
+  await page.setViewportSize({ width: 360, height: 800 });
+  await page.getByRole('button', { name: 'Open the navigation' }).click();
+  await folders.getByRole('link', { name: 'Autumn 1 link' }).click();
+  await folders.waitFor({ state: 'hidden' });
+  expectClean(page);
+  await page.close();
+
+  const analyst = await site.open('/links', { role: 'analyst' });
+  await analyst.getByRole('list', { name: 'Folders' }).getByText('Winter').waitFor();
+  expect(await analyst.getByRole('button', { name: 'New folder' }).count()).toBe(0);
+  await analyst.close();
+});
+
 test('folders are renamed and deleted; the links of a deleted one stay', async () => {
   const { id } = await site.api<{ id: string }>('/folders', { name: 'Sprnig' });
   const { links } = await site.api<{ links: LinkRecord[] }>('/links', {

@@ -1780,7 +1780,7 @@ export interface components {
       name: string;
     };
     FolderList: {
-      folders: components["schemas"]["Folder"][];
+      folders: components["schemas"]["ListedFolder"][];
       next_cursor: string | null;
     };
     FoundLink: {
@@ -2301,6 +2301,14 @@ export interface components {
     };
     /** @enum {string} */
     LinkStatus: "active" | "expired" | "used_up";
+    ListedFolder: {
+      /** Format: date-time */
+      created_at: string;
+      /** Format: uuid */
+      id: string;
+      links?: number;
+      name: string;
+    };
     Mail: {
       attempts: number;
       /** Format: date-time */
@@ -4958,6 +4966,7 @@ export interface operations {
       query?: {
         limit?: number;
         cursor?: string;
+        counts?: "exclude" | "include";
       };
     };
     responses: {

@@ -1,7 +1,7 @@
 import { Anchor, Burger, Group } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { lazy, type ReactNode, Suspense, useRef } from 'react';
-import { Link, useLocation } from 'wouter';
+import { Link, useLocation, useSearch } from 'wouter';
 import { useSession } from '../api/session.ts';
 import { pathPattern } from '../page-paths.ts';
 import { GROUPS, PAGES } from '../pages.tsx';
@@ -18,11 +18,16 @@ import { WorkspaceSwitch } from './workspace-switch.tsx';
 
 /** Loaded in the sample shop only. */
 const SampleBar = lazy(() => import('./sample-bar.tsx'));
+/** Loaded on the pages of links only. */
+const FolderList = lazy(() => import('./folder-list.tsx'));
 
 /** The page, then header and navigation: the tab key reaches the page first. */
 export function Shell({ children }: { children: ReactNode }) {
   const [opened, { toggle, close }] = useDisclosure(false);
   const [location] = useLocation();
+  // The navigation has the folder, whose page is that of all links.
+  const folder = new URLSearchParams(useSearch()).get('folder_id') ?? 'none';
+  const page = location === '/links' && folder !== 'none' ? '' : location;
   const { urls, workspace } = useSession();
   const guide = PAGES.find(({ path }) => pathPattern(path).test(location))?.guide;
   const main = useRef<HTMLElement>(null);
@@ -80,12 +85,17 @@ export function Shell({ children }: { children: ReactNode }) {
                       onClick={close}
                       onPointerEnter={() => fetchAhead(load)}
                       onFocus={() => fetchAhead(load)}
-                      className={isWithin(location, path) ? 'shell-page shell-page-open' : 'shell-page'}
-                      aria-current={location === path ? 'page' : undefined}
+                      className={isWithin(page, path) ? 'shell-page shell-page-open' : 'shell-page'}
+                      aria-current={page === path ? 'page' : undefined}
                     >
                       {Icon && <Icon size={18} stroke={1.6} />}
                       {title}
                     </Link>
+                    {path === '/links' && isWithin(location, path) && (
+                      <Suspense fallback={null}>
+                        <FolderList close={close} />
+                      </Suspense>
+                    )}
                   </li>
                 ))}
               </ul>

@@ -650,7 +650,7 @@ class Folders:
     def __init__(self, call: Call) -> None:
         self._call = call
 
-    def list(self, *, options: Optional[RequestOptions] = None, **query: Unpack[t.FoldersListQuery]) -> Rows[t.Folder, t.FolderList]:
+    def list(self, *, options: Optional[RequestOptions] = None, **query: Unpack[t.FoldersListQuery]) -> Rows[t.ListedFolder, t.FolderList]:
         """List folders, newest first"""
         return Rows(self._call, OPERATIONS["folders.list"], (), {**query}, None, options)
 
@@ -676,7 +676,7 @@ class AsyncFolders:
     def __init__(self, call: AsyncCall) -> None:
         self._call = call
 
-    def list(self, *, options: Optional[RequestOptions] = None, **query: Unpack[t.FoldersListQuery]) -> AsyncRows[t.Folder, t.FolderList]:
+    def list(self, *, options: Optional[RequestOptions] = None, **query: Unpack[t.FoldersListQuery]) -> AsyncRows[t.ListedFolder, t.FolderList]:
         """List folders, newest first"""
         return AsyncRows(self._call, OPERATIONS["folders.list"], (), {**query}, None, options)
 

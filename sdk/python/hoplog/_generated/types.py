@@ -1538,7 +1538,7 @@ class Folder(TypedDict):
 
 
 class FolderList(TypedDict):
-    folders: List["Folder"]
+    folders: List["ListedFolder"]
     next_cursor: Union[str, None]
     """Pass it as `cursor` to get the next page. Null on the last page."""
 
@@ -2126,6 +2126,14 @@ class LinkSearchResults(TypedDict):
 
 
 LinkStatus = Literal["active", "expired", "used_up"]
+
+
+class ListedFolder(TypedDict):
+    id: str
+    name: str
+    created_at: str
+    links: NotRequired[int]
+    """Links that are not archived. Only with `counts=include`."""
 
 
 class Mail(TypedDict):
@@ -3711,6 +3719,8 @@ class FoldersListQuery(TypedDict):
     """Rows per page."""
     cursor: NotRequired[Union[str, List[str]]]
     """The `next_cursor` of the previous page, unchanged."""
+    counts: NotRequired[Literal["exclude", "include"]]
+    """`include`: each folder with the number of its links."""
 
 
 class UtmTemplatesListQuery(TypedDict):

@@ -2216,7 +2216,7 @@ export type Folder = {
 };
 
 export type FolderList = {
-    folders: Array<Folder>;
+    folders: Array<ListedFolder>;
     /**
      * Pass it as `cursor` to get the next page. Null on the last page.
      */
@@ -3106,6 +3106,16 @@ export type LinkSearchResults = {
 };
 
 export type LinkStatus = 'active' | 'expired' | 'used_up';
+
+export type ListedFolder = {
+    id: string;
+    name: string;
+    created_at: string;
+    /**
+     * Links that are not archived. Only with `counts=include`.
+     */
+    links?: number;
+};
 
 export type Mail = {
     /**
@@ -5853,6 +5863,10 @@ export type FoldersListData = {
          * The `next_cursor` of the previous page, unchanged.
          */
         cursor?: string;
+        /**
+         * `include`: each folder with the number of its links.
+         */
+        counts?: 'exclude' | 'include';
     };
     url: '/api/v1/folders';
 };

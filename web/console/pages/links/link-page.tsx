@@ -112,7 +112,7 @@ function Actions({ link }: { link: LinkRecord }) {
   const { query } = useWindow();
   const remove = useSend<void>(() => ({ path: `/links/${link.id}`, method: 'DELETE' }), {
     // Not the link itself, which no longer exists.
-    refresh: ['/links/search', '/links/tags', '/analytics'],
+    refresh: ['/links/search', '/links/tags', '/folders', '/analytics'],
     done: `Link ${link.slug} deleted`,
   });
   return (
