@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { adviceOn } from '../core/databases/advice.ts';
 import { AppError } from '../core/errors.ts';
+import { TargetFailed } from '../core/file-targets/target.ts';
 import { loadEnvFile } from '../core/settings/env-file.ts';
 import { SettingsError } from '../core/settings/settings-error.ts';
 import { HoplogError } from '../sdk/typescript/src/errors.ts';
@@ -61,6 +62,11 @@ function withJson(command: Command): void {
   for (const child of command.commands) withJson(child);
 }
 
+/** Whether the message alone tells the operator what to do. */
+function isExplained(error: unknown): boolean {
+  return [CommandFailed, SettingsError, TargetFailed].some((kind) => error instanceof kind);
+}
+
 /**
  * Writes the reason of a failed command to standard error, unless commander has.
  *
@@ -78,7 +84,7 @@ export function report(error: unknown): number {
     write(`  ${helpOf(error)}`);
   } else if (error instanceof AppError) {
     for (const detail of error.details ?? []) write(`  ${detail.path}: ${detail.message}`);
-  } else if (!(error instanceof CommandFailed || error instanceof SettingsError) && error instanceof Error) {
+  } else if (!isExplained(error) && error instanceof Error) {
     for (let cause = error.cause; cause instanceof Error; cause = cause.cause) {
       write(`  because: ${cause.message}`);
     }

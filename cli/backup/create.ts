@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { createClickHouse } from '../../clickhouse/client.ts';
 import { freezeTables } from '../../clickhouse/freeze.ts';
+import type { FileTarget } from '../../core/file-targets/target.ts';
 import type { Config } from '../../core/settings/config.ts';
 import {
   type BackupPoint,
@@ -19,7 +20,6 @@ import { type ObjectStore, openObjects, type SourceFile } from './objects.ts';
 import { eachOf } from './parallel.ts';
 import { postgresFiles, readControl, walFiles } from './postgres-files.ts';
 import { FROZEN, removeUnfinished, workDirectories } from './restored.ts';
-import type { BackupTarget } from './target.ts';
 
 const FREEZE_MS = 120_000;
 /** Files that are the same in every backup of a deployment, and secret. */
@@ -47,7 +47,7 @@ export type CreatedBackup = {
  */
 export async function createBackup(
   config: Config,
-  target: BackupTarget,
+  target: FileTarget,
   version: string,
 ): Promise<CreatedBackup> {
   const startedAt = Date.now();
@@ -134,7 +134,7 @@ export function sizeOf({ bundles }: Pick<Manifest, 'bundles'>): number {
 }
 
 /** Returns the newest backup of the target, or null. @throws {CommandFailed} when it is of another deployment */
-async function newestOf(target: BackupTarget, deployment: string): Promise<Manifest | null> {
+async function newestOf(target: FileTarget, deployment: string): Promise<Manifest | null> {
   const newest = (await listBackups(target)).at(-1);
   if (newest === undefined) return null;
   const manifest = await readManifest(target, newest);

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
+import type { FileTarget } from '../../core/file-targets/target.ts';
 import { CommandFailed } from '../output.ts';
-import type { BackupTarget } from './target.ts';
 
 /** A piece of at most 32 MiB: the SHA-256 of its content, and how many bytes it has, plain and compressed. */
 const ObjectRef = Type.Tuple([Type.String(), Type.Integer(), Type.Integer()]);
@@ -54,7 +54,7 @@ export function timeOf(name: string): Date {
 }
 
 /** Returns the names of the complete backups, oldest first. */
-export async function listBackups(target: BackupTarget): Promise<string[]> {
+export async function listBackups(target: FileTarget): Promise<string[]> {
   const names = (await target.list(FOLDER)).map(({ key }) => key.slice(FOLDER.length));
   return names
     .filter((name) => name.endsWith(SUFFIX))
@@ -64,7 +64,7 @@ export async function listBackups(target: BackupTarget): Promise<string[]> {
 }
 
 /** Writes the manifest, after which the backup is complete. Its first line is the SHA-256 of the second. */
-export async function writeManifest(target: BackupTarget, manifest: Manifest): Promise<void> {
+export async function writeManifest(target: FileTarget, manifest: Manifest): Promise<void> {
   const text = JSON.stringify(manifest);
   await target.put(FOLDER + manifest.name + SUFFIX, new TextEncoder().encode(`${sha256(text)}\n${text}\n`));
 }
@@ -74,7 +74,7 @@ export async function writeManifest(target: BackupTarget, manifest: Manifest): P
  *
  * @throws {CommandFailed} when there is none of this name, or it is damaged
  */
-export async function readManifest(target: BackupTarget, name: string): Promise<Manifest> {
+export async function readManifest(target: FileTarget, name: string): Promise<Manifest> {
   const bytes = NAME.test(name) ? await target.get(FOLDER + name + SUFFIX) : null;
   if (bytes === null) {
     throw new CommandFailed(`no backup ${name} in ${target.name}: run "hoplog backup list"`);
@@ -84,7 +84,7 @@ export async function readManifest(target: BackupTarget, name: string): Promise<
   return Value.Parse(Manifest, JSON.parse(text));
 }
 
-export async function removeManifest(target: BackupTarget, name: string): Promise<void> {
+export async function removeManifest(target: FileTarget, name: string): Promise<void> {
   await target.remove(FOLDER + name + SUFFIX);
 }
 

@@ -3,9 +3,9 @@ import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { constants, zstdCompress, zstdDecompress } from 'node:zlib';
+import type { FileTarget, Stored } from '../../core/file-targets/target.ts';
 import { CommandFailed } from '../output.ts';
 import type { Bundle, ObjectRef } from './manifest.ts';
-import type { BackupTarget, Stored } from './target.ts';
 
 /** Content of one object. Bytes. */
 const OBJECT_BYTES = 32 * 2 ** 20;
@@ -37,7 +37,7 @@ export type ObjectStore = {
 };
 
 /** Opens the objects of a target. */
-export async function openObjects(target: BackupTarget): Promise<ObjectStore> {
+export async function openObjects(target: FileTarget): Promise<ObjectStore> {
   const known = new Map((await storedObjects(target)).map(({ key, bytes }) => [key, bytes]));
   /** Objects being written. A concurrent bundle with equal content waits for them. */
   const pending = new Map<string, Promise<ObjectRef>>();
@@ -111,7 +111,7 @@ async function readPiece(file: FileHandle, at: number, bytes: number): Promise<U
  *
  * @throws {CommandFailed} when it is missing or damaged
  */
-export async function readObject(target: BackupTarget, [hash, bytes]: ObjectRef): Promise<Uint8Array> {
+export async function readObject(target: FileTarget, [hash, bytes]: ObjectRef): Promise<Uint8Array> {
   const packed = await target.get(keyOf(hash));
   if (packed === null) throw new CommandFailed(`damaged backup: ${target.name} lacks ${keyOf(hash)}`);
   const content = await decompress(packed, { maxOutputLength: OBJECT_BYTES }).catch(() => null);
@@ -125,7 +125,7 @@ export async function readObject(target: BackupTarget, [hash, bytes]: ObjectRef)
 
 /** Writes the files of a bundle below a directory, and syncs them. */
 export async function writeBundle(
-  target: BackupTarget,
+  target: FileTarget,
   bundle: Bundle,
   into: (path: string) => string,
 ): Promise<void> {
@@ -159,7 +159,7 @@ export function objectKeys(bundles: readonly Bundle[]): Set<string> {
 }
 
 /** Lists the objects of a target, needed or not. */
-export function storedObjects(target: BackupTarget): Promise<Stored[]> {
+export function storedObjects(target: FileTarget): Promise<Stored[]> {
   return target.list(FOLDER);
 }
 

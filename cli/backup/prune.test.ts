@@ -1,18 +1,18 @@
 import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { folderTarget } from '../../core/file-targets/folder-target.ts';
+import type { FileTarget } from '../../core/file-targets/target.ts';
 import { temporaryDirectory } from '../../test/support/process-fixtures.ts';
-import { folderTarget } from './folder-target.ts';
 import { type Bundle, listBackups, type Manifest, writeManifest } from './manifest.ts';
 import { objectKeys, openObjects, storedObjects } from './objects.ts';
 import { pruneBackups } from './prune.ts';
-import type { BackupTarget } from './target.ts';
 import { verifyBackup } from './verify.ts';
 
 const NAMES = ['2026-11-24T03-00-00Z', '2026-11-25T03-00-00Z', '2026-11-26T03-00-00Z'] as const;
 
 let directory: ReturnType<typeof temporaryDirectory>;
-let target: BackupTarget;
+let target: FileTarget;
 
 beforeEach(() => {
   directory = temporaryDirectory();

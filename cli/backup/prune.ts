@@ -1,6 +1,6 @@
+import type { FileTarget } from '../../core/file-targets/target.ts';
 import { listBackups, type Manifest, readManifest, removeManifest } from './manifest.ts';
 import { objectKeys, storedObjects } from './objects.ts';
-import type { BackupTarget } from './target.ts';
 
 /** A younger object may belong to a backup in progress. */
 const YOUNG_MS = 24 * 3_600_000;
@@ -10,7 +10,7 @@ const YOUNG_MS = 24 * 3_600_000;
  *
  * @returns the names of the removed backups
  */
-export async function pruneBackups(target: BackupTarget, keep: number): Promise<string[]> {
+export async function pruneBackups(target: FileTarget, keep: number): Promise<string[]> {
   const names = await listBackups(target);
   const old = names.slice(0, Math.max(0, names.length - keep));
   const manifests = new Map<string, Manifest>();

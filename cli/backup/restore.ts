@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { FileTarget } from '../../core/file-targets/target.ts';
 import { freeBytes } from '../../core/tier/free-bytes.ts';
 import { makeDataDir, makeOwnDirectory } from '../embedded/data-dir.ts';
 import { type Identity, postgresIdentity } from '../embedded/unprivileged.ts';
@@ -21,7 +22,6 @@ import type { Manifest } from './manifest.ts';
 import { writeBundle } from './objects.ts';
 import { eachOf } from './parallel.ts';
 import { INCOMPLETE } from './restored.ts';
-import type { BackupTarget } from './target.ts';
 
 /** The lock of the running service, and leftovers of restores and backups. */
 const OWN = new Set(['run', 'restore.tmp', 'backup.tmp', INCOMPLETE, 'lost+found']);
@@ -35,7 +35,7 @@ const RESERVE_BYTES = 256 * 2 ** 20;
  * @throws {CommandFailed} when DATA_DIR is not empty, a service runs on it, or the backup is damaged
  */
 export async function restoreBackup(
-  target: BackupTarget,
+  target: FileTarget,
   manifest: Manifest,
   { dataDir, force, postgres }: { dataDir: string; force: boolean; postgres: string },
 ): Promise<void> {
@@ -65,7 +65,7 @@ export async function restoreBackup(
   }
 }
 
-async function replace(target: BackupTarget, manifest: Manifest, dataDir: string): Promise<void> {
+async function replace(target: FileTarget, manifest: Manifest, dataDir: string): Promise<void> {
   const fresh = join(dataDir, 'restore.tmp');
   rmSync(fresh, { recursive: true, force: true });
   mkdirSync(fresh, { mode: 0o700 });

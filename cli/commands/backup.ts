@@ -2,6 +2,7 @@ import { chownSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { lockFile } from '../../core/file-lock.ts';
+import type { FileTarget } from '../../core/file-targets/target.ts';
 import { type Config, readConfig } from '../../core/settings/config.ts';
 import { recordBackup } from '../../sql/database/last-backup.ts';
 import { createPool } from '../../sql/database/pool.ts';
@@ -10,7 +11,7 @@ import { createBackup, sizeOf } from '../backup/create.ts';
 import { listBackups, readManifest } from '../backup/manifest.ts';
 import { pruneBackups } from '../backup/prune.ts';
 import { restoreBackup } from '../backup/restore.ts';
-import { type BackupTarget, openTarget } from '../backup/target.ts';
+import { openTarget } from '../backup/target.ts';
 import { verifyBackup } from '../backup/verify.ts';
 import { postgresMajor } from '../embedded/postgres-binaries.ts';
 import { CommandFailed, printResult, table } from '../output.ts';
@@ -159,11 +160,11 @@ async function exclusively<T>({ dataDir }: Config, work: () => Promise<T>): Prom
 }
 
 /** The option is accepted before and after the subcommand. */
-function targetOf(group: Command, own: string | undefined): BackupTarget {
+function targetOf(group: Command, own: string | undefined): FileTarget {
   return openTarget(own ?? group.opts<{ to?: string }>().to, readConfig(process.env));
 }
 
-async function newest(target: BackupTarget): Promise<string> {
+async function newest(target: FileTarget): Promise<string> {
   const name = (await listBackups(target)).at(-1);
   if (name === undefined) throw new CommandFailed(`no complete backup in ${target.name}`);
   return name;

@@ -1,13 +1,13 @@
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { syncDirectory } from '../../core/event-log/journal/sync-directory.ts';
-import type { BackupTarget, Stored } from './target.ts';
+import { syncDirectory } from '../event-log/journal/sync-directory.ts';
+import type { FileTarget, Stored } from './target.ts';
 
 const UNFINISHED = '.unfinished';
 
-/** Keeps backups in a folder, readable by this user only. */
-export function folderTarget(path: string): BackupTarget {
+/** Keeps files in a folder, readable by this user only. */
+export function folderTarget(path: string): FileTarget {
   const root = resolve(path.replace(/^~(?=\/|$)/, homedir()));
   const at = (key: string) => join(root, key);
   return {

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AwsClient } from 'aws4fetch';
-import type { S3Settings } from '../../core/settings/config.ts';
-import { CommandFailed } from '../output.ts';
-import type { BackupTarget, Stored } from './target.ts';
+import type { S3Settings } from '../settings/config.ts';
+import { type FileTarget, type Stored, TargetFailed } from './target.ts';
 
 /** Only letters that need no encoding in a URL or in XML. */
 const LOCATION = /^s3:\/\/([a-z0-9][a-z0-9.-]+)(?:\/([A-Za-z0-9._/-]*))?$/;
@@ -12,21 +11,21 @@ const ATTEMPTS = 5;
 const REQUEST_MS = 300_000;
 
 /**
- * Keeps backups in a bucket of S3-compatible storage. A request that fails or gets a status from 500 on is tried again.
+ * Keeps files in a bucket of S3-compatible storage. A request that fails or gets a status from 500 on is tried again.
  *
  * @param text `s3://bucket` or `s3://bucket/prefix`
- * @throws {CommandFailed} when the location is malformed or no key is set
+ * @throws {TargetFailed} when the location is malformed or no key is set
  */
-export function s3Target(text: string, settings: S3Settings): BackupTarget {
+export function s3Target(text: string, settings: S3Settings): FileTarget {
   const [, bucket, path = ''] = LOCATION.exec(text) ?? [];
   if (bucket === undefined) {
-    throw new CommandFailed(
+    throw new TargetFailed(
       `${text} must be s3://bucket/prefix, with letters, digits, ".", "_", "-", and "/" in the prefix`,
     );
   }
   const { accessKeyId, secretAccessKey, sessionToken, region } = settings;
   if (accessKeyId === '' || secretAccessKey === '') {
-    throw new CommandFailed(`${text} needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`);
+    throw new TargetFailed(`${text} needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`);
   }
   const credentials = { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) };
   const client = new AwsClient({ ...credentials, region, service: 's3', retries: 0 });
@@ -46,7 +45,7 @@ export function s3Target(text: string, settings: S3Settings): BackupTarget {
       const isWorthRetry = outcome instanceof Error || outcome.status >= 500 || outcome.status === 429;
       if (!isWorthRetry) return outcome;
       if (attempt === ATTEMPTS) {
-        throw new CommandFailed(
+        throw new TargetFailed(
           `${text}: ${method} ${url}: ${outcome instanceof Error ? outcome.message : await reasonOf(outcome)}`,
         );
       }
@@ -55,10 +54,10 @@ export function s3Target(text: string, settings: S3Settings): BackupTarget {
     }
   }
 
-  /** @throws {CommandFailed} with the storage's error, unless the status is 2xx */
+  /** @throws {TargetFailed} with the storage's error, unless the status is 2xx */
   async function accepted(method: string, url: string, body?: Uint8Array<ArrayBuffer>): Promise<Response> {
     const response = await request(method, url, body);
-    if (!response.ok) throw new CommandFailed(`${text}: ${method} ${url}: ${await reasonOf(response)}`);
+    if (!response.ok) throw new TargetFailed(`${text}: ${method} ${url}: ${await reasonOf(response)}`);
     return response;
   }
 
@@ -73,9 +72,9 @@ export function s3Target(text: string, settings: S3Settings): BackupTarget {
       if (response.status === 404) {
         const reason = await reasonOf(response);
         if (reason.includes('NoSuchKey')) return null;
-        throw new CommandFailed(`${text}: ${reason}`);
+        throw new TargetFailed(`${text}: ${reason}`);
       }
-      if (!response.ok) throw new CommandFailed(`${text}: GET ${at(key)}: ${await reasonOf(response)}`);
+      if (!response.ok) throw new TargetFailed(`${text}: GET ${at(key)}: ${await reasonOf(response)}`);
       return new Uint8Array(await response.arrayBuffer());
     },
     async list(under) {
@@ -98,7 +97,7 @@ export function s3Target(text: string, settings: S3Settings): BackupTarget {
     async remove(key) {
       const response = await request('DELETE', at(key));
       if (!response.ok && response.status !== 404) {
-        throw new CommandFailed(`${text}: DELETE ${at(key)}: ${await reasonOf(response)}`);
+        throw new TargetFailed(`${text}: DELETE ${at(key)}: ${await reasonOf(response)}`);
       }
       await response.body?.cancel();
     },
