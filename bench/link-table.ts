@@ -64,8 +64,7 @@ async function load(
   const opened = await openLinkTable({
     catchUp: false,
     pool,
-    databaseUrl: postgres.url,
-    databaseDirectUrl: postgres.url,
+    sources: { databaseUrl: postgres.url, databaseDirectUrl: postgres.url, databaseReadUrl: '' },
     dir,
     log: silentLogger(),
     most,

@@ -105,8 +105,11 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
   const exchanges = createExchanges(log);
   const linkTable = await openLinkTable({
     pool,
-    databaseUrl: config.databaseUrl,
-    databaseDirectUrl: config.databaseDirectUrl,
+    sources: {
+      databaseUrl: config.databaseUrl,
+      databaseDirectUrl: config.databaseDirectUrl,
+      databaseReadUrl: config.databaseReadUrl,
+    },
     dir: deps.tableDir,
     log,
     most: config.ingestLinksInMemory,

@@ -89,7 +89,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
 
     const { addresses, keep } = await settleStores(given, { log, onProgress });
     const config = readConfig({
-      ...withDatabaseUrls(env, addresses),
+      ...withDatabaseUrls(env, { ...addresses, databaseReadUrl: given.databaseReadUrl }),
       API_PORT: String(ports.api),
       INGEST_PORT: String(ports.ingest),
     });

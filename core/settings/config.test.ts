@@ -47,6 +47,7 @@ test.each([
   ['DATABASE_URL', 'postgres://u@a,,b/db'],
   ['DATABASE_URL', 'postgres://u@a:1,b:x/db'],
   ['DATABASE_URL', 'postgres://u@a,b/db?target_session_attrs=standby'],
+  ['DATABASE_READ_URL', 'postgres://u@a/db'],
   ['DATABASE_POOL_API', '1'],
   ['CLICKHOUSE_URL', 'clickhouse://localhost'],
   ['CLICKHOUSE_DATABASE', 'a-b'],

@@ -9,7 +9,7 @@ import { type MailSettings, mailSettings } from './mail.ts';
 import { type OidcSettings, oidcSettings } from './oidc.ts';
 import { readSecretFiles } from './secret-files.ts';
 import { fileSettingOf, SECRET_SETTINGS, type SecretFileSetting } from './secrets.ts';
-import { directUrl, parseUrl, postgresUrl, serverUrl, withPassword } from './server-urls.ts';
+import { parseUrl, postgresUrl, replicaUrl, serverUrl, urlOfSameRole, withPassword } from './server-urls.ts';
 import { ConfigError } from './settings-error.ts';
 
 export { ConfigError, SettingsError } from './settings-error.ts';
@@ -40,7 +40,7 @@ export type KafkaSettings = {
   sasl: { mechanism: SaslMechanism; username: string; password: string } | null;
 };
 
-/** Access to S3-compatible storage. Empty texts are not set. */
+/** Access to S3-compatible storage, for backups and snapshots of links. Empty texts are not set. */
 export type S3Settings = {
   /** Origin, such as `https://s3.example`; empty: that of Amazon. */
   endpoint: string;
@@ -61,6 +61,8 @@ export type Config = {
   ingestSharePort: boolean;
   /** Limit of links in ingest's memory; infinite for all of them. */
   ingestLinksInMemory: number;
+  /** Where ingest keeps a snapshot of all links: a folder or `s3://bucket/prefix`; empty: nowhere. */
+  linksSnapshotTo: string;
   /** Listen address of `/metrics`, which needs no key. */
   metricsHost: string;
   metricsPort: number;
@@ -73,6 +75,8 @@ export type Config = {
   databaseUrl: string;
   /** The address for notifications, which a pooler does not pass on. By default `databaseUrl`. */
   databaseDirectUrl: string;
+  /** A replica, from which ingest reads all links; empty: none. */
+  databaseReadUrl: string;
   /** Connects as the owner of the tables, for migrations and backups. By default `databaseDirectUrl`. */
   databaseOwnerUrl: string;
   /** Most connections to PostgreSQL of one process of each tier. Ingest has two more for its links. */
@@ -139,13 +143,19 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     ['DATABASE_URL', raw.DATABASE_URL],
     ['DATABASE_PASSWORD', raw.DATABASE_PASSWORD],
   );
-  const databaseDirectUrl = directUrl(raw.DATABASE_DIRECT_URL, raw.DATABASE_PASSWORD);
+  const databaseDirectUrl = urlOfSameRole(
+    'DATABASE_DIRECT_URL',
+    raw.DATABASE_DIRECT_URL,
+    raw.DATABASE_PASSWORD,
+  );
+  const databaseReadUrl = replicaUrl(raw.DATABASE_READ_URL, raw.DATABASE_PASSWORD);
   const databaseOwnerUrl = postgresUrl(
     ['DATABASE_OWNER_URL', raw.DATABASE_OWNER_URL],
     ['DATABASE_OWNER_PASSWORD', raw.DATABASE_OWNER_PASSWORD],
   );
   for (const [name, url] of [
     ['DATABASE_DIRECT_URL', databaseDirectUrl],
+    ['DATABASE_READ_URL', databaseReadUrl],
     ['DATABASE_OWNER_URL', databaseOwnerUrl],
   ] as const) {
     if (url !== '' && databaseUrl === '')
@@ -160,6 +170,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     ingestSharePort: raw.INGEST_SHARE_PORT === 'true',
     ingestLinksInMemory:
       raw.INGEST_LINKS_IN_MEMORY === 'all' ? Number.POSITIVE_INFINITY : Number(raw.INGEST_LINKS_IN_MEMORY),
+    linksSnapshotTo: raw.LINKS_SNAPSHOT_TO,
     metricsHost: listenAddress(raw.METRICS_HOST),
     metricsPort: port('METRICS_PORT', raw.METRICS_PORT),
     baseUrl,
@@ -168,6 +179,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     publicUrl: raw.PUBLIC_URL ? origin('PUBLIC_URL', raw.PUBLIC_URL) : shortUrl,
     databaseUrl,
     databaseDirectUrl: databaseDirectUrl || databaseUrl,
+    databaseReadUrl,
     databaseOwnerUrl: databaseOwnerUrl || databaseDirectUrl || databaseUrl,
     databasePools: {
       ingest: Number(raw.DATABASE_POOL_INGEST),

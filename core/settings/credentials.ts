@@ -35,6 +35,7 @@ export function credentialsOf(address: Address): Credentials {
 const SOURCES = {
   databaseUrl: ['DATABASE_PASSWORD', 'DATABASE_URL'],
   databaseDirectUrl: ['DATABASE_PASSWORD', 'DATABASE_DIRECT_URL', 'DATABASE_URL'],
+  databaseReadUrl: ['DATABASE_PASSWORD', 'DATABASE_READ_URL'],
   clickhouseUrl: ['CLICKHOUSE_PASSWORD', 'CLICKHOUSE_URL'],
   smtpUrl: ['SMTP_URL'],
 } as const satisfies Partial<Record<keyof Config, readonly SecretSetting[]>>;

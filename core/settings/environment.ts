@@ -18,6 +18,7 @@ export const SETTINGS = {
     pattern: /^(all|[1-9]\d{0,8})$/,
     expected: 'must be "all" or a number of links such as "1000000"',
   },
+  LINKS_SNAPSHOT_TO: { default: '' },
   METRICS_HOST: { default: '127.0.0.1' },
   METRICS_PORT: { default: '9464', pattern: /^\d{1,5}$/, expected: 'must be a port number from 0 to 65535' },
   BASE_URL: { default: '' },
@@ -27,6 +28,7 @@ export const SETTINGS = {
   DATABASE_URL: { default: '' },
   DATABASE_PASSWORD: { default: '' },
   DATABASE_DIRECT_URL: { default: '' },
+  DATABASE_READ_URL: { default: '' },
   DATABASE_OWNER_URL: { default: '' },
   DATABASE_OWNER_PASSWORD: { default: '' },
   DATABASE_POOL_INGEST: {

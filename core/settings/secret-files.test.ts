@@ -35,12 +35,14 @@ test.each(['', '\n', '\r\n'])('a secret is the text of its file, without %j at t
 });
 
 test('each setting that holds a secret can be a file, and its value is that of the file', () => {
-  const secret = /PASSWORD|SECRET|TOKEN|^(DATABASE|DATABASE_DIRECT|DATABASE_OWNER|CLICKHOUSE|SMTP)_URL$/;
+  const secret =
+    /PASSWORD|SECRET|TOKEN|^(DATABASE|DATABASE_DIRECT|DATABASE_READ|DATABASE_OWNER|CLICKHOUSE|SMTP)_URL$/;
   const named = SETTING_NAMES.filter((name) => secret.test(name) && !name.endsWith('_FILE'));
   expect(named.toSorted()).toEqual(SECRET_SETTINGS.toSorted());
   const values: Record<string, string> = {
     DATABASE_URL: 'postgres://hoplog@db:5432/hoplog',
     DATABASE_DIRECT_URL: 'postgres://hoplog@db:5433/hoplog',
+    DATABASE_READ_URL: 'postgres://hoplog@replica/hoplog',
     DATABASE_OWNER_URL: 'postgres://owner@db:5432/hoplog',
     CLICKHOUSE_URL: 'http://hoplog@ch:8123',
     SMTP_URL: 'smtp://shop:p%40ss@smtp.example',
@@ -120,13 +122,20 @@ test('an error about a secret does not show it', () => {
 test('complete URLs replace the settings and files of both databases', () => {
   const env = {
     DATABASE_URL: 'postgres://hoplog@db/hoplog',
+    DATABASE_READ_URL: 'postgres://hoplog@replica/hoplog',
     DATABASE_PASSWORD_FILE: file('database', 'one'),
     CLICKHOUSE_URL_FILE: file('clickhouse', 'http://hoplog:two@ch:8123'),
     KAFKA_PASSWORD_FILE: file('kept', 'three'),
   };
-  const { databaseUrl, clickhouseUrl } = readConfig(env);
-  const complete = withDatabaseUrls(env, { databaseUrl, databaseDirectUrl: databaseUrl, clickhouseUrl });
-  expect(readConfig(complete)).toMatchObject({ databaseUrl, clickhouseUrl });
+  const { databaseUrl, databaseReadUrl, clickhouseUrl } = readConfig(env);
+  expect(databaseReadUrl).toBe('postgres://hoplog:one@replica/hoplog');
+  const complete = withDatabaseUrls(env, {
+    databaseUrl,
+    databaseDirectUrl: databaseUrl,
+    databaseReadUrl,
+    clickhouseUrl,
+  });
+  expect(readConfig(complete)).toMatchObject({ databaseUrl, databaseReadUrl, clickhouseUrl });
   expect(complete.KAFKA_PASSWORD_FILE).toBe(env.KAFKA_PASSWORD_FILE);
 });
 
@@ -142,6 +151,7 @@ test('a tier gets the files of passwords, to read them again, and neither the ow
     DATABASE_URL: 'postgres://service@db/hoplog',
     DATABASE_PASSWORD_FILE: '/run/secrets/service',
     DATABASE_DIRECT_URL: 'postgres://service@direct/hoplog',
+    DATABASE_READ_URL: 'postgres://service@replica/hoplog',
     DATABASE_OWNER_URL: 'postgres://owner@db/hoplog',
     DATABASE_OWNER_PASSWORD_FILE: '/run/secrets/owner',
     CLICKHOUSE_PASSWORD: 'of another start',
@@ -150,12 +160,14 @@ test('a tier gets the files of passwords, to read them again, and neither the ow
   const urls = {
     databaseUrl: 'postgres://service:secret@db/hoplog',
     databaseDirectUrl: 'postgres://service:secret@direct/hoplog',
+    databaseReadUrl: 'postgres://service:secret@replica/hoplog',
     clickhouseUrl: 'http://a:b@127.0.0.1:1',
   };
   expect(withTierDatabases(env, urls)).toEqual({
     DATABASE_URL: 'postgres://service@db/hoplog',
     DATABASE_PASSWORD_FILE: '/run/secrets/service',
     DATABASE_DIRECT_URL: 'postgres://service@direct/hoplog',
+    DATABASE_READ_URL: 'postgres://service@replica/hoplog',
     CLICKHOUSE_URL: 'http://a:b@127.0.0.1:1',
     LOG_LEVEL: 'warn',
   });

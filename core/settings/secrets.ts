@@ -5,6 +5,7 @@ export const SECRET_SETTINGS = [
   'DATABASE_URL',
   'DATABASE_PASSWORD',
   'DATABASE_DIRECT_URL',
+  'DATABASE_READ_URL',
   'DATABASE_OWNER_URL',
   'DATABASE_OWNER_PASSWORD',
   'CLICKHOUSE_URL',
@@ -32,11 +33,18 @@ export function isSecret(setting: string): boolean {
 type DatabaseUrls = {
   databaseUrl: string;
   databaseDirectUrl: string;
+  /** Empty: no replica. */
+  databaseReadUrl?: string;
   databaseOwnerUrl?: string;
   clickhouseUrl: string;
 };
 
-const DATABASE_SETTINGS = ['DATABASE_URL', 'DATABASE_PASSWORD', 'DATABASE_DIRECT_URL'] as const;
+const DATABASE_SETTINGS = [
+  'DATABASE_URL',
+  'DATABASE_PASSWORD',
+  'DATABASE_DIRECT_URL',
+  'DATABASE_READ_URL',
+] as const;
 const OWNER_SETTINGS = ['DATABASE_OWNER_URL', 'DATABASE_OWNER_PASSWORD'] as const;
 const CLICKHOUSE_SETTINGS = ['CLICKHOUSE_URL', 'CLICKHOUSE_PASSWORD'] as const;
 
@@ -51,6 +59,7 @@ export function withDatabaseUrls(env: NodeJS.ProcessEnv, urls: DatabaseUrls): No
     ...without(env, [...DATABASE_SETTINGS, ...OWNER_SETTINGS, ...CLICKHOUSE_SETTINGS]),
     DATABASE_URL: urls.databaseUrl,
     DATABASE_DIRECT_URL: urls.databaseDirectUrl,
+    ...readUrl(urls),
     ...(urls.databaseOwnerUrl !== undefined && { DATABASE_OWNER_URL: urls.databaseOwnerUrl }),
     CLICKHOUSE_URL: urls.clickhouseUrl,
   };
@@ -70,10 +79,14 @@ export function withTierDatabases(env: NodeJS.ProcessEnv, urls: DatabaseUrls): N
   replaced(DATABASE_SETTINGS, {
     DATABASE_URL: urls.databaseUrl,
     DATABASE_DIRECT_URL: urls.databaseDirectUrl,
+    ...readUrl(urls),
   });
   replaced(CLICKHOUSE_SETTINGS, { CLICKHOUSE_URL: urls.clickhouseUrl });
   return tier;
 }
+
+const readUrl = ({ databaseReadUrl = '' }: DatabaseUrls): Record<string, string> =>
+  databaseReadUrl === '' ? {} : { DATABASE_READ_URL: databaseReadUrl };
 
 function without(env: NodeJS.ProcessEnv, settings: readonly SecretSetting[]): NodeJS.ProcessEnv {
   const rest = { ...env };

@@ -32,11 +32,27 @@ function hostsOf(name: EnvironmentName, text: string): readonly string[] {
   }
 }
 
-/** `DATABASE_PASSWORD` is that of both URLs, since they name one role. */
-export function directUrl(text: string, password: string): string {
-  const url = postgresUrl(['DATABASE_DIRECT_URL', text], ['DATABASE_PASSWORD', '']);
+/** Returns another address of the role of `DATABASE_URL`, which has one `DATABASE_PASSWORD` everywhere. */
+export function urlOfSameRole(
+  name: 'DATABASE_DIRECT_URL' | 'DATABASE_READ_URL',
+  text: string,
+  password: string,
+): string {
+  const url = postgresUrl([name, text], ['DATABASE_PASSWORD', '']);
   if (url === '' || firstHost(url).password !== '') return url;
-  return postgresUrl(['DATABASE_DIRECT_URL', url], ['DATABASE_PASSWORD', password]);
+  return postgresUrl([name, url], ['DATABASE_PASSWORD', password]);
+}
+
+/** Returns the address of a replica: one host, since several hosts mean the primary among them. */
+export function replicaUrl(text: string, password: string): string {
+  const url = urlOfSameRole('DATABASE_READ_URL', text, password);
+  if (url !== '' && postgresHosts(url).needsPrimary)
+    throw new ConfigError(
+      'DATABASE_READ_URL',
+      text,
+      'must have one host, and no target_session_attrs: a pool of replicas needs one name',
+    );
+  return url;
 }
 
 /** Returns the URL with the password of a setting of its own, which may have any characters. */

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
-import { silentLogger } from '../../core/tier/log.ts';
 import { inTransaction, type Pool } from '../../sql/database/pool.ts';
 import { createKey } from '../../sql/workspaces/keys.ts';
 import { heldTransaction } from '../../test/support/held-transaction.ts';
@@ -12,13 +11,12 @@ import {
   startTestIngest,
   type TestIngest,
 } from '../../test/support/ingest.ts';
+import { quietTable } from '../../test/support/quiet-table.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { until } from '../../test/support/until.ts';
 import { visit } from '../../test/support/visitors.ts';
-import { createTableLoader, type SyncPoint } from './loader.ts';
-import { createResolver } from './resolver.ts';
-import { createLinkTable } from './table.ts';
-import { createTableWriter, type TableSink } from './table-writer.ts';
+import type { SyncPoint } from './loader.ts';
+import { policySlug } from './workspace-policies.ts';
 
 let stores: TestStores;
 let ingest: TestIngest;
@@ -169,33 +167,6 @@ function withHeldAnswers(pool: Pool) {
   };
 }
 
-/** A link table in memory whose loader has not started. */
-function quietTable(pool: Pool, sink: Partial<TableSink> = {}, syncPoint: SyncPoint | null = null) {
-  const table = createLinkTable();
-  const memory: TableSink = {
-    put: (record) => void table.put(record),
-    remove: (id) => void table.remove(id),
-    putKey: (key) => void table.putKey(key),
-    removeKey: (id) => void table.removeKey(id),
-    keys: table.keys,
-    beginLoad: table.beginLoad,
-    async endLoad() {
-      for (const _ of table.endLoad());
-    },
-    beginChanges() {},
-    async settle() {},
-  };
-  const log = silentLogger();
-  const writer = createTableWriter({ ...memory, ...sink }, log);
-  const loader = createTableLoader({ pool, writer, log, syncPoint });
-  onTestFinished(loader.stop);
-  return {
-    table,
-    loader,
-    resolver: createResolver({ pool, table, cache: writer, syncStatus: loader, disk: null }),
-  };
-}
-
 test.each([
   ['a change', true],
   ['the first load', false],
@@ -282,6 +253,25 @@ test('a server that has started again is read whole: it may have lost changes an
   expect(loader.age()).toBeLessThan(60_000);
 });
 
+test('a query of the walk that fails is asked again: a suspended workspace stays so', async () => {
+  const { id } = await makeWorkspace(stores.pool);
+  await stores.pool.query('UPDATE workspaces SET suspended_at = now() WHERE id = $1', [id]);
+  let isFirst = true;
+  const query = async (statement: unknown, values?: unknown[]) => {
+    const isPolicies = typeof statement === 'string' && statement.includes('suspended_at IS NOT NULL AS');
+    if (isPolicies && isFirst) {
+      isFirst = false;
+      throw new Error('the connection was lost');
+    }
+    return stores.pool.query(statement as string, values);
+  };
+  const { table, loader } = quietTable({ ...stores.pool, query } as unknown as Pool);
+  loader.start();
+  await expect.poll(loader.loaded).toBe(true);
+  expect(isFirst).toBe(false);
+  expect(table.find(policySlug(id))).not.toBeNull();
+});
+
 test('a table with a young sync point of the same server gets the changes since then, and is not read whole', async () => {
   const points: SyncPoint[] = [];
   const former = quietTable(stores.pool, {
@@ -299,7 +289,7 @@ test('a table with a young sync point of the same server gets the changes since 
 
   const since = await makeLink(stores.pool, workspaceId, 'https://example.com/since');
   const start = async (syncPoint: SyncPoint) => {
-    const { table, loader } = quietTable(stores.pool, {}, syncPoint);
+    const { table, loader } = quietTable(stores.pool, {}, { syncPoint });
     loader.start();
     await loader.tried;
     await expect.poll(loader.loaded).toBe(true);

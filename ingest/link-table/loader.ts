@@ -1,24 +1,20 @@
 import { adviceOn } from '../../core/databases/advice.ts';
+import { uuidToBytes } from '../../core/ids.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import { changesAfter, type LinkChange, oldestRunningTransaction } from '../../sql/links/link-changes.ts';
 import {
-  domainsAfter,
   domainsWithIds,
-  FIRST_ID,
-  linksAfter,
   linksOfDestinations,
   linksWithIds,
-  otherSlugsAfter,
   otherSlugsOf,
   policiesAmong,
-  publishableKeysAfter,
   publishableKeysWithIds,
-  workspacePolicies,
 } from '../../sql/links/link-table.ts';
-import { type Name, OWN_DOMAIN } from '../../sql/links/slugs.ts';
-import { encodeDomain, encodeLink, encodeOther, encodePolicy } from './records.ts';
+import { createEarlierLinksReader, type OpenEarlierLinks } from './earlier-links.ts';
+import { encodeLink } from './records.ts';
 import type { TableWriter } from './table-writer.ts';
+import { type WalkStep, walkLinks, walkOthers } from './walk.ts';
 
 /**
  * Replicates PostgreSQL into a table. One loop runs one query at a time and applies its rows before the next query, so
@@ -27,8 +23,9 @@ import type { TableWriter } from './table-writer.ts';
  * 1. It reads the oldest running transaction, then walks all domains, pages, programs, keys and links. A table with a
  *    sync point of the same server, a few hours old at most, gets the changes since then instead. A table with one of
  *    another server gets them first, and is walked all the same.
- * 2. Between two pages of the walk, and afterwards at each wake and every `pollMs`, it reads the changes since that
- *    transaction, and the rows that they name.
+ *    Links may come from elsewhere (`earlier-links.ts`); all else comes from the primary.
+ * 2. At each wake and every `pollMs`, between two pages of the walk too, it reads the changes since that transaction
+ *    from the primary, and the rows that they name.
  * 3. After an outage it resumes from its cursor. It walks everything again when PostgreSQL's transactions went
  *    backwards (another database, a backup), or when it was down for longer than the changes’ retention. It also does
  *    so when another server responds: a standby that was behind has lost changes, and reuses their transaction ids.
@@ -64,8 +61,6 @@ export type SyncPoint = { cursor: string; at: number; server: string };
 
 /** Rows applied in one turn of the event loop, for which redirects wait. */
 const PAGE = 500;
-/** Domains of one query: each may hold two files. */
-const DOMAINS_PAGE = 50;
 /** PostgreSQL keeps changes for a day; after this absence a walk is safer. */
 const LONGEST_ABSENCE_MS = 6 * 3_600_000;
 
@@ -79,8 +74,10 @@ export function createTableLoader(given: {
   page?: number;
   /** Longest time between two reads of changes, ms. */
   pollMs?: number;
+  /** What to read links from instead of the primary, in this order. */
+  elsewhere?: readonly OpenEarlierLinks[];
 }): TableLoader {
-  const { pool, writer, log, page = PAGE, pollMs = 1_000 } = given;
+  const { pool, writer, log, page = PAGE, pollMs = 1_000, elsewhere = [] } = given;
   let { syncPoint = null } = given;
   let stopped = false;
   let running: Promise<void> | null = null;
@@ -94,7 +91,12 @@ export function createTableLoader(given: {
   let applied = new Set<string>();
   /** The start of the server that responded last. */
   let server: string | null = null;
-  let walk: Generator<() => Promise<void>> | null = null;
+  let walk: Generator<WalkStep> | null = null;
+  /** The step of the walk that has not succeeded yet. */
+  let pending: WalkStep | null = null;
+  /** Reads of changes that succeeded, and when the last one began. */
+  let reads = 0;
+  let readAt = Number.NEGATIVE_INFINITY;
   let loaded = false;
   /** Whether the table has every change: it is loaded, or resumed from its sync point. */
   let current = false;
@@ -104,6 +106,19 @@ export function createTableLoader(given: {
   const createdAt = Date.now();
   let revision = 0;
   const tried = Promise.withResolvers<void>();
+  const earlierLinks = createEarlierLinksReader({
+    loader: {
+      state: () => ({ cursor, server: server ?? '' }),
+      moveBack(to) {
+        cursor = to;
+        applied = new Set();
+        woken = true;
+      },
+      reads: () => reads,
+    },
+    writer,
+    log,
+  });
 
   async function run(): Promise<void> {
     while (!stopped) {
@@ -128,19 +143,30 @@ export function createTableLoader(given: {
     const began = Date.now();
     if (began - Math.max(lastResponseAt, createdAt) > LONGEST_ABSENCE_MS) restart();
     if (!loaded && walk === null) await begin(began);
-    const page = walk?.next();
-    if (page?.done === false) await page.value();
-    else if (walk !== null) {
-      walk = null;
-      await writer.endLoad();
-      loaded = true;
-      current = true;
+    if (walk !== null) await advance(walk);
+    if (walk === null || woken || began - readAt >= pollMs) {
+      woken = false;
+      await readChanges();
+      reads += 1;
+      readAt = began;
+      if (current) currentAt = began;
+      // Set before the disk is written: a slow disk is not an absence of PostgreSQL.
+      lastResponseAt = Date.now();
     }
-    await readChanges();
-    if (current) currentAt = began;
-    // Set before the disk is written: a slow disk is not an absence of PostgreSQL.
-    lastResponseAt = Date.now();
-    await settle(current && server !== null ? { cursor, at: began, server } : null);
+    await settle(current && server !== null ? { cursor, at: readAt, server } : null);
+  }
+
+  async function advance(present: Generator<WalkStep>): Promise<void> {
+    pending ??= present.next().value ?? null;
+    if (pending !== null) {
+      await pending();
+      pending = null;
+      return;
+    }
+    await writer.endLoad();
+    walk = null;
+    loaded = true;
+    current = true;
   }
 
   /** A failure of the disk does not affect the table in memory. */
@@ -156,15 +182,20 @@ export function createTableLoader(given: {
   }
 
   function restart(): void {
-    loaded = false;
     current = false;
-    walk = null;
+    walkAgain();
   }
 
   /** The table stays in use: it lacks no more than a change or two. */
   function walkAgain(): void {
     loaded = false;
+    endWalk();
+  }
+
+  function endWalk(): void {
+    walk?.return(undefined);
     walk = null;
+    pending = null;
   }
 
   /** Begins a walk, or continues from a young sync point. */
@@ -187,53 +218,15 @@ export function createTableLoader(given: {
     writer.beginLoad();
   }
 
-  /** The walk as steps. Each reads and applies a page, and can be retried. */
-  function* everything(): Generator<() => Promise<void>> {
-    yield async () => {
-      for (const row of await workspacePolicies(pool)) writer.put(encodePolicy(row));
-    };
-    let more = true;
-    let after = FIRST_ID;
-    while (more) {
-      yield async () => {
-        const rows = await domainsAfter(pool, after, DOMAINS_PAGE);
-        for (const row of rows) writer.put(encodeDomain(row));
-        after = rows.at(-1)?.id ?? after;
-        more = rows.length === DOMAINS_PAGE;
-      };
-    }
-    more = true;
-    let name: Name = { domainNumber: OWN_DOMAIN, slug: '' };
-    while (more) {
-      yield async () => {
-        const rows = await otherSlugsAfter(pool, name, page);
-        for (const row of rows) writer.put(encodeOther(row));
-        name = rows.at(-1) ?? name;
-        more = rows.length === page;
-      };
-    }
-    more = true;
-    after = FIRST_ID;
-    while (more) {
-      yield async () => {
-        const rows = await publishableKeysAfter(pool, after, page);
-        for (const row of rows) writer.putKey(row);
-        after = rows.at(-1)?.id ?? after;
-        more = rows.length === page;
-      };
-    }
+  function* everything(): Generator<WalkStep> {
+    const walked = { pool, writer, page };
+    yield* walkOthers(walked);
     // A step of its own, so that visitors are served before the first page of links.
     yield async () => {
       othersLoaded = true;
     };
-    for (let from: string | null = FIRST_ID; from !== null; ) {
-      const start: string = from;
-      yield async () => {
-        const { links, next } = await linksAfter(pool, start, page);
-        for (const row of links) writer.put(encodeLink(row));
-        from = next;
-      };
-    }
+    const rest = yield* earlierLinks.read(elsewhere);
+    if (rest !== null) yield* walkLinks(walked, rest);
   }
 
   async function readChanges(): Promise<void> {
@@ -280,10 +273,14 @@ export function createTableLoader(given: {
       ...new Set(changes.filter(({ kind }) => kinds.includes(kind)).map(({ target_id }) => target_id)),
     ];
     const links = idsOf('link');
+    for (const id of links) earlierLinks.add(uuidToBytes(id));
     if (links.length > 0) writer.replaceLinks(links, await linksWithIds(pool, links));
     const destinations = idsOf('destination');
     if (destinations.length > 0) {
-      for (const row of await linksOfDestinations(pool, destinations)) writer.put(encodeLink(row));
+      for (const row of await linksOfDestinations(pool, destinations)) {
+        earlierLinks.add(uuidToBytes(row.id));
+        writer.put(encodeLink(row));
+      }
     }
     const domains = idsOf('domain');
     if (domains.length > 0) writer.replaceDomains(domains, await domainsWithIds(pool, domains));
@@ -331,6 +328,7 @@ export function createTableLoader(given: {
       stopped = true;
       wake();
       await running;
+      endWalk();
     },
   };
 }

@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../core/tier/log.ts';
 import type { Pool } from '../../sql/database/pool.ts';
+import type { LinkSources } from './disk/messages.ts';
 import { createHosts, type Hosts } from './hosts.ts';
 import { createLinkCache } from './link-cache.ts';
 import type { SyncStatus } from './loader.ts';
@@ -33,9 +34,7 @@ export type OpenLinkTable = {
 
 export type LinkTableOptions = {
   pool: Pool;
-  databaseUrl: string;
-  /** Past a pooler, for notifications. */
-  databaseDirectUrl: string;
+  sources: LinkSources;
   dir: string;
   log: Logger;
   /** Most links in memory. With fewer than infinity, memory holds those that visitors use. */
@@ -52,7 +51,7 @@ export type LinkTableOptions = {
  * @throws when `dir` can't be created
  */
 export async function openLinkTable(options: LinkTableOptions): Promise<OpenLinkTable> {
-  const { pool, databaseUrl, databaseDirectUrl, dir, log, most, catchUp } = options;
+  const { pool, sources, dir, log, most, catchUp } = options;
   const memoryHoldsAll = most === Number.POSITIVE_INFINITY;
   await mkdir(dir, { recursive: true, mode: 0o700 });
   // Loaded here, so that importing ingest does not print SQLite's warning (experimental in Node 22).
@@ -60,7 +59,7 @@ export async function openLinkTable(options: LinkTableOptions): Promise<OpenLink
   const table = createLinkTable();
   const policies = createWorkspacePolicies(table);
   const hosts = createHosts(table);
-  const disk = openDiskTable({ databaseUrl, databaseDirectUrl, dir, table, memoryHoldsAll, log });
+  const disk = openDiskTable({ sources, dir, table, memoryHoldsAll, log });
   const waits: Promise<unknown>[] = [];
   // The reader thread takes a while to start, and visitors would wait for it.
   if (disk.hasMore())

@@ -74,7 +74,8 @@ export type WorkspacePolicyRow = {
 /** A publishable key that has not been revoked. */
 export type PublishableKeyRow = { id: string; lookup: string; hash: Buffer; workspace_id: string };
 
-const COLUMNS = `l.id, l.workspace_id, l.domain_number, l.slug, d.destination_url, l.channel, l.utm_source,
+/** Columns of a {@link LinkTableRow}, of `links l` and `destinations d`. */
+export const LINK_COLUMNS = `l.id, l.workspace_id, l.domain_number, l.slug, d.destination_url, l.channel, l.utm_source,
     l.utm_medium, l.utm_campaign, l.extra_query, l.targeting, l.rules, l.split, l.split_winner,
     floor(extract(epoch FROM l.expires_at) * 1000)::float8 AS expires_at,
     l.max_clicks, l.expired_redirect_url, l.password_hash, l.retargeting, l.preview, l.redirect_status,
@@ -82,7 +83,7 @@ const COLUMNS = `l.id, l.workspace_id, l.domain_number, l.slug, d.destination_ur
     floor(extract(epoch FROM l.starts_at) * 1000)::float8 AS starts_at,
     l.blocked_at IS NOT NULL AS is_blocked`;
 
-const LINKS = `SELECT ${COLUMNS} FROM links l JOIN destinations d ON d.id = l.destination_id
+const LINKS = `SELECT ${LINK_COLUMNS} FROM links l JOIN destinations d ON d.id = l.destination_id
   WHERE l.deleted_at IS NULL`;
 
 const OTHERS = `SELECT coalesce(s.alias_id, s.target_id) AS id, s.workspace_id, s.domain_number AS "domainNumber", s.slug,
@@ -106,7 +107,7 @@ export async function linksAfter(db: Queryable, id: string, limit: number): Prom
   // Reads the page by the primary key alone, then each campaign. With any other condition, or a plain join, PostgreSQL
   // without fresh statistics sorts the whole table for each page.
   const { rows } = await db.query<LinkTableRow & { deleted: boolean }>(
-    `SELECT ${COLUMNS}, l.deleted_at IS NOT NULL AS deleted
+    `SELECT ${LINK_COLUMNS}, l.deleted_at IS NOT NULL AS deleted
      FROM (SELECT * FROM links WHERE id > $1 ORDER BY id LIMIT $2) l
      CROSS JOIN LATERAL (SELECT destination_url FROM destinations WHERE id = l.destination_id LIMIT 1) d
      ORDER BY l.id`,
@@ -134,7 +135,7 @@ export async function linksWithNames(db: Queryable, names: Name[]): Promise<Link
   // plan is made without knowing the number of slugs.
   const { rows } = await db.query<LinkTableRow>({
     name: 'links_by_name',
-    text: `SELECT ${COLUMNS} FROM unnest($1::integer[], $2::text[]) AS wanted (domain, slug)
+    text: `SELECT ${LINK_COLUMNS} FROM unnest($1::integer[], $2::text[]) AS wanted (domain, slug)
       CROSS JOIN LATERAL (SELECT target_id FROM slugs
         WHERE domain_number = wanted.domain AND slug = wanted.slug AND kind = 'link' LIMIT 1) s
       CROSS JOIN LATERAL (SELECT * FROM links WHERE id = s.target_id AND deleted_at IS NULL LIMIT 1) l

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, mkdirSync, statSync } from 'node:fs';
+import { appendFileSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { chown, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -18,6 +18,15 @@ export type ReplicatedPostgres = {
   promote(): Promise<void>;
   /** Runs a statement as superuser at the standby, even after its promotion. */
   onStandby<Row extends pg.QueryResultRow>(statement: string): Promise<Row[]>;
+  /** URL of the owner at the standby alone. Its port stays when it starts again. */
+  standbyUrl: string;
+  /** Ends the standby, and copies its data. Then it starts again. */
+  copyStandby(): Promise<void>;
+  /** Kills the standby and starts it from its copy, alone, as one that a provider has restored. */
+  restoreStandby(): Promise<void>;
+  killStandby(): void;
+  /** Starts a killed standby. */
+  startStandby(): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -25,9 +34,12 @@ const STANDBY = 'second';
 
 /**
  * Starts two servers, a primary and a standby. A commit is confirmed only after the standby has applied it
- * (`remote_apply`).
+ * (`remote_apply`), unless `isSynchronous` is false.
  */
-export async function startReplicatedPostgres(directory: string): Promise<ReplicatedPostgres> {
+export async function startReplicatedPostgres(
+  directory: string,
+  { isSynchronous = true } = {},
+): Promise<ReplicatedPostgres> {
   const log = createLogger('test-replicated-postgres', 'error');
   const [first, second] = [join(directory, 'first'), join(directory, 'second')];
   const created = await startEmbeddedPostgres({ dataDir: first, log });
@@ -41,23 +53,50 @@ export async function startReplicatedPostgres(directory: string): Promise<Replic
   try {
     standby = await startEmbeddedPostgres({ dataDir: second, log });
     releases.push(bindRunning(standby.pid));
-    await run(primary.url, [
-      `ALTER SYSTEM SET synchronous_standby_names = '${STANDBY}'`,
-      `ALTER DATABASE hoplog SET synchronous_commit = 'remote_apply'`,
-      'SELECT pg_reload_conf()',
-    ]);
+    if (isSynchronous)
+      await run(primary.url, [
+        `ALTER SYSTEM SET synchronous_standby_names = '${STANDBY}'`,
+        `ALTER DATABASE hoplog SET synchronous_commit = 'remote_apply'`,
+        'SELECT pg_reload_conf()',
+      ]);
   } catch (error) {
     await Promise.all([standby?.stop(), primary.stop()]);
     throw error;
   }
-  const { url: standbyUrl, stop: stopStandby } = standby;
+  let current = standby;
+  const { url: standbyUrl, port: standbyPort } = standby;
+  const copy = join(directory, 'copy');
+  const startStandby = async () => {
+    current = await startEmbeddedPostgres({ dataDir: second, log, port: standbyPort });
+    releases.push(bindRunning(current.pid));
+  };
+  const killStandby = () => kill(current.pid);
   return {
+    standbyUrl,
+    killStandby,
+    startStandby,
+    async copyStandby() {
+      await current.stop();
+      execFileSync('cp', ['-a', second, copy]);
+      await startStandby();
+    },
+    async restoreStandby() {
+      killStandby();
+      await current.stop();
+      rmSync(second, { recursive: true, force: true });
+      execFileSync('cp', ['-a', copy, second]);
+      appendFileSync(
+        join(second, 'postgres', 'postgresql.auto.conf'),
+        `primary_conninfo = 'host=127.0.0.1 port=1'\n`,
+      );
+      await startStandby();
+    },
     urlOf(ownUrl) {
       const { host } = new URL(standbyUrl);
       return ownUrl(primary.url).replace(/(@[^/]+)/, `$1,${host}`);
     },
     killPrimary() {
-      for (const pid of [primary.pid, ...descendantsOf(primary.pid)]) process.kill(pid, 'SIGKILL');
+      kill(primary.pid);
     },
     async promote() {
       await run(standbyUrl, ['SELECT pg_promote()']);
@@ -66,10 +105,14 @@ export async function startReplicatedPostgres(directory: string): Promise<Replic
       return (await run(standbyUrl, [statement])) as Row[];
     },
     async stop() {
-      await Promise.all([primary.stop(), stopStandby()]);
+      await Promise.all([primary.stop(), current.stop()]);
       for (const release of releases) release();
     },
   };
+}
+
+function kill(server: number): void {
+  for (const pid of [server, ...descendantsOf(server)]) process.kill(pid, 'SIGKILL');
 }
 
 async function copyAsStandby(first: string, second: string, primaryUrl: string): Promise<void> {

@@ -8,7 +8,7 @@ import { isReferralLink, kindOf } from '../records.ts';
 import type { LinkTable } from '../table.ts';
 import { startDiskReader } from './disk-reader.ts';
 import { isDamage, openLinksReader } from './links-file.ts';
-import type { DiskThreadData, FromWriter, Settled, WriterData } from './messages.ts';
+import type { DiskThreadData, FromWriter, LinkSources, Settled, WriterData } from './messages.ts';
 import { removeLinksFile } from './paths.ts';
 
 /**
@@ -54,16 +54,14 @@ const STOP_MS = 1_000;
  * @param given.memoryHoldsAll `table` gets all links, else pages, programs and keys
  */
 export function openDiskTable(given: {
-  databaseUrl: string;
-  /** Past a pooler, for notifications. */
-  databaseDirectUrl: string;
+  sources: LinkSources;
   dir: string;
   table: LinkTable;
   memoryHoldsAll: boolean;
   log: Logger;
 }): DiskTable {
-  const { databaseUrl, databaseDirectUrl, dir, table, memoryHoldsAll, log } = given;
-  const threadData: DiskThreadData = { databaseUrl, databaseDirectUrl, dir, logLevel: log.level };
+  const { sources, dir, table, memoryHoldsAll, log } = given;
+  const threadData: DiskThreadData = { dir, logLevel: log.level };
   const openedAt = performance.now();
   /** Whether a referral link was left out of memory. */
   let leftOut = false;
@@ -186,7 +184,12 @@ export function openDiskTable(given: {
   log.info({ whole, slugs: table.size() }, 'link table: opened');
   const writer = startRestartingThread<'stop', FromWriter>({
     url: WRITER,
-    workerData: { ...threadData, memoryHoldsAll, lives: new SharedArrayBuffer(4) } satisfies WriterData,
+    workerData: {
+      ...threadData,
+      sources,
+      memoryHoldsAll,
+      lives: new SharedArrayBuffer(4),
+    } satisfies WriterData,
     name: 'the link table',
     log,
     onMessage: receive,

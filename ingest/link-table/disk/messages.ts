@@ -1,12 +1,20 @@
 /** The data with which both threads of the table on disk start. */
 export type DiskThreadData = {
-  databaseUrl: string;
-  databaseDirectUrl: string;
   dir: string;
   logLevel: string;
 };
 
+/** What links are read from. */
+export type LinkSources = {
+  databaseUrl: string;
+  /** Past a pooler, for notifications. */
+  databaseDirectUrl: string;
+  /** A replica; empty: none. */
+  databaseReadUrl: string;
+};
+
 export type WriterData = DiskThreadData & {
+  sources: LinkSources;
   /** Memory holds every link, not only those that visitors use. */
   memoryHoldsAll: boolean;
   /** One `Int32`: threads that have started so far. A thread that died may have written what it did not post. */

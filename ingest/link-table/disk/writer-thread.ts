@@ -5,6 +5,7 @@ import { createLogger } from '../../../core/tier/log.ts';
 import { createPool } from '../../../sql/database/pool.ts';
 import { createTableLoader } from '../loader.ts';
 import { listenForChanges } from '../notifications.ts';
+import { fromReplica } from '../replica-links.ts';
 import { createTableWriter } from '../table-writer.ts';
 import { createDiskSink } from './disk-sink.ts';
 import type { FromWriter, Settled, WriterData } from './messages.ts';
@@ -29,10 +30,11 @@ const connection = {
   responseTimeoutMs: 6_000,
   name: 'hoplog-ingest-links',
 };
-const credentialsOf = (source: 'databaseUrl' | 'databaseDirectUrl') =>
-  openCredentials(source, data[source], { log });
-const pool = createPool(credentialsOf('databaseUrl'), connection);
-const notifications = createPool(credentialsOf('databaseDirectUrl'), connection);
+const poolOf = (source: 'databaseUrl' | 'databaseDirectUrl' | 'databaseReadUrl') =>
+  createPool(openCredentials(source, data.sources[source], { log }), connection);
+const pool = poolOf('databaseUrl');
+const notifications = poolOf('databaseDirectUrl');
+const replica = data.sources.databaseReadUrl === '' ? null : poolOf('databaseReadUrl');
 const sink = createDiskSink({
   dir: data.dir,
   log,
@@ -50,6 +52,7 @@ const loader = createTableLoader({
   // Memory gets what a former thread did not post by a walk.
   syncPoint: sink.syncPoint && (isFirst ? sink.syncPoint : { ...sink.syncPoint, server: '' }),
   page: PAGE,
+  elsewhere: replica === null ? [] : [fromReplica({ primary: pool, replica, page: PAGE })],
   writer: {
     ...writer,
     async settle(syncPoint) {
@@ -76,6 +79,6 @@ port.once('message', async () => {
   stopListening();
   await loader.stop();
   sink.close();
-  await Promise.all([pool.end(), notifications.end()]);
+  await Promise.all([pool.end(), notifications.end(), replica?.end()]);
   process.exit(0);
 });
