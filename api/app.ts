@@ -70,6 +70,7 @@ import { purchaseRoutes } from './referrals/purchases/routes.ts';
 import { referralRoutes } from './referrals/routes.ts';
 import { signupRoutes } from './referrals/signups/routes.ts';
 import { referralSummaryRoutes } from './referrals/summary/routes.ts';
+import { reportRoutes } from './reports/routes.ts';
 import { sampleShopRoutes } from './sample-shop/routes.ts';
 import { savedViewRoutes } from './saved-views/routes.ts';
 import { serviceRoutes } from './service/routes.ts';
@@ -115,6 +116,7 @@ const RESOURCES: Routes[] = [
   annotationRoutes,
   savedViewRoutes,
   sharedDashboardRoutes,
+  reportRoutes,
   visitorRoutes,
   trackRoutes,
   pixelRoutes,

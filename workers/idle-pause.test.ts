@@ -19,6 +19,8 @@ const NOTHING: PendingWork = {
   webhookEvents: false,
   fulfilments: false,
   mails: false,
+  reports: false,
+  chatMessages: false,
   maturedCommissions: false,
   clockCorrections: false,
   clickImports: false,

@@ -90,6 +90,7 @@ async function openWorkers(tier: TierProcess): Promise<OpenTier> {
     ...(config.fetchDestinations !== 'off' && {
       destinations: { allowPrivate: config.fetchDestinations === 'all' },
     }),
+    reports: { appUrl: config.appUrl, allowPrivate: config.webhookAllowPrivate },
     ...(config.mail && {
       mail: {
         settings: config.mail,

@@ -6,10 +6,13 @@ import type { DeadTopic } from '../core/event-log/open.ts';
 import type { EventLogReader } from '../core/event-log/port.ts';
 import type { Logger } from '../core/tier/log.ts';
 import type { Tracing } from '../core/tier/tracing.ts';
+import { createHostResolver, type ResolveHost } from '../core/webhooks/resolve-host.ts';
 import { createConnectionSealer } from '../sql/connections/sealer.ts';
 import type { Pool } from '../sql/database/pool.ts';
+import { createOutbox } from '../sql/mail/outbox.ts';
 import { attribute } from './attribution/attribute.ts';
 import { storeWaitingReports } from './attribution/store-waiting-reports.ts';
+import { startChat } from './chat/post-messages.ts';
 import { startConnectionJobs } from './connections/jobs.ts';
 import { publishDeadLetters } from './dead-letters/publish.ts';
 import { type DestinationOptions, startDestinationPages } from './destinations/destination-pages.ts';
@@ -38,7 +41,9 @@ import type { Decode } from './lane/prepare.ts';
 import { type MailOptions, startMail, startMailExpiry } from './mail/mail.ts';
 import { createWorkerMetrics } from './metrics.ts';
 import { startReferralJobs } from './referrals/jobs.ts';
+import { sendReports } from './reports/send-reports.ts';
 import { keepRolledUp, rollUpImports } from './rollups/keep-rolled-up.ts';
+import { createSender } from './webhooks/send.ts';
 import { startWebhooks, type WebhookOptions } from './webhooks/webhooks.ts';
 
 /** The consumer that stores events. Its lanes advance the watermark. */
@@ -65,6 +70,8 @@ export type WorkersDependencies = {
   destinations?: DestinationOptions;
   /** Left out: this process sends no mail. */
   mail?: MailOptions;
+  /** Left out: this process makes no reports. */
+  reports?: ReportOptions;
   /** Origin of Stripe's API; left out: Stripe's own. */
   stripeApiBase?: string;
   /** Left out: this process checks no domains. */
@@ -75,6 +82,15 @@ export type WorkersDependencies = {
   patienceMs?: LaneDependencies['patienceMs'];
   /** For tests: called at each state of each lane. */
   onState?: LaneDependencies['onState'];
+};
+
+export type ReportOptions = {
+  /** Origin of the console. */
+  appUrl: string;
+  /** Whether messages to chats may reach private addresses. */
+  allowPrivate: boolean;
+  /** For tests. */
+  resolve?: ResolveHost;
 };
 
 export type Workers = {
@@ -97,6 +113,7 @@ const CORRECT_EVERY_MS = 5_000;
 /** New domains are due each minute. */
 const CHECK_DOMAINS_EVERY_MS = 15_000;
 const PRUNE_EVERY_MS = 60_000;
+const SEND_REPORTS_EVERY_MS = 1_000;
 /** Interval of all jobs that poll for pending work, while there is no work and no recent event. */
 const IDLE_POLL_MS = 1_000;
 const RETAIN_EVERY_MS = 3_600_000;
@@ -170,6 +187,13 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
   const mail =
     dependencies.mail &&
     startMail({ ...shared, registry, workerMetrics: metrics, options: dependencies.mail });
+  const { reports } = dependencies;
+  const chat =
+    reports &&
+    startChat({
+      ...shared,
+      sender: createSender({ ...reports, resolve: reports.resolve ?? createHostResolver() }),
+    });
   /** Jobs whose work comes from the lanes' events. */
   const eventJobs = [
     startJob({
@@ -222,6 +246,18 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
     ...(dependencies.destinations
       ? [startDestinationPages({ ...shared, options: dependencies.destinations })]
       : []),
+    ...(reports
+      ? [
+          startJob({
+            ...shared,
+            name: 'reports',
+            everyMs: () => pause.ms(SEND_REPORTS_EVERY_MS),
+            work: async () =>
+              (await waits('reports')) &&
+              sendReports({ ...shared, appUrl: reports.appUrl, outbox: createOutbox(Boolean(mail)) }),
+          }),
+        ]
+      : []),
     startMailExpiry({ ...shared, now: dependencies.mail?.now }),
     startJob({ ...shared, name: 'prune', everyMs: PRUNE_EVERY_MS, work: () => pruneOld(shared) }),
     startJob({ ...shared, name: 'retention', everyMs: RETAIN_EVERY_MS, work: () => removeExpired(shared) }),
@@ -267,6 +303,7 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
         lanes.stop(drainMs),
         webhooks?.stop(drainMs),
         mail?.stop(drainMs),
+        chat?.stop(drainMs),
         ...jobs.map((job) => job.stop()),
       ]);
       await leases.stop();

@@ -85,6 +85,10 @@ export const ACCESS_OPERATIONS: Readonly<Record<string, Audited>> = {
     record: ['show_revenue', 'embed', 'expires_at'],
   },
   'sharedDashboards.delete': { action: 'shared_dashboard.delete', target: 'shared_dashboard' },
+  'reports.create': { action: 'report.create', target: 'report', record: ['name', 'show_revenue'] },
+  'reports.update': { action: 'report.update', target: 'report', record: ['is_active'], fields: true },
+  'reports.delete': { action: 'report.delete', target: 'report' },
+  'reports.sendNow': { action: 'report.send_now', target: 'report' },
   'fulfilments.create': {
     action: 'fulfilment.create',
     target: 'fulfilment',

@@ -204,7 +204,7 @@ const WITHOUT_ENTRY = {
     'session.requestPasswordReset',
     'twoFactor.setUp',
   ],
-  'the recipient of a mail ends further ones': ['mails.unsubscribe'],
+  'the recipient of a mail wants further ones, or none': ['mails.confirm', 'mails.unsubscribe'],
   'a visitor of a shared dashboard types its password': ['shared.unlock'],
   'what they create is listed with its time': [
     'annotations.create',

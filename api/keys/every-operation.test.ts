@@ -38,6 +38,7 @@ const OPERATIONS: Record<string, string> = {
   ].join(' '),
   'secret operator owner': [
     'annotations.create annotations.delete clicks.import clicks.undoImport',
+    'reports.create reports.delete reports.get reports.list reports.sendNow reports.update',
     'savedViews.create savedViews.delete sharedDashboards.create sharedDashboards.delete',
     'sharedDashboards.update webhooks.create webhooks.delete webhooks.redeliver webhooks.rotateSecret',
     'webhooks.test webhooks.update',
@@ -68,7 +69,7 @@ const OPERATIONS: Record<string, string> = {
   'a partner key alone': 'partnerWorkspaces.get partnerWorkspaces.provision',
   'manage analyst operator owner': 'members.list',
   'nobody publishable read links referrals tracking secret manage analyst operator owner': [
-    'invitations.accept invitations.getPasskeyOptions invitations.view mails.unsubscribe',
+    'invitations.accept invitations.getPasskeyOptions invitations.view mails.confirm mails.unsubscribe',
     'session.getPasskeyOptions session.getProvider session.requestPasswordReset session.resetPassword',
     'session.signIn session.signInWithPasskey session.viewPasswordReset shared.get shared.query shared.unlock',
   ].join(' '),

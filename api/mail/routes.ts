@@ -1,4 +1,5 @@
 import { badRequest } from '../../core/errors.ts';
+import { confirmAddress, confirmedBy } from '../../sql/mail/confirmations.ts';
 import { listMails } from '../../sql/mail/mails.ts';
 import { createMailSealers } from '../../sql/mail/sealer.ts';
 import { subscriptionOf, unsubscribe } from '../../sql/mail/unsubscribes.ts';
@@ -57,6 +58,29 @@ export async function mailRoutes(app: Api, { pool, config }: ApiDeps): Promise<v
       const subscription = subscriptionOf(unsubscribes, query.token);
       if (!subscription) throw badRequest('token', 'must be that of a mail of this service');
       await unsubscribe(pool, subscription);
+      return { ok: true as const };
+    },
+  );
+
+  app.post(
+    '/mails/confirm',
+    {
+      config: { scope: 'public', plan: 'any', console: true },
+      schema: {
+        tags,
+        operationId: 'mails.confirm',
+        summary: 'Confirm an address for the mail of a workspace',
+        description:
+          'The link of the first mail to an address without a membership: from then on it gets the reports that name it.',
+        querystring: UnsubscribeQuery,
+        response: { 200: Ok },
+      },
+    },
+    async ({ query }) => {
+      const { unsubscribes } = await sealersOf(pool);
+      const confirmed = confirmedBy(unsubscribes, query.token);
+      if (!confirmed) throw badRequest('token', 'must be that of a mail of this service');
+      await confirmAddress(pool, confirmed);
       return { ok: true as const };
     },
   );

@@ -543,6 +543,22 @@ export const EXAMPLE_VALUES: Record<string, unknown> = {
   'DashboardScope.type': 'tag',
   'UnlockDashboard.password': 'autumn-2026',
 
+  // Reports
+  saved_view_id: '019aabf4-3c00-7000-8000-00000000000c',
+  every: 'week',
+  weekday: 1,
+  'ReportSchedule.day': undefined,
+  hour: 8,
+  next_at: '2026-11-30T07:00:00.000000Z',
+  last_sent_at: '2026-11-23T07:00:01.412000Z',
+  'Report.query': null,
+  'Report.name': 'Germany, each Monday',
+  'Report.error': null,
+  'Recipient.type': 'email',
+  'Recipient.address': 'grace@shop.example',
+  'Recipient.state': 'ok',
+  'Recipient.error': null,
+
   // Access
   prefix: 'lk_live_0a1b2c3d',
   'KeyWithToken.token': `lk_live_${KEY}`,

@@ -111,6 +111,16 @@ export const REQUEST_EXAMPLES: Record<string, unknown> = {
       window: { days: 30 },
     },
   },
+  'reports.create': {
+    name: 'Germany, each Monday',
+    saved_view_id: '019aabf4-3c00-7000-8000-00000000000c',
+    schedule: { every: 'week', weekday: 1, hour: 8, time_zone: 'Europe/Berlin' },
+    recipients: [
+      { type: 'email', address: 'grace@shop.example' },
+      { type: 'slack', address: 'https://hooks.slack.com/services/T000/B000/XXXX' },
+    ],
+  },
+  'reports.update': { schedule: { every: 'month', day: 1, hour: 8 }, is_active: true },
   'utmTemplates.create': { name: 'Newsletter', utm_source: 'newsletter', utm_medium: 'email' },
   'annotations.create': { at: '2026-11-20T09:30:00Z', text: 'Version 2 released' },
   'sharedDashboards.create': { name: 'Autumn sale', scope: { type: 'tag', values: ['autumn'] } },

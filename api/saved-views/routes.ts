@@ -1,21 +1,14 @@
-import { checkQuery } from '../../analytics/answer-query.ts';
-import { AppError, badRequest } from '../../core/errors.ts';
-import { badFields, faultsOf } from '../../core/faults.ts';
+import { AppError } from '../../core/errors.ts';
 import { savedViews } from '../../sql/console/saved-views.ts';
+import { inTransaction } from '../../sql/database/pool.ts';
+import { keepQueryOfView } from '../../sql/reports/reports.ts';
 import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
-import type { Api, ApiDeps, Auth } from '../dependencies.ts';
-import { bodyCheck } from '../input/validation.ts';
+import type { Api, ApiDeps } from '../dependencies.ts';
 import { cutPage, readCursor } from '../pages.ts';
 import { withIdempotency } from '../plugins/idempotency.ts';
 import { IdParams, Ok } from '../schemas.ts';
-import {
-  CheckedView,
-  QUERY_LIMIT,
-  SavedViewBody,
-  SavedViewList,
-  SavedViewQuery,
-  SavedViewRecord,
-} from './schemas.ts';
+import { requireViewQuery } from './check-query.ts';
+import { SavedViewBody, SavedViewList, SavedViewQuery, SavedViewRecord } from './schemas.ts';
 
 const CONFIG = { scope: 'secret', plan: 'paid' } as const;
 const tags = ['Dashboards'];
@@ -60,13 +53,8 @@ export async function savedViewRoutes(app: Api, { pool }: ApiDeps): Promise<void
       },
     },
     async (request, reply) => {
-      if (Buffer.byteLength(JSON.stringify(request.body.query)) > QUERY_LIMIT) {
-        throw badRequest('query', `must be at most ${QUERY_LIMIT} bytes serialized`);
-      }
       const { name } = request.body;
-      // A copy, because the check sets defaults.
-      const query = structuredClone(request.body.query);
-      requireQuery(request.body.query, request.auth.workspace);
+      const query = requireViewQuery(request.body.query, request.auth.workspace);
       return withIdempotency(pool, request, reply, async (tx) => {
         const { id } = await lockWorkspace(tx, request.auth.workspace.id);
         if ((await savedViews.count(tx, id)) >= MOST_VIEWS) {
@@ -85,32 +73,18 @@ export async function savedViewRoutes(app: Api, { pool }: ApiDeps): Promise<void
         tags,
         operationId: 'savedViews.delete',
         summary: 'Delete a saved view',
+        description: 'Reports of it keep its query, and continue.',
         params: IdParams,
         response: { 200: Ok },
       },
     },
     async ({ auth, params }) => {
-      if (!(await savedViews.delete(pool, auth.workspace.id, params.id))) {
-        throw new AppError('not_found', 'the workspace has no such saved view');
-      }
+      const isDeleted = await inTransaction(pool, async (tx) => {
+        await keepQueryOfView(tx, auth.workspace.id, params.id);
+        return savedViews.delete(tx, auth.workspace.id, params.id);
+      });
+      if (!isDeleted) throw new AppError('not_found', 'the workspace has no such saved view');
       return { ok: true as const };
     },
   );
-}
-
-const checkView = bodyCheck(CheckedView);
-
-/** @throws {AppError} `bad_request` that names the field of the query */
-function requireQuery(given: Record<string, unknown>, workspace: Auth['workspace']): void {
-  const view = { query: given };
-  const refusal = checkView(view);
-  if (refusal !== null) throw refusal;
-  const { query } = view as CheckedView;
-  try {
-    checkQuery({ ...query, metrics: query.metrics ?? [] }, workspace);
-  } catch (error) {
-    const faults = faultsOf(error);
-    if (faults === null) throw error;
-    throw badFields(faults.map((fault) => ({ ...fault, path: `query.${fault.path}` })));
-  }
 }

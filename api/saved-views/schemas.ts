@@ -5,7 +5,7 @@ import { Body, Cursor, Instant, Limit, Name, NextCursor, ReadBody, Uuid } from '
 /** Bytes of `query` as JSON in UTF-8. */
 export const QUERY_LIMIT = 16_384;
 
-const ViewQuery = Type.Unsafe<Record<string, unknown>>({
+export const ViewQuery = Type.Unsafe<Record<string, unknown>>({
   title: 'SavedQuery',
   type: 'object',
   additionalProperties: true,

@@ -1,4 +1,5 @@
 import type { Role } from '../access/roles.ts';
+import type { ReportContent } from '../reports/report-content.ts';
 
 /** What a mail is about. A new one also belongs in the constraint of the table `mails`. */
 export const MAIL_KINDS = [
@@ -8,6 +9,8 @@ export const MAIL_KINDS = [
   'account_change',
   'key_change',
   'payout_address_change',
+  'confirmation',
+  'report',
 ] as const;
 export type MailKind = (typeof MAIL_KINDS)[number];
 
@@ -55,12 +58,24 @@ export type MailContent =
       at: string;
       accountUrl: string;
     }
-  | { kind: 'payout_address_change'; at: string };
+  | { kind: 'payout_address_change'; at: string }
+  | {
+      /** The first mail to an address without a membership: it gets others once it has confirmed. */
+      kind: 'confirmation';
+      url: string;
+      /** Email of the member who adds the address; null: a program with a key. */
+      addedBy: string | null;
+      /** Name of the report. */
+      of: string;
+    }
+  | ReportContent;
 
 /**
  * Returns whether a mail is about the recipient's own account. Such a mail is sent to everyone; from others the
  * recipient can unsubscribe.
  */
 export function isOfOwnAccount(kind: MailKind): boolean {
-  return kind !== 'invitation';
+  return !ENDED_BY_RECIPIENT.has(kind);
 }
+
+const ENDED_BY_RECIPIENT: ReadonlySet<MailKind> = new Set<MailKind>(['invitation', 'confirmation', 'report']);

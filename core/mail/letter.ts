@@ -8,10 +8,26 @@ export type Letter = {
   paragraphs: readonly string[];
   /** Names with their values, as a table. */
   facts?: readonly (readonly [name: string, value: string])[];
+  /** Figures with their change, the first ones largest. */
+  figures?: readonly LetterFigure[];
+  /** A picture of the mail's part {@link PICTURE_CID}, below the figures. */
+  picture?: { alt: string; caption: string; width: number; height: number };
+  tables?: readonly LetterTable[];
   button?: { label: string; url: string };
   /** Small print below the rest. */
   notes?: readonly string[];
 };
+
+export type LetterFigure = {
+  name: string;
+  value: string;
+  /** Such as `+12%`; null: nothing to compare with. */
+  change: string | null;
+  isUp: boolean | null;
+};
+
+/** The first column is of names, the others are of figures. */
+export type LetterTable = { title: string; columns: readonly string[]; rows: readonly (readonly string[])[] };
 
 /** Who the mail is from, at its head and its foot. */
 export type Sender = {
@@ -28,6 +44,9 @@ export type Sender = {
 /** `Content-ID` of the logo. */
 export const LOGO_CID = 'logo@hoplog';
 
+/** `Content-ID` of a letter's picture. */
+export const PICTURE_CID = 'picture@hoplog';
+
 const SERVICE = 'Hoplog';
 
 /** Returns the text of a letter, with lines as long as they are: mail programs wrap them. */
@@ -37,11 +56,25 @@ export function textOf(letter: Letter, sender: Sender): string {
     letter.title,
     ...letter.paragraphs,
     ...(facts.length > 0 ? [facts.join('\n')] : []),
+    ...partsOf(letter),
     ...(letter.button ? [`${letter.button.label}:\n${letter.button.url}`] : []),
     ...(letter.notes ?? []),
     `-- \n${footLines(sender).join('\n')}`,
   ];
   return `${parts.join('\n\n')}\n`;
+}
+
+/** Returns figures and tables as texts. */
+function partsOf({ figures = [], tables = [] }: Letter): string[] {
+  const lines = figures.map(
+    ({ name, value, change }) => `${name}: ${value}${change === null ? '' : ` (${change})`}`,
+  );
+  return [
+    ...(lines.length > 0 ? [lines.join('\n')] : []),
+    ...tables.map(({ title, rows }) =>
+      [title, ...rows.map(([name = '', ...values]) => `${name}: ${values.join(', ')}`)].join('\n'),
+    ),
+  ];
 }
 
 function footLines({ workspaceName, appUrl, unsubscribeUrl }: Sender): string[] {
@@ -60,6 +93,7 @@ const COLOR = {
   dim: '#5b636e',
   line: '#dfe3e8',
   act: '#177245',
+  down: '#b3261e',
 };
 const DARK = {
   page: '#14161a',
@@ -68,6 +102,7 @@ const DARK = {
   dim: '#a9b1bb',
   line: '#363b43',
   act: '#5cc08b',
+  down: '#f2958f',
 };
 
 /**
@@ -77,7 +112,7 @@ const DARK = {
 const DARK_STYLE = `@media (prefers-color-scheme:dark){
 .page{background:${DARK.page}!important}.card{background:${DARK.card}!important;border-color:${DARK.line}!important}
 .text{color:${DARK.text}!important}.dim{color:${DARK.dim}!important}.line{border-color:${DARK.line}!important}
-.link{color:${DARK.act}!important}}`;
+.link,.up{color:${DARK.act}!important}.down{color:${DARK.down}!important}}`;
 
 const paragraph = (text: string, style = '') =>
   `<p class="text" style="margin:0 0 16px;${FONT};font-size:16px;line-height:24px;color:${COLOR.text};${style}">${lines(text)}</p>`;
@@ -93,11 +128,14 @@ const link = (url: string, label = url) =>
  * elsewhere.
  */
 export function htmlOf(letter: Letter, sender: Sender): string {
-  const { title, paragraphs, facts = [], button, notes = [] } = letter;
+  const { title, paragraphs, facts = [], figures = [], picture, tables = [], button, notes = [] } = letter;
   const rows = [
     `<h1 class="text" style="margin:0 0 16px;${FONT};font-size:22px;line-height:30px;font-weight:600;color:${COLOR.text}">${lines(title)}</h1>`,
     ...paragraphs.map((text) => paragraph(text)),
     ...(facts.length > 0 ? [factTable(facts)] : []),
+    ...(figures.length > 0 ? [figureTable(figures)] : []),
+    ...(picture ? [pictureOf(picture)] : []),
+    ...tables.map(rowTable),
     ...(button ? [buttonTable(button)] : []),
     ...(button ? [small(`If the button does not work, open this address:<br>${link(button.url)}`)] : []),
     ...notes.map((text) => small(lines(text))),
@@ -135,6 +173,39 @@ function factTable(facts: NonNullable<Letter['facts']>): string {
       `<tr><td class="dim line" width="110" style="${cell};padding-right:12px;color:${COLOR.dim}">${escapeHtml(name)}</td><td class="text line" dir="auto" style="${cell};color:${COLOR.text}">${lines(value)}</td></tr>`,
   );
   return `<table width="100%" cellpadding="0" cellspacing="0" border="0" style="margin:0 0 20px">${rows.join('')}</table>`;
+}
+
+/** Figures in two columns, which a phone has room for too. */
+function figureTable(figures: NonNullable<Letter['figures']>): string {
+  const cell = ({ name, value, change, isUp }: LetterFigure) => {
+    const kind = isUp === null ? 'dim' : isUp ? 'up' : 'down';
+    const color = isUp === null ? COLOR.dim : isUp ? COLOR.act : COLOR.down;
+    return `<td class="line" width="50%" style="padding:12px 12px 12px 0;border-top:1px solid ${COLOR.line};vertical-align:top"><div class="dim" style="${FONT};font-size:13px;line-height:20px;color:${COLOR.dim}">${escapeHtml(name)}</div><div class="text" style="${FONT};font-size:22px;line-height:30px;font-weight:600;color:${COLOR.text}">${escapeHtml(value)}</div><div class="${kind}" style="${FONT};font-size:13px;line-height:20px;color:${color}">${escapeHtml(change ?? '–')}</div></td>`;
+  };
+  const rows = figures.flatMap((figure, n) => {
+    if (n % 2 === 1) return [];
+    const second = figures[n + 1];
+    return `<tr>${cell(figure)}${second ? cell(second) : `<td class="line" style="border-top:1px solid ${COLOR.line}">&nbsp;</td>`}</tr>`;
+  });
+  return `<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="margin:0 0 16px;table-layout:fixed">${rows.join('')}</table>`;
+}
+
+const pictureOf = ({ alt, caption, width, height }: NonNullable<Letter['picture']>) =>
+  `<img src="cid:${PICTURE_CID}" alt="${escapeHtml(alt)}" width="${width}" height="${height}" style="display:block;width:100%;max-width:${width}px;height:auto;border:0;margin:8px 0 4px">${small(escapeHtml(caption))}`;
+
+function rowTable({ title, columns, rows }: LetterTable): string {
+  const cell = `padding:7px 0 7px 10px;border-top:1px solid ${COLOR.line};${FONT};font-size:14px;line-height:20px;vertical-align:top`;
+  const head = columns
+    .map(
+      (name) =>
+        `<th class="dim" align="right" style="padding:0 0 6px 10px;${FONT};font-size:13px;line-height:20px;font-weight:400;color:${COLOR.dim}">${escapeHtml(name)}</th>`,
+    )
+    .join('');
+  const body = rows.map(
+    ([name = '', ...values]) =>
+      `<tr><td class="text line" dir="auto" style="${cell};padding-left:0;color:${COLOR.text};word-break:break-word">${escapeHtml(name)}</td>${values.map((value) => `<td class="text line" align="right" width="90" style="${cell};color:${COLOR.text}">${escapeHtml(value)}</td>`).join('')}</tr>`,
+  );
+  return `<table width="100%" cellpadding="0" cellspacing="0" border="0" style="margin:16px 0 20px"><tr><th class="text" align="left" style="padding:0 0 6px;${FONT};font-size:15px;line-height:20px;font-weight:600;color:${COLOR.text}">${escapeHtml(title)}</th>${head}</tr>${body.join('')}</table>`;
 }
 
 /** Outlook draws no padding of a link, so the cell has it. */

@@ -1,4 +1,5 @@
 import type { Role } from '../access/roles.ts';
+import { reportLetter } from '../reports/report-letter.ts';
 import type { AccountChange, KeyChange, MailContent, Place } from './contents.ts';
 import type { Letter } from './letter.ts';
 import { plainName } from './plain-name.ts';
@@ -111,6 +112,18 @@ export function letterOf(content: MailContent, { workspaceName, timeZone }: Sett
         ],
         facts: [['Time', when(content.at)]],
       };
+    case 'confirmation':
+      return {
+        subject: `Confirm mail from ${name}`,
+        title: `Do you want mail from ${name}?`,
+        paragraphs: [
+          `${content.addedBy ?? 'Somebody'} added your address to “${plainName(content.of)}” of the workspace ${name}. You get it when you confirm.`,
+        ],
+        button: { label: 'Confirm', url: content.url },
+        notes: ['If you do not expect it, ignore this mail: you get no other.'],
+      };
+    case 'report':
+      return reportLetter(content, name);
   }
 }
 

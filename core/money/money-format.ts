@@ -18,11 +18,12 @@ const digits = new Map(
  * CLDR, such as the three of an Iraqi dinar, and rounds the amount.
  *
  * @param currency ISO 4217 code in any case
+ * @param locale left out: that of the viewer
  */
-export function moneyFormat(currency: string): Intl.NumberFormat {
+export function moneyFormat(currency: string, locale?: string): Intl.NumberFormat {
   const code = currency.toUpperCase();
   const count = digits.get(code) ?? 2;
-  return new Intl.NumberFormat(undefined, {
+  return new Intl.NumberFormat(locale, {
     style: 'currency',
     currency: code,
     minimumFractionDigits: count,

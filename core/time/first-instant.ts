@@ -16,20 +16,20 @@ export function dateAt(clock: ZoneClock, instant: number): CalendarDate {
 }
 
 /**
- * Returns the start of a date in a zone: midnight, or the end of the hour that clocks skip. Milliseconds since the
- * epoch.
+ * Returns the start of an hour of a date in a zone, midnight by default: of an hour that comes twice the first one, of
+ * an hour that clocks skip its end. Milliseconds since the epoch.
  */
-export function firstInstantOf(clock: ZoneClock, { year, month, day }: CalendarDate): number {
-  const midnight = Date.UTC(year, month - 1, day);
-  // The offset at that instant is the one at midnight UTC, or another one when clocks change in between.
-  for (const guess of [midnight - offsetAt(clock, midnight), midnight - offsetAt(clock, midnight - DAY)]) {
-    if (clock(guess) === midnight && clock(guess - 1) < midnight) return guess;
+export function firstInstantOf(clock: ZoneClock, { year, month, day }: CalendarDate, hour = 0): number {
+  const local = Date.UTC(year, month - 1, day, hour);
+  // The offset at that instant is the one at that time in UTC, or another one when clocks change in between.
+  for (const guess of [local - offsetAt(clock, local), local - offsetAt(clock, local - DAY)]) {
+    if (clock(guess) === local && clock(guess - 1) < local) return guess;
   }
-  let before = midnight - DAY;
-  let after = midnight + DAY;
+  let before = local - DAY;
+  let after = local + DAY;
   while (after - before > 1) {
     const middle = Math.floor((before + after) / 2);
-    if (clock(middle) < midnight) before = middle;
+    if (clock(middle) < local) before = middle;
     else after = middle;
   }
   return after;

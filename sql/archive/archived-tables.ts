@@ -32,6 +32,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   webhook_outbox: DELIVERIES,
   webhook_deliveries: `the log of deliveries; ${DELIVERIES}`,
   mails: `the log of mails; ${DELIVERIES}`,
+  chat_messages: `the log of messages to chats; ${DELIVERIES}`,
   audit_entries: 'the audit log is of the old deployment: GET /audit-log?format=ndjson has it',
   erasures: 'what is being erased is not in the archive',
   destination_pages: 'titles of destinations are fetched again',

@@ -66,6 +66,16 @@ export const MAILS: Queue = {
     expires_at AS "expiresAt"`,
 };
 
+/** Messages to chats. Those of a workspace take turns with those of others. */
+export const CHAT_MESSAGES: Queue = {
+  table: 'chat_messages',
+  target: 'workspace_id',
+  waits: "status = 'pending'",
+  onClaim: '',
+  onRelease: '',
+  columns: 'address, body, attempts, expires_at AS "expiresAt"',
+};
+
 /** A delivery that this worker attempts: the queue's columns as they were before the claim. */
 export type Claimed<Columns> = Columns & { id: string; target: string };
 

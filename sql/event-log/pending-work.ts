@@ -33,6 +33,10 @@ export type PendingWork = {
   fulfilments: boolean;
   /** Mails that are due. */
   mails: boolean;
+  /** Reports that are due, or requested now. */
+  reports: boolean;
+  /** Messages to chats that are due. */
+  chatMessages: boolean;
   /** Commissions whose hold period is over. */
   maturedCommissions: boolean;
   /** Corrections of a stream's times that are not done. */
@@ -68,6 +72,9 @@ export async function pendingWork(db: Queryable, now: number): Promise<PendingWo
       EXISTS (SELECT FROM webhook_outbox) AS "webhookEvents",
       EXISTS (SELECT ${FULFILMENTS_WITH_DUE_DELIVERIES}) AS fulfilments,
       EXISTS (SELECT FROM mails WHERE status = 'pending' AND next_attempt_at <= to_timestamp($1::float8 / 1000)) AS mails,
+      EXISTS (SELECT FROM reports WHERE due_at <= to_timestamp($1::float8 / 1000)) AS reports,
+      EXISTS (SELECT FROM chat_messages WHERE status = 'pending'
+        AND next_attempt_at <= to_timestamp($1::float8 / 1000)) AS "chatMessages",
       EXISTS (SELECT FROM commissions WHERE status = 'pending' AND eligible_at <= now()) AS "maturedCommissions",
       EXISTS (SELECT FROM clock_corrections WHERE done_at IS NULL) AS "clockCorrections",
       EXISTS (SELECT FROM click_imports WHERE ${HAS_WORK})

@@ -8,7 +8,8 @@ CREATE TABLE mails (
   queue_id        uuid NOT NULL GENERATED ALWAYS AS
                     (coalesce(workspace_id, '00000000-0000-0000-0000-000000000000')) STORED,
   kind            text NOT NULL CHECK (kind IN
-                    ('invitation', 'password_reset', 'sign_in', 'account_change', 'key_change', 'payout_address_change')),
+                    ('invitation', 'password_reset', 'sign_in', 'account_change', 'key_change', 'payout_address_change',
+                     'confirmation', 'report')),
   recipient       text NOT NULL CHECK (length(recipient) <= 254),
   content         bytea,             -- sealed, because it may hold a link that signs in; null once it is over
   status          text NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'delivered', 'failed', 'canceled')),
@@ -28,6 +29,14 @@ CREATE INDEX mails_age ON mails (created_at);
 
 -- Addresses that want no more mail of a workspace, but for that about their own account.
 CREATE TABLE mail_unsubscribes (
+  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  email        text NOT NULL CHECK (length(email) <= 254),
+  created_at   timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (workspace_id, email)
+);
+
+-- Addresses without a membership that want a workspace's reports.
+CREATE TABLE mail_confirmations (
   workspace_id uuid NOT NULL REFERENCES workspaces (id),
   email        text NOT NULL CHECK (length(email) <= 254),
   created_at   timestamptz NOT NULL DEFAULT now(),

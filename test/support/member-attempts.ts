@@ -14,6 +14,7 @@ export const OPEN = [
   'POST /api/v1/session/password-reset/view',
   'POST /api/v1/session/password-reset/complete',
   'POST /api/v1/mails/unsubscribe',
+  'POST /api/v1/mails/confirm',
   'POST /api/v1/session/passkey',
   'POST /api/v1/session/passkey/options',
   'GET /api/v1/shared/{token}',
@@ -67,6 +68,7 @@ export const MEMBER_ATTEMPTS: Attempts = {
     { path: '/mails', status: 200 },
     { path: '/mails', status: 200, as: 'member' },
   ],
+  'POST /api/v1/mails/confirm': () => [{ path: `/mails/confirm?token=${NO_TOKEN}`, status: 400 }],
   'POST /api/v1/mails/unsubscribe': () => [{ path: `/mails/unsubscribe?token=${NO_TOKEN}`, status: 400 }],
   'POST /api/v1/session/passkey': (victim) => [
     { path: '/session/passkey', body: { passkey: passkeyAnswer(victim.passkey) }, status: 401 },

@@ -4,6 +4,12 @@ import { SECRET_NAME } from './victim.ts';
 /** Start of the live stream's history. */
 const YESTERDAY = new Date(Date.now() - 86_400_000).toISOString();
 
+const OWN_REPORT = {
+  name: 'Own',
+  schedule: { every: 'day', hour: 8 },
+  recipients: [{ type: 'slack', address: 'https://203.0.114.7/own' }],
+};
+
 /** Attempts at clicks, visitors, reports and shared dashboards. */
 export const REPORT_ATTEMPTS: Attempts = {
   'GET /api/v1/annotations': () => [{ path: '/annotations', status: 200 }],
@@ -14,6 +20,19 @@ export const REPORT_ATTEMPTS: Attempts = {
   'GET /api/v1/saved-views': () => [{ path: '/saved-views', status: 200 }],
   'POST /api/v1/saved-views': () => [{ path: '/saved-views', body: { name: 'Own', query: {} }, status: 201 }],
   'DELETE /api/v1/saved-views/{id}': (victim) => [{ path: `/saved-views/${victim.savedView}`, status: 404 }],
+  'GET /api/v1/reports': () => [{ path: '/reports', status: 200 }],
+  'POST /api/v1/reports': (victim) => [
+    { path: '/reports', body: { ...OWN_REPORT, saved_view_id: victim.savedView }, status: 404 },
+    { path: '/reports', body: { ...OWN_REPORT, query: {} }, status: 201 },
+  ],
+  'GET /api/v1/reports/{id}': (victim) => [{ path: `/reports/${victim.report}`, status: 404 }],
+  'PATCH /api/v1/reports/{id}': (victim) => [
+    { path: `/reports/${victim.report}`, body: { is_active: false }, status: 404 },
+  ],
+  'DELETE /api/v1/reports/{id}': (victim) => [{ path: `/reports/${victim.report}`, status: 404 }],
+  'POST /api/v1/reports/{id}/send-now': (victim) => [
+    { path: `/reports/${victim.report}/send-now`, body: {}, status: 404 },
+  ],
   'GET /api/v1/shared-dashboards': () => [{ path: '/shared-dashboards', status: 200 }],
   'POST /api/v1/shared-dashboards': (victim) => [
     {

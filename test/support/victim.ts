@@ -57,6 +57,7 @@ export type Victim = {
   utmTemplate: string;
   pixelTest: string;
   dashboard: string;
+  report: string;
   /** Token of the dashboard, which has a password. */
   dashboardToken: string;
   /** The credential's id. */
@@ -126,6 +127,12 @@ export async function plantVictim(api: TestApi, owner: TestWorkspace): Promise<V
     at: '2026-11-20',
     text: SECRET_NAME,
   });
+  const report = await owner.post<{ id: string }>('/reports', {
+    name: SECRET_NAME,
+    query: {},
+    schedule: { every: 'day', hour: 8 },
+    recipients: [{ type: 'slack', address: `https://203.0.114.7/${SECRET_NAME}` }],
+  });
   const dashboard = await owner.post<{ id: string; token: string }>('/shared-dashboards', {
     name: SECRET_NAME,
     password: 'victims-dashboard',
@@ -144,6 +151,7 @@ export async function plantVictim(api: TestApi, owner: TestWorkspace): Promise<V
     utmTemplate: utmTemplate.body.id,
     pixelTest: pixelTest.body.id,
     dashboard: dashboard.body.id,
+    report: report.body.id,
     dashboardToken: dashboard.body.token,
     ...(await plantReferrals(owner)),
     ...(await plantWebhook(owner)),

@@ -5,6 +5,7 @@ import {
   IconGift,
   IconLayoutDashboard,
   IconLink,
+  IconMail,
   IconPlugConnected,
   IconServer,
   IconSettings,
@@ -66,6 +67,14 @@ export const PAGES: Page[] = [
     title: 'Visitor',
     guide: 'console#visitors',
     ...lazyPage(() => import('./pages/visitors/visitor-page.tsx')),
+  },
+  {
+    path: PAGE_PATHS['reports/reports-page'],
+    title: 'Reports',
+    icon: IconMail,
+    group: 'Measure',
+    guide: 'reports',
+    ...lazyPage(() => import('./pages/reports/reports-page.tsx')),
   },
   {
     path: PAGE_PATHS['links/links-page'],
@@ -207,6 +216,7 @@ const OPEN_PAGES: Readonly<Record<string, LazyPage>> = {
   [PAGE_PATHS['sign-in/reset-password-page']]: lazyPage(
     () => import('./pages/sign-in/reset-password-page.tsx'),
   ),
+  [PAGE_PATHS['sign-in/confirm-mail-page']]: lazyPage(() => import('./pages/sign-in/confirm-mail-page.tsx')),
   [PAGE_PATHS['sign-in/unsubscribe-page']]: lazyPage(() => import('./pages/sign-in/unsubscribe-page.tsx')),
 };
 

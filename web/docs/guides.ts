@@ -18,7 +18,7 @@ const GUIDE_GROUPS: readonly { title: string; files: readonly string[] }[] = [
     title: 'Links and clicks',
     files: ['links', 'domains', 'bio-pages', 'pixel', 'import', 'click-history', 'moving-workspaces'],
   },
-  { title: 'Reports', files: ['analytics', 'analysts', 'warehouse'] },
+  { title: 'Reports', files: ['analytics', 'reports', 'analysts', 'warehouse'] },
   { title: 'Referrals', files: ['referrals', 'embed', 'connections', 'fulfilment', 'moving-referrals'] },
   { title: 'For programs', files: ['sdks', 'command-line', 'agents', 'automation'] },
   { title: 'How it works', files: ['architecture', 'guarantees', 'performance', 'security'] },

@@ -1,7 +1,9 @@
 import { isOfOwnAccount, type MailContent } from '../../core/mail/contents.ts';
-import { htmlOf, LOGO_CID, type Sender, textOf } from '../../core/mail/letter.ts';
+import { htmlOf, LOGO_CID, PICTURE_CID, type Sender, textOf } from '../../core/mail/letter.ts';
 import { plainName } from '../../core/mail/plain-name.ts';
 import { letterOf } from '../../core/mail/words.ts';
+import { chartPicture } from '../../core/reports/chart-picture.ts';
+import { isEmptyReport } from '../../core/reports/report-letter.ts';
 import type { MailSettings } from '../../core/settings/mail.ts';
 import type { ClaimedMail, MailContext } from '../../sql/mail/mail-queue.ts';
 import type { MailSealers } from '../../sql/mail/sealer.ts';
@@ -50,11 +52,21 @@ export function composeMail(
         'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
       }),
     },
-    attachments: logo
-      ? [{ filename: 'logo.png', content: logo, contentType: 'image/png', cid: LOGO_CID }]
-      : [],
+    attachments: [
+      ...(logo ? [pictureOf('logo.png', LOGO_CID, logo)] : []),
+      ...(content.kind === 'report' && !isEmptyReport(content)
+        ? [pictureOf('chart.png', PICTURE_CID, chartPicture(content.chart.values, content.chart.before))]
+        : []),
+    ],
   };
 }
+
+const pictureOf = (filename: string, cid: string, content: Buffer) => ({
+  filename,
+  content,
+  contentType: 'image/png',
+  cid,
+});
 
 /** Returns the `Message-ID` of a mail: the same at each attempt, so that a mail program shows two copies as one. */
 const messageIdOf = (id: string, { from }: Pick<MailSettings, 'from'>): string =>

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
-import type { MailContent } from '../../core/mail/contents.ts';
+import { isOfOwnAccount, type MailContent } from '../../core/mail/contents.ts';
 import { linkSignals } from '../../core/tier/linked-signal.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import type { Pool } from '../../sql/database/pool.ts';
@@ -60,7 +60,7 @@ const ATTEMPT_MS = 90_000;
 export const MAIL_LEASE_MS = 120_000;
 
 const NO_ACCOUNT = 'no account with a password has this address';
-const UNSUBSCRIBED = 'the recipient wants no mail of this workspace; send the link yourself';
+const UNSUBSCRIBED = 'the recipient wants no mail of this workspace';
 
 /**
  * Sends mails, each in three steps. A worker that ends after one of them leaves the mail to the next when its claim expires:
@@ -189,7 +189,8 @@ export function startMail(dependencies: MailDependencies): { stop(withinMs: numb
 
 function reasonNotToSend({ kind }: ClaimedMail, { isUnsubscribed, hasPassword }: MailContext): string | null {
   if (kind === 'password_reset' && !hasPassword) return NO_ACCOUNT;
-  return kind === 'invitation' && isUnsubscribed ? UNSUBSCRIBED : null;
+  if (isOfOwnAccount(kind) || !isUnsubscribed) return null;
+  return kind === 'invitation' ? `${UNSUBSCRIBED}; send the link yourself` : UNSUBSCRIBED;
 }
 
 /** Fails the mails whose time is over, in any process: mails stay when `SMTP_URL` is taken away. */

@@ -36,5 +36,7 @@ export const WORKSPACE_TABLES: readonly ArchivedTable[] = [
   { name: 'annotations', order: 'id' },
   { name: 'shared_dashboards', order: 'id' },
   { name: 'mail_unsubscribes', order: 'email' },
+  { name: 'mail_confirmations', order: 'email' },
+  { name: 'reports', order: 'id' },
   { name: 'report_problems', order: 'problem, field' },
 ];

@@ -1,9 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { MAIL_KINDS, type MailContent } from '../../../core/mail/contents.ts';
-import { htmlOf, LOGO_CID } from '../../../core/mail/letter.ts';
+import { isOfOwnAccount, MAIL_KINDS, type MailContent } from '../../../core/mail/contents.ts';
+import { htmlOf, LOGO_CID, PICTURE_CID } from '../../../core/mail/letter.ts';
 import { letterOf } from '../../../core/mail/words.ts';
+import { chartPicture } from '../../../core/reports/chart-picture.ts';
+import type { ReportContent } from '../../../core/reports/report-content.ts';
 import { linkIn, type MailServer, startMailServer } from '../../support/mail-server.ts';
 import { inChromium } from '../in-chromium.ts';
 import { axeViolations } from '../page-watch.ts';
@@ -96,9 +98,49 @@ test('a member resets a forgotten password by mail, and signs in with the new on
   await invited.goto(linkIn(mail, '/console/unsubscribe'));
   await expectGood(invited, 'unsubscribe');
   await invited.getByRole('button', { name: 'End the mail' }).click();
-  await invited.getByText('You get no more invitations of this workspace.').waitFor();
+  await invited.getByText('You get no more invitations and reports of this workspace.').waitFor();
   await invited.close();
 });
+
+test('a saved view is sent as a report, paused, and deleted', { timeout: 120_000 }, async () => {
+  await site.api('/saved-views', { name: 'Everything', query: { address: 'days=30' } });
+  const page = await site.open('/', { role: 'operator' });
+  await page.getByRole('button', { name: 'Saved views' }).click();
+  await page.getByRole('link', { name: 'Send the view Everything as report' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New report' });
+  await dialog.getByLabel('Name').waitFor();
+  expect(await dialog.getByLabel('Name').inputValue()).toBe('Everything');
+  await dialog.getByLabel('How often').selectOption('month');
+  await dialog.getByRole('button', { name: 'Add a recipient' }).click();
+  await dialog.getByLabel('Address 2').fill('grace');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await dialog.getByText('The address must be an email address.').waitFor();
+  await expectGood(page, 'report-refused');
+  await dialog.getByLabel('Address 2').fill('grace@friends.example');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await page.getByText('not confirmed yet').waitFor();
+  await expectGood(page, 'reports');
+  const asked = await server.untilMailTo('grace@friends.example');
+  const guest = await site.open('/', { role: null });
+  await guest.goto('about:blank');
+  await guest.goto(linkIn(asked, '/console/confirm-mail'));
+  await expectGood(guest, 'confirm-mail');
+  await guest.getByRole('button', { name: 'Get the reports' }).click();
+  await guest.getByText('You get the reports from now on.').waitFor();
+  await guest.close();
+  await page.getByRole('button', { name: 'Send now: Everything' }).click();
+  const report = () => server.mails.find(({ subject }) => subject?.startsWith('Everything: '))?.text;
+  await expect.poll(report).toContain('has no data for this view in the period');
+  await page.getByRole('button', { name: 'Pause Everything' }).click();
+  await page.getByText('Paused').waitFor();
+  await page.getByRole('button', { name: 'Delete Everything' }).click();
+  await page.getByRole('button', { name: 'Delete', exact: true }).last().click();
+  await page.getByText('No reports yet').waitFor();
+  await expectGood(page, 'reports-empty');
+  await page.close();
+});
+
+const dataUrl = (png: Buffer) => `data:image/png;base64,${png.toString('base64')}`;
 
 /** Of a workspace whose logo is dark on a transparent ground. */
 const LOGO =
@@ -107,6 +149,48 @@ const AT = '2026-11-29T21:18:00.000Z';
 const PLACE = { browser: 'Firefox on Linux', address: '2001:db8:85a3:8d3:1319:8a2e:370:7348' };
 const ACCOUNT = 'https://app.hop.example/console/settings?tab=sign-in';
 const TOKEN = 'u3Jx8c0vQp5mZt2yKd7Rw1eLh9Bn4sFa6GiTo0XkYcE';
+const REPORT: ReportContent = {
+  kind: 'report',
+  name: 'All of Germany, each month',
+  every: 'month',
+  from: '2026-10-01',
+  to: '2026-10-31',
+  timeZone: 'Europe/Berlin',
+  currency: 'eur',
+  metrics: ['clicks', 'visitors', 'conversions', 'revenue', 'conversion_rate'],
+  totals: { clicks: 48_211, visitors: 39_040, conversions: 1_204, revenue: 58_412.5, conversion_rate: 0.025 },
+  before: { clicks: 43_900, visitors: 39_101, conversions: 0, revenue: 61_020, conversion_rate: 0.025 },
+  chart: {
+    unit: 'day',
+    values: Array.from({ length: 31 }, (_, n) => 1_200 + 700 * Math.sin(n / 2) + 20 * n),
+    before: Array.from({ length: 31 }, (_, n) => 1_300 + 500 * Math.cos(n / 2)),
+  },
+  tables: [
+    {
+      dimension: 'channel',
+      rows: [
+        { name: 'newsletter', value: 21_400, before: 18_000 },
+        { name: 'instagram', value: 12_011, before: 14_210 },
+        { name: null, value: 911, before: 0 },
+      ],
+    },
+    {
+      dimension: 'link',
+      rows: [
+        {
+          name: 'herbst-angebot (A campaign with a long name that wraps on phones)',
+          value: 9_001,
+          before: 12,
+        },
+        { name: 'schnell', value: 4_210, before: 4_210 },
+      ],
+    },
+    { dimension: 'country', rows: [{ name: 'DE', value: 48_211, before: 43_900 }] },
+  ],
+  url: 'https://app.hop.example/console/?f=country%3Ais%3ADE&from=2026-10-01&to=2026-10-31',
+  isRequested: false,
+};
+const CHART = dataUrl(chartPicture(REPORT.chart.values, REPORT.chart.before));
 const CONTENTS: Record<(typeof MAIL_KINDS)[number], MailContent> = {
   invitation: {
     kind: 'invitation',
@@ -138,6 +222,13 @@ const CONTENTS: Record<(typeof MAIL_KINDS)[number], MailContent> = {
     accountUrl: 'https://app.hop.example/console/settings/developers',
   },
   payout_address_change: { kind: 'payout_address_change', at: AT },
+  confirmation: {
+    kind: 'confirmation',
+    url: `https://app.hop.example/console/confirm-mail#${TOKEN}`,
+    addedBy: 'maria.hernandez@corner-shop.example',
+    of: 'All of Germany, each month',
+  },
+  report: REPORT,
 };
 
 test('mails read well in 390 and 700 pixels, light and dark', async () => {
@@ -150,9 +241,12 @@ test('mails read well in 390 and 700 pixels, light and dark', async () => {
       workspaceName,
       hasLogo: isOfWorkspace,
       appUrl: 'https://app.hop.example',
-      unsubscribeUrl:
-        kind === 'invitation' ? `https://app.hop.example/console/unsubscribe#${TOKEN}${TOKEN}` : null,
-    }).replace(`cid:${LOGO_CID}`, LOGO.replaceAll('"', '&quot;'));
+      unsubscribeUrl: isOfOwnAccount(kind)
+        ? null
+        : `https://app.hop.example/console/unsubscribe#${TOKEN}${TOKEN}`,
+    })
+      .replace(`cid:${LOGO_CID}`, LOGO.replaceAll('"', '&quot;'))
+      .replace(`cid:${PICTURE_CID}`, CHART);
     const { SCREENSHOT_DIR } = process.env;
     for (const [turn, width] of [390, 700].entries()) {
       for (const colorScheme of ['light', 'dark'] as const) {

@@ -208,6 +208,9 @@ export interface paths {
   "/api/v1/mails": {
     get: operations["mails.list"];
   };
+  "/api/v1/mails/confirm": {
+    post: operations["mails.confirm"];
+  };
   "/api/v1/mails/unsubscribe": {
     post: operations["mails.unsubscribe"];
   };
@@ -316,6 +319,18 @@ export interface paths {
   };
   "/api/v1/referrals/summary": {
     get: operations["referrals.getSummary"];
+  };
+  "/api/v1/reports": {
+    get: operations["reports.list"];
+    post: operations["reports.create"];
+  };
+  "/api/v1/reports/{id}": {
+    get: operations["reports.get"];
+    delete: operations["reports.delete"];
+    patch: operations["reports.update"];
+  };
+  "/api/v1/reports/{id}/send-now": {
+    post: operations["reports.sendNow"];
   };
   "/api/v1/sample-shop": {
     post: operations["sampleShop.open"];
@@ -1259,6 +1274,16 @@ export interface components {
       signup_credit?: components["schemas"]["SignupCreditInput"];
       signups_from?: components["schemas"]["SignupSource"];
       status?: components["schemas"]["ProgramStatus"];
+    };
+    CreateReport: {
+      is_active?: boolean;
+      name: components["schemas"]["Name"];
+      query?: components["schemas"]["SavedQuery"];
+      recipients: components["schemas"]["RecipientInput"][];
+      /** Format: uuid */
+      saved_view_id?: string;
+      schedule: components["schemas"]["ReportScheduleInput"];
+      show_revenue?: boolean;
     };
     CreateSavedView: {
       name: components["schemas"]["Name"];
@@ -2326,7 +2351,7 @@ export interface components {
       status: components["schemas"]["MailStatus"];
     };
     /** @enum {string} */
-    MailKind: "invitation" | "password_reset" | "sign_in" | "account_change" | "key_change" | "payout_address_change";
+    MailKind: "invitation" | "password_reset" | "sign_in" | "account_change" | "key_change" | "payout_address_change" | "confirmation" | "report";
     MailList: {
       mails: components["schemas"]["Mail"][];
       next_cursor: string | null;
@@ -2822,6 +2847,20 @@ export interface components {
       /** @enum {string} */
       type: "sale" | "renewal" | "refund" | "correction" | "manual" | "imported";
     };
+    Recipient: {
+      address: string;
+      error: string | null;
+      state: components["schemas"]["RecipientState"];
+      type: components["schemas"]["RecipientType"];
+    };
+    RecipientInput: {
+      address: string;
+      type: components["schemas"]["RecipientType"];
+    };
+    /** @enum {string} */
+    RecipientState: "ok" | "unconfirmed" | "unsubscribed" | "failing";
+    /** @enum {string} */
+    RecipientType: "email" | "slack" | "discord";
     RecoveryCodes: {
       recovery_codes: string[];
     };
@@ -2917,6 +2956,27 @@ export interface components {
       /** Format: date-time */
       to: string;
     };
+    Report: {
+      /** Format: date-time */
+      created_at: string;
+      error: string | null;
+      /** Format: uuid */
+      id: string;
+      is_active: boolean;
+      /** Format: date-time */
+      last_sent_at: string | null;
+      name: string;
+      /** Format: date-time */
+      next_at: string | null;
+      query: components["schemas"]["SavedQuery"] | null;
+      recipients: components["schemas"]["Recipient"][];
+      /** Format: uuid */
+      saved_view_id: string | null;
+      schedule: components["schemas"]["ReportSchedule"];
+      show_revenue: boolean;
+      /** Format: date-time */
+      updated_at: string;
+    };
     ReportedPurchase: {
       internal_order_id: number;
       ledger_rows: number;
@@ -2931,6 +2991,12 @@ export interface components {
       ledger_rows: number;
       matched: boolean;
     };
+    ReportList: {
+      next_cursor: string | null;
+      reports: components["schemas"]["Report"][];
+    };
+    /** @enum {string} */
+    ReportPeriod: "day" | "week" | "month";
     ReportProblem: {
       count: number;
       example: string | null;
@@ -2965,6 +3031,20 @@ export interface components {
       amount?: number | null;
       order_id: components["schemas"]["OrderId"];
       refund_id: components["schemas"]["Text200"];
+    };
+    ReportSchedule: {
+      day?: number;
+      every: components["schemas"]["ReportPeriod"];
+      hour: number;
+      time_zone: string;
+      weekday?: number;
+    };
+    ReportScheduleInput: {
+      day?: number;
+      every: components["schemas"]["ReportPeriod"];
+      hour: number;
+      time_zone?: string;
+      weekday?: number;
     };
     ReportSignup: {
       /** Format: uuid */
@@ -3500,6 +3580,16 @@ export interface components {
       signup_credit?: components["schemas"]["SignupCreditInput"];
       signups_from?: components["schemas"]["SignupSource"];
       status?: components["schemas"]["ProgramStatus"];
+    };
+    UpdateReport: {
+      is_active?: boolean;
+      name?: components["schemas"]["Name"];
+      query?: components["schemas"]["SavedQuery"];
+      recipients?: components["schemas"]["RecipientInput"][];
+      /** Format: uuid */
+      saved_view_id?: string;
+      schedule?: components["schemas"]["ReportScheduleInput"];
+      show_revenue?: boolean;
     };
     UpdateSharedDashboard: {
       embed?: boolean;
@@ -5676,6 +5766,23 @@ export interface operations {
       };
     };
   };
+  "mails.confirm": {
+    parameters: {
+      query: {
+        token: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Ok"];
+        };
+      };
+    };
+  };
   "mails.unsubscribe": {
     parameters: {
       query: {
@@ -6463,6 +6570,126 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["ReferralSummary"];
+        };
+      };
+    };
+  };
+  "reports.list": {
+    parameters: {
+      query?: {
+        limit?: number;
+        cursor?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["ReportList"];
+        };
+      };
+    };
+  };
+  "reports.create": {
+    parameters: {
+      header?: {
+        "Idempotency-Key"?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateReport"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Report"];
+        };
+      };
+    };
+  };
+  "reports.get": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Report"];
+        };
+      };
+    };
+  };
+  "reports.delete": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Ok"];
+        };
+      };
+    };
+  };
+  "reports.update": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["UpdateReport"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Report"];
+        };
+      };
+    };
+  };
+  "reports.sendNow": {
+    parameters: {
+      header?: {
+        "Idempotency-Key"?: string;
+      };
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      202: {
+        headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Report"];
         };
       };
     };

@@ -3,16 +3,7 @@ import { CLICK_NAMES, clickField } from '../../../core/clicks/field-names.ts';
 import { channelName, countryName, formatCount, formatMoney, formatPercent } from '../formats.ts';
 import type { Result, Row } from './source.ts';
 
-/** Names of metrics on the page. */
-export const METRIC_NAMES: Record<Metric, string> = {
-  clicks: 'Clicks',
-  visitors: 'Visitors',
-  leads: 'Leads',
-  conversions: 'Conversions',
-  revenue: 'Revenue',
-  conversion_rate: 'Conversion rate',
-  revenue_per_click: 'Revenue per click',
-};
+export { METRIC_NAMES } from '../../../core/analytics/metric-names.ts';
 
 /** Formats a metric's value. Null: there is nothing to divide by. */
 export function formatMetric(metric: Metric, value: number | null | undefined, currency: string): string {

@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Group, Stack, TextInput } from '@mantine/core';
-import { IconTrash } from '@tabler/icons-react';
+import { IconMail, IconTrash } from '@tabler/icons-react';
 import { type FormEvent, useState } from 'react';
-import { useSearchParams } from 'wouter';
+import { Link, useSearchParams } from 'wouter';
 import { useApi, useSend } from '../api/queries.ts';
 import type { ResponseOf } from '../api/responses.ts';
 import { useSession } from '../api/session.ts';
@@ -42,7 +42,21 @@ export default function SavedViewsDialog({ close }: { close: () => void }) {
                 {saved.map((view) => (
                   <Group component="li" key={view.id} justify="space-between" wrap="nowrap">
                     <TextPress onClick={() => open(view)}>{view.name}</TextPress>
-                    {can('operator') && <DeleteView view={view} />}
+                    {can('operator') && (
+                      <Group gap={4} wrap="nowrap">
+                        <ActionIcon
+                          component={Link}
+                          href={`/reports?view=${view.id}`}
+                          variant="subtle"
+                          color="gray"
+                          aria-label={`Send the view ${view.name} as report`}
+                          title="Send as report"
+                        >
+                          <IconMail size={16} stroke={1.6} />
+                        </ActionIcon>
+                        <DeleteView view={view} />
+                      </Group>
+                    )}
                   </Group>
                 ))}
               </Stack>

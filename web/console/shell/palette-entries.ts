@@ -87,6 +87,7 @@ export const ACTIONS: readonly RoleEntry[] = [
     role: 'operator',
     also: 'promotion discount code',
   },
+  { label: 'Send a report', path: '/reports', role: 'operator', also: 'mail schedule slack discord weekly' },
   { label: 'Add a webhook', path: '/webhooks', role: 'operator', also: 'new event notification' },
   { label: 'Show problems', path: '/problems', role: 'operator', also: 'errors status health' },
   {

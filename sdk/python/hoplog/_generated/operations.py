@@ -71,6 +71,12 @@ OPERATIONS: Dict[str, Operation] = {
     "sharedDashboards.create": Operation("POST", "/shared-dashboards", body="json", idempotent=True),
     "sharedDashboards.update": Operation("PATCH", "/shared-dashboards/{id}", body="json", repeatable=True),
     "sharedDashboards.delete": Operation("DELETE", "/shared-dashboards/{id}", repeatable=True),
+    "reports.list": Operation("GET", "/reports", repeatable=True, rows="reports", cursor="cursor"),
+    "reports.create": Operation("POST", "/reports", body="json", idempotent=True),
+    "reports.get": Operation("GET", "/reports/{id}", repeatable=True),
+    "reports.update": Operation("PATCH", "/reports/{id}", body="json", repeatable=True),
+    "reports.delete": Operation("DELETE", "/reports/{id}", repeatable=True),
+    "reports.sendNow": Operation("POST", "/reports/{id}/send-now", idempotent=True),
     "visitors.list": Operation("GET", "/visitors", repeatable=True, rows="visitors"),
     "visitors.getJourney": Operation("GET", "/visitors/{id}/journey", repeatable=True),
     "track.identify": Operation("POST", "/track/identify", body="json", repeatable=True),
@@ -966,7 +972,9 @@ class SavedViews:
         return result
 
     def delete(self, id: str, *, options: Optional[RequestOptions] = None) -> t.Ok:
-        """Delete a saved view"""
+        """Delete a saved view
+
+        Reports of it keep its query, and continue."""
         result: t.Ok = self._call(OPERATIONS["savedViews.delete"], (id,), {}, None, options)
         return result
 
@@ -987,7 +995,9 @@ class AsyncSavedViews:
         return result
 
     async def delete(self, id: str, *, options: Optional[RequestOptions] = None) -> t.Ok:
-        """Delete a saved view"""
+        """Delete a saved view
+
+        Reports of it keep its query, and continue."""
         result: t.Ok = await self._call(OPERATIONS["savedViews.delete"], (id,), {}, None, options)
         return result
 
@@ -1049,6 +1059,86 @@ class AsyncSharedDashboards:
 
         Its URL returns 404 from then on."""
         result: t.Ok = await self._call(OPERATIONS["sharedDashboards.delete"], (id,), {}, None, options)
+        return result
+
+
+class Reports:
+    def __init__(self, call: Call) -> None:
+        self._call = call
+
+    def list(self, *, options: Optional[RequestOptions] = None, **query: Unpack[t.ReportsListQuery]) -> Rows[t.Report, t.ReportList]:
+        """List reports, newest first"""
+        return Rows(self._call, OPERATIONS["reports.list"], (), {**query}, None, options)
+
+    def create(self, body: t.CreateReport, *, options: Optional[RequestOptions] = None) -> t.Report:
+        """Create a report
+
+        Sends a view on a schedule: its figures with those of the period before, the top rows, a chart in mails, and a link to the view. A period is sent once; of periods that were missed, only the last one is. A workspace has at most 50 reports; else 409."""
+        result: t.Report = self._call(OPERATIONS["reports.create"], (), {}, body, options)
+        return result
+
+    def get(self, id: str, *, options: Optional[RequestOptions] = None) -> t.Report:
+        """Get a report"""
+        result: t.Report = self._call(OPERATIONS["reports.get"], (id,), {}, None, options)
+        return result
+
+    def update(self, id: str, body: t.UpdateReport, *, options: Optional[RequestOptions] = None) -> t.Report:
+        """Update a report
+
+        Send any subset of the fields. `is_active: false` pauses it."""
+        result: t.Report = self._call(OPERATIONS["reports.update"], (id,), {}, body, options)
+        return result
+
+    def delete(self, id: str, *, options: Optional[RequestOptions] = None) -> t.Ok:
+        """Delete a report"""
+        result: t.Ok = self._call(OPERATIONS["reports.delete"], (id,), {}, None, options)
+        return result
+
+    def send_now(self, id: str, *, options: Optional[RequestOptions] = None) -> t.Report:
+        """Send a report now
+
+        Sends the last whole period to all recipients within seconds, also of a paused report. The schedule continues as it is. Less than a minute after another one: 409."""
+        result: t.Report = self._call(OPERATIONS["reports.sendNow"], (id,), {}, None, options)
+        return result
+
+
+class AsyncReports:
+    def __init__(self, call: AsyncCall) -> None:
+        self._call = call
+
+    def list(self, *, options: Optional[RequestOptions] = None, **query: Unpack[t.ReportsListQuery]) -> AsyncRows[t.Report, t.ReportList]:
+        """List reports, newest first"""
+        return AsyncRows(self._call, OPERATIONS["reports.list"], (), {**query}, None, options)
+
+    async def create(self, body: t.CreateReport, *, options: Optional[RequestOptions] = None) -> t.Report:
+        """Create a report
+
+        Sends a view on a schedule: its figures with those of the period before, the top rows, a chart in mails, and a link to the view. A period is sent once; of periods that were missed, only the last one is. A workspace has at most 50 reports; else 409."""
+        result: t.Report = await self._call(OPERATIONS["reports.create"], (), {}, body, options)
+        return result
+
+    async def get(self, id: str, *, options: Optional[RequestOptions] = None) -> t.Report:
+        """Get a report"""
+        result: t.Report = await self._call(OPERATIONS["reports.get"], (id,), {}, None, options)
+        return result
+
+    async def update(self, id: str, body: t.UpdateReport, *, options: Optional[RequestOptions] = None) -> t.Report:
+        """Update a report
+
+        Send any subset of the fields. `is_active: false` pauses it."""
+        result: t.Report = await self._call(OPERATIONS["reports.update"], (id,), {}, body, options)
+        return result
+
+    async def delete(self, id: str, *, options: Optional[RequestOptions] = None) -> t.Ok:
+        """Delete a report"""
+        result: t.Ok = await self._call(OPERATIONS["reports.delete"], (id,), {}, None, options)
+        return result
+
+    async def send_now(self, id: str, *, options: Optional[RequestOptions] = None) -> t.Report:
+        """Send a report now
+
+        Sends the last whole period to all recipients within seconds, also of a paused report. The schedule continues as it is. Less than a minute after another one: 409."""
+        result: t.Report = await self._call(OPERATIONS["reports.sendNow"], (id,), {}, None, options)
         return result
 
 
@@ -2565,6 +2655,7 @@ class Groups:
         self.annotations = Annotations(call)
         self.saved_views = SavedViews(call)
         self.shared_dashboards = SharedDashboards(call)
+        self.reports = Reports(call)
         self.visitors = Visitors(call)
         self.track = Track(call)
         self.pixel = Pixel(call)
@@ -2603,6 +2694,7 @@ class AsyncGroups:
         self.annotations = AsyncAnnotations(call)
         self.saved_views = AsyncSavedViews(call)
         self.shared_dashboards = AsyncSharedDashboards(call)
+        self.reports = AsyncReports(call)
         self.visitors = AsyncVisitors(call)
         self.track = AsyncTrack(call)
         self.pixel = AsyncPixel(call)

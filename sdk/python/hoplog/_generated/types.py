@@ -976,6 +976,20 @@ class CreateProgram(TypedDict):
     """Query parameters of your pages that name a referrer, such as `?ref=code`: with the pixel, a visit with one is a click of that referrer's link. Letters' case counts. Default `["ref", "via"]`; empty: none."""
 
 
+class CreateReport(TypedDict):
+    name: "Name"
+    saved_view_id: NotRequired[str]
+    """The report follows the view: a change of it changes the report. Instead of `query`."""
+    query: NotRequired["SavedQuery"]
+    schedule: "ReportScheduleInput"
+    recipients: List["RecipientInput"]
+    """An email address without a membership gets a mail with a link, and reports once it has used the link."""
+    show_revenue: NotRequired[bool]
+    """False by default: no figure in money."""
+    is_active: NotRequired[bool]
+    """False: paused. True by default."""
+
+
 class CreateSavedView(TypedDict):
     name: "Name"
     query: "SavedQuery"
@@ -2150,7 +2164,7 @@ class Mail(TypedDict):
     delivered_at: Union[str, None]
 
 
-MailKind = Literal["invitation", "password_reset", "sign_in", "account_change", "key_change", "payout_address_change"]
+MailKind = Literal["invitation", "password_reset", "sign_in", "account_change", "key_change", "payout_address_change", "confirmation", "report"]
 
 
 class MailList(TypedDict):
@@ -2634,6 +2648,26 @@ class RecentCommission(TypedDict):
     """When a pending commission becomes eligible."""
 
 
+class Recipient(TypedDict):
+    type: "RecipientType"
+    address: str
+    state: "RecipientState"
+    error: Union[str, None]
+    """Of a chat: why the last message did not arrive."""
+
+
+class RecipientInput(TypedDict):
+    type: "RecipientType"
+    address: str
+    """An email address, or the `https://` address of an incoming webhook of Slack or Discord. Services that take the same bodies work too."""
+
+
+RecipientState = Literal["ok", "unconfirmed", "unsubscribed", "failing"]
+
+
+RecipientType = Literal["email", "slack", "discord"]
+
+
 class ReferralDay(TypedDict):
     day: str
     clicks: int
@@ -2755,6 +2789,33 @@ ReferralWindow = TypedDict(
 )
 
 
+class Report(TypedDict):
+    id: str
+    name: str
+    saved_view_id: Union[str, None]
+    query: Union["SavedQuery", None]
+    schedule: "ReportSchedule"
+    recipients: List["Recipient"]
+    show_revenue: bool
+    is_active: bool
+    last_sent_at: Union[str, None]
+    next_at: Union[str, None]
+    """Null while it is paused."""
+    error: Union[str, None]
+    """Why the report could not be made. It is tried again."""
+    created_at: str
+    updated_at: str
+
+
+class ReportList(TypedDict):
+    reports: List["Report"]
+    next_cursor: Union[str, None]
+    """Pass it as `cursor` to get the next page. Null on the last page."""
+
+
+ReportPeriod = Literal["day", "week", "month"]
+
+
 class ReportProblem(TypedDict):
     problem: "ReportProblemName"
     field: str
@@ -2799,6 +2860,27 @@ class ReportRefund(TypedDict):
     order_id: "OrderId"
     amount: NotRequired[Union[float, None]]
     """Major units of the order's currency. The rest of the order by default."""
+
+
+class ReportSchedule(TypedDict):
+    every: "ReportPeriod"
+    weekday: NotRequired[int]
+    """1 (Monday) to 7. With `week` only; 1 by default."""
+    day: NotRequired[int]
+    """In shorter months the last day. With `month` only; 1 by default."""
+    hour: int
+    time_zone: str
+
+
+class ReportScheduleInput(TypedDict):
+    every: "ReportPeriod"
+    weekday: NotRequired[int]
+    """1 (Monday) to 7. With `week` only; 1 by default."""
+    day: NotRequired[int]
+    """In shorter months the last day. With `month` only; 1 by default."""
+    hour: int
+    time_zone: NotRequired[str]
+    """IANA time zone of the hour and of the days. By default that of the workspace, else `UTC`."""
 
 
 class ReportSignup(TypedDict):
@@ -3383,6 +3465,20 @@ class UpdateProgram(TypedDict):
     review: NotRequired["Review"]
     link_parameters: NotRequired[List[str]]
     """Query parameters of your pages that name a referrer, such as `?ref=code`: with the pixel, a visit with one is a click of that referrer's link. Letters' case counts. Default `["ref", "via"]`; empty: none."""
+
+
+class UpdateReport(TypedDict):
+    name: NotRequired["Name"]
+    saved_view_id: NotRequired[str]
+    """The report follows the view: a change of it changes the report. Instead of `query`."""
+    query: NotRequired["SavedQuery"]
+    schedule: NotRequired["ReportScheduleInput"]
+    recipients: NotRequired[List["RecipientInput"]]
+    """An email address without a membership gets a mail with a link, and reports once it has used the link."""
+    show_revenue: NotRequired[bool]
+    """False by default: no figure in money."""
+    is_active: NotRequired[bool]
+    """False: paused. True by default."""
 
 
 class UpdateSharedDashboard(TypedDict):
@@ -4121,6 +4217,13 @@ class SavedViewsListQuery(TypedDict):
 
 
 class SharedDashboardsListQuery(TypedDict):
+    limit: NotRequired[int]
+    """Rows per page."""
+    cursor: NotRequired[Union[str, List[str]]]
+    """The `next_cursor` of the previous page, unchanged."""
+
+
+class ReportsListQuery(TypedDict):
     limit: NotRequired[int]
     """Rows per page."""
     cursor: NotRequired[Union[str, List[str]]]

@@ -351,6 +351,8 @@ export interface SavedViews {
   create(body: T.SavedViewsCreateData['body'], options?: RequestOptions): Promise<T.SavedViewsCreateResponse>;
   /**
    * Delete a saved view
+   *
+   * Reports of it keep its query, and continue.
    */
   delete(id: string, options?: RequestOptions): Promise<T.SavedViewsDeleteResponse>;
 }
@@ -378,6 +380,39 @@ export interface SharedDashboards {
    * Its URL returns 404 from then on.
    */
   delete(id: string, options?: RequestOptions): Promise<T.SharedDashboardsDeleteResponse>;
+}
+
+export interface Reports {
+  /**
+   * List reports, newest first
+   */
+  list(query?: QueryOf<T.ReportsListData['query']>, options?: RequestOptions): List<T.ReportsListResponse['reports'][number], T.ReportsListResponse>;
+  /**
+   * Create a report
+   *
+   * Sends a view on a schedule: its figures with those of the period before, the top rows, a chart in mails, and a link to the view. A period is sent once; of periods that were missed, only the last one is. A workspace has at most 50 reports; else 409.
+   */
+  create(body: T.ReportsCreateData['body'], options?: RequestOptions): Promise<T.ReportsCreateResponse>;
+  /**
+   * Get a report
+   */
+  get(id: string, options?: RequestOptions): Promise<T.ReportsGetResponse>;
+  /**
+   * Update a report
+   *
+   * Send any subset of the fields. `is_active: false` pauses it.
+   */
+  update(id: string, body: T.ReportsUpdateData['body'], options?: RequestOptions): Promise<T.ReportsUpdateResponse>;
+  /**
+   * Delete a report
+   */
+  delete(id: string, options?: RequestOptions): Promise<T.ReportsDeleteResponse>;
+  /**
+   * Send a report now
+   *
+   * Sends the last whole period to all recipients within seconds, also of a paused report. The schedule continues as it is. Less than a minute after another one: 409.
+   */
+  sendNow(id: string, options?: RequestOptions): Promise<T.ReportsSendNowResponse>;
 }
 
 export interface Visitors {
@@ -1029,6 +1064,7 @@ export interface Groups {
   readonly annotations: Annotations;
   readonly savedViews: SavedViews;
   readonly sharedDashboards: SharedDashboards;
+  readonly reports: Reports;
   readonly visitors: Visitors;
   readonly track: Track;
   readonly pixel: Pixel;
@@ -1105,6 +1141,12 @@ export const OPERATIONS = {
   'sharedDashboards.create': { method: 'POST', path: '/shared-dashboards', body: 'json', idempotent: true },
   'sharedDashboards.update': { method: 'PATCH', path: '/shared-dashboards/{id}', body: 'json', repeatable: true },
   'sharedDashboards.delete': { method: 'DELETE', path: '/shared-dashboards/{id}', repeatable: true },
+  'reports.list': { method: 'GET', path: '/reports', query: true, repeatable: true, rows: 'reports', cursor: 'cursor' },
+  'reports.create': { method: 'POST', path: '/reports', body: 'json', idempotent: true },
+  'reports.get': { method: 'GET', path: '/reports/{id}', repeatable: true },
+  'reports.update': { method: 'PATCH', path: '/reports/{id}', body: 'json', repeatable: true },
+  'reports.delete': { method: 'DELETE', path: '/reports/{id}', repeatable: true },
+  'reports.sendNow': { method: 'POST', path: '/reports/{id}/send-now', idempotent: true },
   'visitors.list': { method: 'GET', path: '/visitors', query: true, repeatable: true, rows: 'visitors' },
   'visitors.getJourney': { method: 'GET', path: '/visitors/{id}/journey', query: true, repeatable: true },
   'track.identify': { method: 'POST', path: '/track/identify', body: 'json', repeatable: true },

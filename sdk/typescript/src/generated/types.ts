@@ -1452,6 +1452,28 @@ export type CreateProgram = {
     link_parameters?: Array<string>;
 };
 
+export type CreateReport = {
+    name: Name;
+    /**
+     * The report follows the view: a change of it changes the report. Instead of `query`.
+     */
+    saved_view_id?: string;
+    query?: SavedQuery;
+    schedule: ReportScheduleInput;
+    /**
+     * An email address without a membership gets a mail with a link, and reports once it has used the link.
+     */
+    recipients: Array<RecipientInput>;
+    /**
+     * False by default: no figure in money.
+     */
+    show_revenue?: boolean;
+    /**
+     * False: paused. True by default.
+     */
+    is_active?: boolean;
+};
+
 export type CreateSavedView = {
     name: Name;
     query: SavedQuery;
@@ -3135,7 +3157,7 @@ export type Mail = {
     delivered_at: string | null;
 };
 
-export type MailKind = 'invitation' | 'password_reset' | 'sign_in' | 'account_change' | 'key_change' | 'payout_address_change';
+export type MailKind = 'invitation' | 'password_reset' | 'sign_in' | 'account_change' | 'key_change' | 'payout_address_change' | 'confirmation' | 'report';
 
 export type MailList = {
     mails: Array<Mail>;
@@ -3810,6 +3832,31 @@ export type RecentCommission = {
     held_until: string | null;
 };
 
+export type Recipient = {
+    type: RecipientType;
+    address: string;
+    state: RecipientState;
+    /**
+     * Of a chat: why the last message did not arrive.
+     */
+    error: string | null;
+};
+
+export type RecipientInput = {
+    type: RecipientType;
+    /**
+     * An email address, or the `https://` address of an incoming webhook of Slack or Discord. Services that take the same bodies work too.
+     */
+    address: string;
+};
+
+/**
+ * `unconfirmed`: the address has not used the link of its first mail. `unsubscribed`: it wants no mail of the workspace. `failing`: the chat did not take the last message.
+ */
+export type RecipientState = 'ok' | 'unconfirmed' | 'unsubscribed' | 'failing';
+
+export type RecipientType = 'email' | 'slack' | 'discord';
+
 export type ReferralDay = {
     day: string;
     clicks: number;
@@ -3957,6 +4004,41 @@ export type ReferralWindow = {
     days: number;
 };
 
+export type Report = {
+    id: string;
+    name: string;
+    saved_view_id: string | null;
+    query: SavedQuery | null;
+    schedule: ReportSchedule;
+    recipients: Array<Recipient>;
+    show_revenue: boolean;
+    is_active: boolean;
+    last_sent_at: string | null;
+    /**
+     * Null while it is paused.
+     */
+    next_at: string | null;
+    /**
+     * Why the report could not be made. It is tried again.
+     */
+    error: string | null;
+    created_at: string;
+    updated_at: string;
+};
+
+export type ReportList = {
+    reports: Array<Report>;
+    /**
+     * Pass it as `cursor` to get the next page. Null on the last page.
+     */
+    next_cursor: string | null;
+};
+
+/**
+ * A report has the last whole day, week from Monday, or month before the day of its sending.
+ */
+export type ReportPeriod = 'day' | 'week' | 'month';
+
 export type ReportProblem = {
     problem: ReportProblemName;
     /**
@@ -4027,6 +4109,37 @@ export type ReportRefund = {
      * Major units of the order's currency. The rest of the order by default.
      */
     amount?: number | null;
+};
+
+export type ReportSchedule = {
+    every: ReportPeriod;
+    /**
+     * 1 (Monday) to 7. With `week` only; 1 by default.
+     */
+    weekday?: number;
+    /**
+     * In shorter months the last day. With `month` only; 1 by default.
+     */
+    day?: number;
+    hour: number;
+    time_zone: string;
+};
+
+export type ReportScheduleInput = {
+    every: ReportPeriod;
+    /**
+     * 1 (Monday) to 7. With `week` only; 1 by default.
+     */
+    weekday?: number;
+    /**
+     * In shorter months the last day. With `month` only; 1 by default.
+     */
+    day?: number;
+    hour: number;
+    /**
+     * IANA time zone of the hour and of the days. By default that of the workspace, else `UTC`.
+     */
+    time_zone?: string;
 };
 
 export type ReportSignup = {
@@ -4885,6 +4998,28 @@ export type UpdateProgram = {
      * Query parameters of your pages that name a referrer, such as `?ref=code`: with the pixel, a visit with one is a click of that referrer's link. Letters' case counts. Default `["ref", "via"]`; empty: none.
      */
     link_parameters?: Array<string>;
+};
+
+export type UpdateReport = {
+    name?: Name;
+    /**
+     * The report follows the view: a change of it changes the report. Instead of `query`.
+     */
+    saved_view_id?: string;
+    query?: SavedQuery;
+    schedule?: ReportScheduleInput;
+    /**
+     * An email address without a membership gets a mail with a link, and reports once it has used the link.
+     */
+    recipients?: Array<RecipientInput>;
+    /**
+     * False by default: no figure in money.
+     */
+    show_revenue?: boolean;
+    /**
+     * False: paused. True by default.
+     */
+    is_active?: boolean;
 };
 
 export type UpdateSharedDashboard = {
@@ -7206,6 +7341,131 @@ export type SharedDashboardsUpdateResponses = {
 };
 
 export type SharedDashboardsUpdateResponse = SharedDashboardsUpdateResponses[keyof SharedDashboardsUpdateResponses];
+
+export type ReportsListData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Rows per page.
+         */
+        limit?: number;
+        /**
+         * The `next_cursor` of the previous page, unchanged.
+         */
+        cursor?: string;
+    };
+    url: '/api/v1/reports';
+};
+
+export type ReportsListResponses = {
+    /**
+     * OK
+     */
+    200: ReportList;
+};
+
+export type ReportsListResponse = ReportsListResponses[keyof ReportsListResponses];
+
+export type ReportsCreateData = {
+    body: CreateReport;
+    headers?: {
+        /**
+         * Makes the call safe to retry for 24 hours. See Idempotency.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/reports';
+};
+
+export type ReportsCreateResponses = {
+    /**
+     * Created
+     */
+    201: Report;
+};
+
+export type ReportsCreateResponse = ReportsCreateResponses[keyof ReportsCreateResponses];
+
+export type ReportsDeleteData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/reports/{id}';
+};
+
+export type ReportsDeleteResponses = {
+    /**
+     * OK
+     */
+    200: Ok;
+};
+
+export type ReportsDeleteResponse = ReportsDeleteResponses[keyof ReportsDeleteResponses];
+
+export type ReportsGetData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/reports/{id}';
+};
+
+export type ReportsGetResponses = {
+    /**
+     * OK
+     */
+    200: Report;
+};
+
+export type ReportsGetResponse = ReportsGetResponses[keyof ReportsGetResponses];
+
+export type ReportsUpdateData = {
+    body: UpdateReport;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/reports/{id}';
+};
+
+export type ReportsUpdateResponses = {
+    /**
+     * OK
+     */
+    200: Report;
+};
+
+export type ReportsUpdateResponse = ReportsUpdateResponses[keyof ReportsUpdateResponses];
+
+export type ReportsSendNowData = {
+    body?: never;
+    headers?: {
+        /**
+         * Makes the call safe to retry for 24 hours. See Idempotency.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/reports/{id}/send-now';
+};
+
+export type ReportsSendNowResponses = {
+    /**
+     * Accepted
+     */
+    202: Report;
+};
+
+export type ReportsSendNowResponse = ReportsSendNowResponses[keyof ReportsSendNowResponses];
 
 export type VisitorsListData = {
     body?: never;

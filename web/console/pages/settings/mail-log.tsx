@@ -23,6 +23,8 @@ const KINDS: Record<Mail['kind'], string> = {
   account_change: 'Change of a sign-in',
   key_change: 'Change of a key',
   payout_address_change: 'Change of a payout address',
+  confirmation: 'Confirmation of an address',
+  report: 'Report',
 };
 
 const STATES: Record<Mail['status'], { sign: 'good' | 'waiting' | 'bad' | 'paused'; label: string }> = {

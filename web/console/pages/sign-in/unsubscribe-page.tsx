@@ -19,15 +19,16 @@ export default function UnsubscribePage() {
       {end.isSuccess ? (
         <div role="status">
           <EmptyState title="No more mail">
-            You get no more invitations of this workspace. Mail about an account of yours is still sent.
+            You get no more invitations and reports of this workspace. Mail about an account of yours is still
+            sent.
           </EmptyState>
         </div>
       ) : (
         <Stack gap="md">
           {end.isError && <SignInFailure message={messageOf(end.error)} />}
           <Text>
-            Press the button to get no more invitations of the workspace that invited you. Mail about an
-            account of yours is still sent.
+            Press the button to get no more invitations and reports of the workspace. Mail about an account of
+            yours is still sent.
           </Text>
           <Button loading={end.isPending} onClick={() => end.mutate()}>
             End the mail

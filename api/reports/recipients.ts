@@ -1,0 +1,114 @@
+import { badRequest } from '../../core/errors.ts';
+import { isEmail, normalizeEmail } from '../../core/tracking/emails.ts';
+import { createHostResolver } from '../../core/webhooks/resolve-host.ts';
+import type { Queryable } from '../../sql/database/pool.ts';
+import {
+  addressStates,
+  confirmationToken,
+  recentConfirmations,
+  withoutRecentConfirmation,
+} from '../../sql/mail/confirmations.ts';
+import type { Outbox } from '../../sql/mail/outbox.ts';
+import type { MailSealers } from '../../sql/mail/sealer.ts';
+import { chatErrors } from '../../sql/reports/chat-messages.ts';
+import type { Recipient } from '../../sql/reports/reports.ts';
+import type { ApiDeps } from '../dependencies.ts';
+import { parseReceiverUrl, requireReachable } from '../webhooks/receiver-url.ts';
+import type { RecipientList, ReportRecord } from './schemas.ts';
+
+/** Most mails with a link to confirm that a workspace causes in a day. */
+const MOST_CONFIRMATIONS = 50;
+
+/**
+ * Validates recipients, and returns them in the spelling in which they are stored.
+ *
+ * @throws {AppError} `bad_request` that names the field
+ */
+export async function readRecipients(
+  given: RecipientList,
+  { config, resolveHost }: Pick<ApiDeps, 'config' | 'resolveHost'>,
+): Promise<Recipient[]> {
+  const rules = { resolve: resolveHost ?? createHostResolver(), allowPrivate: config.webhookAllowPrivate };
+  const read: Recipient[] = [];
+  for (const [n, { type, address }] of given.entries()) {
+    const path = `recipients.${n}.address`;
+    const stored = type === 'email' ? readEmail(address, path, n, config.mail !== null) : address.trim();
+    if (type !== 'email') {
+      const url = parseReceiverUrl(stored, path);
+      if (url.protocol !== 'https:' && !rules.allowPrivate)
+        throw badRequest(path, 'must begin with https://');
+      await requireReachable(url, rules, path);
+    }
+    if (read.some((one) => one.type === type && one.address === stored))
+      throw badRequest(path, 'must not repeat another recipient');
+    read.push({ type, address: stored });
+  }
+  return read;
+}
+
+function readEmail(address: string, path: string, n: number, isMailOn: boolean): string {
+  if (!isMailOn)
+    throw badRequest(
+      `recipients.${n}.type`,
+      'must not be `email`: the service has no mail server (SMTP_URL)',
+    );
+  const email = normalizeEmail(address);
+  if (!isEmail(email)) throw badRequest(path, 'must be an email address');
+  return email;
+}
+
+/**
+ * Mails a link to the addresses that are neither members nor confirmed, each at most once a day.
+ *
+ * @param about.addedBy email of the member who adds the addresses
+ * @throws {AppError} `bad_request` when the workspace caused too many of these mails
+ */
+export async function askToConfirm(
+  tx: Queryable,
+  { outbox, sealers, appUrl }: { outbox: Outbox; sealers: MailSealers; appUrl: string },
+  about: { workspaceId: string; addedBy: string | null; of: string },
+  recipients: readonly Recipient[],
+): Promise<void> {
+  const { workspaceId, addedBy, of } = about;
+  const emails = emailsOf(recipients);
+  const states = await addressStates(tx, workspaceId, emails);
+  const open = emails.filter((email) => states.get(email) === 'unconfirmed');
+  const wanted = await withoutRecentConfirmation(tx, workspaceId, open);
+  if (wanted.length === 0) return;
+  if ((await recentConfirmations(tx, workspaceId)) + wanted.length > MOST_CONFIRMATIONS)
+    throw badRequest('recipients', `must not add more than ${MOST_CONFIRMATIONS} new addresses a day`);
+  await outbox.queue(
+    tx,
+    wanted.map((recipient) => {
+      const token = confirmationToken(sealers.unsubscribes, { workspaceId, email: recipient });
+      const url = `${appUrl}/console/confirm-mail#${token}`;
+      return { workspaceId, recipient, content: { kind: 'confirmation' as const, url, addedBy, of } };
+    }),
+  );
+}
+
+/** Returns recipients with their states, in the order of the lists. */
+export async function recipientStates(
+  db: Queryable,
+  workspaceId: string,
+  lists: readonly (readonly Recipient[])[],
+): Promise<ReportRecord['recipients'][]> {
+  const all = lists.flat();
+  const emails = emailsOf(all);
+  const chats = all.flatMap(({ type, address }) => (type === 'email' ? [] : address));
+  const [states, errors] = [
+    emails.length > 0 ? await addressStates(db, workspaceId, emails) : new Map(),
+    chats.length > 0 ? await chatErrors(db, workspaceId, chats) : new Map<string, string>(),
+  ];
+  return lists.map((list) =>
+    list.map(({ type, address }) => {
+      if (type === 'email')
+        return { type, address, state: states.get(address) ?? 'unconfirmed', error: null };
+      const error = errors.get(address) ?? null;
+      return { type, address, state: error === null ? 'ok' : 'failing', error };
+    }),
+  );
+}
+
+const emailsOf = (recipients: readonly Recipient[]) =>
+  recipients.flatMap(({ type, address }) => (type === 'email' ? address : []));

@@ -1,0 +1,141 @@
+import { AppError, badRequest } from '../../core/errors.ts';
+import { nextRun, type Schedule } from '../../core/reports/schedule.ts';
+import { checkTimeZone } from '../../core/time/time-buckets.ts';
+import { savedViewExists } from '../../sql/console/saved-views.ts';
+import type { Queryable } from '../../sql/database/pool.ts';
+import {
+  countReports,
+  insertReport,
+  lockReport,
+  type Recipient,
+  type Report,
+  type ReportSettings,
+  updateReport,
+} from '../../sql/reports/reports.ts';
+import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
+import type { Auth } from '../dependencies.ts';
+import { requireViewQuery } from '../saved-views/check-query.ts';
+import { recipientStates } from './recipients.ts';
+import type { ReportBody, ReportChange, ReportRecord } from './schemas.ts';
+
+/** Maximum number of reports of a workspace. */
+export const MOST_REPORTS = 50;
+
+export const noSuchReport = () => new AppError('not_found', 'the workspace has no such report');
+
+type Workspace = Auth['workspace'];
+
+/** Returns reports as the API shows them. */
+export async function recordsOf(
+  db: Queryable,
+  workspaceId: string,
+  reports: readonly Report[],
+): Promise<ReportRecord[]> {
+  const states = await recipientStates(
+    db,
+    workspaceId,
+    reports.map(({ recipients }) => recipients),
+  );
+  return reports.map((report, n) => ({ ...report, recipients: states[n] ?? [] }));
+}
+
+/** {@link recordsOf} for one. */
+export async function recordOf(db: Queryable, workspaceId: string, report: Report): Promise<ReportRecord> {
+  const [record] = await recordsOf(db, workspaceId, [report]);
+  if (!record) throw noSuchReport();
+  return record;
+}
+
+/**
+ * Returns the settings of a report with a change applied, except its recipients.
+ *
+ * @throws {AppError} `bad_request` that names the field
+ */
+export function readSettings(
+  before: ReportSettings | null,
+  body: ReportBody | ReportChange,
+  workspace: Workspace,
+  recipients: Recipient[],
+): ReportSettings {
+  const { name, saved_view_id, query, schedule } = body;
+  if (saved_view_id !== undefined && query !== undefined)
+    throw badRequest('query', 'must be left out when `saved_view_id` is given');
+  if (before === null && saved_view_id === undefined && query === undefined)
+    throw badRequest('saved_view_id', 'is required, or `query`');
+  const view =
+    saved_view_id !== undefined
+      ? { saved_view_id, query: null }
+      : query !== undefined
+        ? { saved_view_id: null, query: requireViewQuery(query, workspace) }
+        : { saved_view_id: before?.saved_view_id ?? null, query: before?.query ?? null };
+  const given = schedule === undefined ? before?.schedule : readSchedule(schedule, workspace);
+  if (!given) throw badRequest('schedule', 'is required');
+  return {
+    name: name ?? before?.name ?? '',
+    ...view,
+    schedule: given,
+    recipients,
+    show_revenue: body.show_revenue ?? before?.show_revenue ?? false,
+    is_active: body.is_active ?? before?.is_active ?? true,
+  };
+}
+
+function readSchedule(given: ReportBody['schedule'], workspace: Workspace): Schedule {
+  const { every, weekday, day, hour } = given;
+  if (weekday !== undefined && every !== 'week')
+    throw badRequest('schedule.weekday', 'must be left out unless `every` is week');
+  if (day !== undefined && every !== 'month')
+    throw badRequest('schedule.day', 'must be left out unless `every` is month');
+  const time_zone = checkTimeZone('schedule.time_zone', given.time_zone ?? workspace.time_zone ?? 'UTC');
+  return {
+    every,
+    ...(every === 'week' && { weekday: weekday ?? 1 }),
+    ...(every === 'month' && { day: day ?? 1 }),
+    hour,
+    time_zone,
+  };
+}
+
+const nextOf = ({ is_active, schedule }: ReportSettings) =>
+  is_active ? nextRun(schedule, Date.now()).at : null;
+
+/** @throws {AppError} `conflict` when the workspace has {@link MOST_REPORTS}, `not_found` for an unknown view */
+export async function createReport(
+  tx: Queryable,
+  workspaceId: string,
+  settings: ReportSettings,
+): Promise<Report> {
+  await lockWorkspace(tx, workspaceId);
+  if ((await countReports(tx, workspaceId)) >= MOST_REPORTS)
+    throw new AppError('conflict', `a workspace has at most ${MOST_REPORTS} reports; delete one`);
+  await requireView(tx, workspaceId, settings);
+  return insertReport(tx, workspaceId, settings, nextOf(settings));
+}
+
+/**
+ * Changes a report. @param settings returns the settings after the change
+ *
+ * @throws {AppError} `not_found`
+ */
+export async function changeReport(
+  tx: Queryable,
+  workspaceId: string,
+  id: string,
+  settings: (before: Report) => ReportSettings,
+): Promise<Report> {
+  await lockWorkspace(tx, workspaceId);
+  const before = await lockReport(tx, workspaceId, id);
+  if (!before) throw noSuchReport();
+  const after = settings(before);
+  await requireView(tx, workspaceId, after);
+  return updateReport(tx, workspaceId, id, after, nextOf(after));
+}
+
+async function requireView(
+  tx: Queryable,
+  workspaceId: string,
+  { saved_view_id }: ReportSettings,
+): Promise<void> {
+  if (saved_view_id !== null && !(await savedViewExists(tx, workspaceId, saved_view_id)))
+    throw new AppError('not_found', '`saved_view_id` names a view that the workspace does not have');
+}

@@ -1,0 +1,49 @@
+-- Reports: saved views that are sent on a schedule, and the messages to chats.
+
+CREATE TABLE reports (
+  id            uuid PRIMARY KEY,
+  workspace_id  uuid NOT NULL REFERENCES workspaces (id),
+  name          text NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
+  saved_view_id uuid REFERENCES saved_views (id),
+  query         jsonb,               -- its own, in the form of a saved view's; null: that of the saved view
+  schedule      jsonb NOT NULL,      -- every, weekday, day, hour, time_zone
+  recipients    jsonb NOT NULL,      -- [{type, address}]
+  show_revenue  boolean NOT NULL,
+  is_active     boolean NOT NULL,
+  next_at       timestamptz,         -- of the schedule; null: paused
+  requested_at  timestamptz,         -- somebody wants it now; null: nobody, or it is sent
+  due_at        timestamptz,         -- when a worker looks at it: next, on request, after a failure, or the end of a claim
+  sent_until    timestamptz,         -- end of the last period that the schedule sent: each is sent once
+  last_sent_at  timestamptz,
+  failures      integer NOT NULL DEFAULT 0, -- since the last success
+  error         text,                -- why it could not be made; null: the last one was
+  created_at    timestamptz NOT NULL,
+  updated_at    timestamptz NOT NULL,
+  UNIQUE (workspace_id, created_at),
+  CHECK ((saved_view_id IS NULL) = (query IS NOT NULL)),
+  CHECK (is_active = (next_at IS NOT NULL)),
+  CHECK (requested_at IS NULL OR due_at IS NOT NULL)
+);
+CREATE INDEX reports_due ON reports (due_at);
+CREATE INDEX reports_of_views ON reports (saved_view_id);
+
+-- Messages to incoming webhooks of chats, written in the transaction that causes them.
+CREATE TABLE chat_messages (
+  id              uuid PRIMARY KEY,
+  workspace_id    uuid NOT NULL REFERENCES workspaces (id),
+  chat            text NOT NULL CHECK (chat IN ('slack', 'discord')),
+  address         text NOT NULL CHECK (length(address) <= 2048), -- whoever has it may post
+  body            text,              -- null once it is over
+  status          text NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'delivered', 'failed')),
+  attempts        integer NOT NULL DEFAULT 0,
+  error           text,
+  next_attempt_at timestamptz,
+  expires_at      timestamptz NOT NULL, -- no attempt begins later
+  created_at      timestamptz NOT NULL,
+  delivered_at    timestamptz,
+  CHECK ((status = 'pending') = (next_attempt_at IS NOT NULL)),
+  CHECK ((status = 'pending') = (body IS NOT NULL))
+);
+CREATE INDEX chat_messages_due ON chat_messages (workspace_id, next_attempt_at) WHERE status = 'pending';
+CREATE INDEX chat_messages_newest ON chat_messages (workspace_id, address, created_at);
+CREATE INDEX chat_messages_age ON chat_messages (created_at);

@@ -1,0 +1,167 @@
+import type { Chat } from '../../core/chat/chat-body.ts';
+import { uuidv7 } from '../../core/ids.ts';
+import type { Schedule } from '../../core/reports/schedule.ts';
+import { NOT_AHEAD } from '../database/creation-times.ts';
+import { isoMicros } from '../database/instants.ts';
+import type { Queryable } from '../database/pool.ts';
+
+/** Where a report goes: an email address, or the address of a chat's incoming webhook. */
+export type Recipient = { type: 'email' | Chat; address: string };
+
+/** What a workspace sets of a report. */
+export type ReportSettings = {
+  name: string;
+  saved_view_id: string | null;
+  /** In the form of a saved view's; null: that of the saved view. */
+  query: Record<string, unknown> | null;
+  schedule: Schedule;
+  recipients: Recipient[];
+  show_revenue: boolean;
+  is_active: boolean;
+};
+
+/** A report as it is stored. Instants are ISO 8601 with microseconds; `created_at` is unique in the workspace. */
+export type Report = ReportSettings & {
+  id: string;
+  next_at: string | null;
+  last_sent_at: string | null;
+  error: string | null;
+  created_at: string;
+  updated_at: string;
+};
+
+const COLUMNS = `id, name, saved_view_id, query, schedule, recipients, show_revenue, is_active,
+  ${isoMicros('next_at')} AS next_at, ${isoMicros('last_sent_at')} AS last_sent_at, error,
+  ${isoMicros('created_at')} AS created_at, ${isoMicros('updated_at')} AS updated_at`;
+
+/** Milliseconds since the epoch, as a parameter. */
+const at = (parameter: string) => `to_timestamp(${parameter}::float8 / 1000)`;
+
+const valuesOf = (given: ReportSettings) => [
+  given.name,
+  given.saved_view_id,
+  given.query,
+  given.schedule,
+  JSON.stringify(given.recipients),
+  given.show_revenue,
+  given.is_active,
+];
+
+/**
+ * Creates a report. The caller has locked the workspace: creation times are unique in it.
+ *
+ * @param nextAt milliseconds since the epoch; null: paused
+ */
+export async function insertReport(
+  tx: Queryable,
+  workspaceId: string,
+  given: ReportSettings,
+  nextAt: number | null,
+): Promise<Report> {
+  const { rows } = await tx.query<Report>(
+    `INSERT INTO reports (id, workspace_id, name, saved_view_id, query, schedule, recipients, show_revenue, is_active,
+       next_at, due_at, created_at, updated_at)
+     SELECT $2, $1, $4, $5, $6, $7, $8, $9, $10, ${at('$3')}, ${at('$3')}, at, at FROM (
+       SELECT GREATEST(date_trunc('microseconds', clock_timestamp()),
+         (SELECT max(created_at) + interval '1 microsecond' FROM reports
+          WHERE workspace_id = $1 AND ${NOT_AHEAD})) AS at) AS clock
+     RETURNING ${COLUMNS}`,
+    [workspaceId, uuidv7(), nextAt, ...valuesOf(given)],
+  );
+  if (!rows[0]) throw new Error('the report was not inserted');
+  return rows[0];
+}
+
+/** Returns the reports of a workspace, newest first. @param page.before ISO 8601 with microseconds: older ones only */
+export async function listReports(
+  db: Queryable,
+  workspaceId: string,
+  page: { before: string | null; limit: number },
+): Promise<Report[]> {
+  const { rows } = await db.query<Report>(
+    `SELECT ${COLUMNS} FROM reports
+     WHERE workspace_id = $1 AND ($2::timestamptz IS NULL OR reports.created_at < $2)
+     ORDER BY reports.created_at DESC LIMIT $3`,
+    [workspaceId, page.before, page.limit],
+  );
+  return rows;
+}
+
+/** Returns how many reports the workspace has. */
+export async function countReports(db: Queryable, workspaceId: string): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    'SELECT count(*)::int AS count FROM reports WHERE workspace_id = $1',
+    [workspaceId],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** Returns the report with this id in the workspace, or null. */
+export async function reportById(db: Queryable, workspaceId: string, id: string): Promise<Report | null> {
+  const { rows } = await db.query<Report>(
+    `SELECT ${COLUMNS} FROM reports WHERE workspace_id = $1 AND id = $2`,
+    [workspaceId, id],
+  );
+  return rows[0] ?? null;
+}
+
+/** As {@link reportById}, locked until the transaction ends. */
+export async function lockReport(tx: Queryable, workspaceId: string, id: string): Promise<Report | null> {
+  const { rows } = await tx.query<Report>(
+    `SELECT ${COLUMNS} FROM reports WHERE workspace_id = $1 AND id = $2 FOR UPDATE`,
+    [workspaceId, id],
+  );
+  return rows[0] ?? null;
+}
+
+/**
+ * Changes a report. A worker that is making it at that moment sends nothing, and it is due again.
+ *
+ * @param nextAt milliseconds since the epoch; null: paused
+ */
+export async function updateReport(
+  tx: Queryable,
+  workspaceId: string,
+  id: string,
+  given: ReportSettings,
+  nextAt: number | null,
+): Promise<Report> {
+  const { rows } = await tx.query<Report>(
+    `UPDATE reports SET name = $4, saved_view_id = $5, query = $6, schedule = $7, recipients = $8, show_revenue = $9,
+       is_active = $10, next_at = ${at('$3')}, failures = 0, error = NULL, updated_at = clock_timestamp(),
+       due_at = CASE WHEN requested_at IS NULL THEN ${at('$3')} ELSE clock_timestamp() END
+     WHERE workspace_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
+    [workspaceId, id, nextAt, ...valuesOf(given)],
+  );
+  if (!rows[0]) throw new Error('the report was not updated');
+  return rows[0];
+}
+
+/** Deletes a report. @returns false when the workspace has none with this id */
+export async function deleteReport(tx: Queryable, workspaceId: string, id: string): Promise<boolean> {
+  const { rowCount } = await tx.query('DELETE FROM reports WHERE workspace_id = $1 AND id = $2', [
+    workspaceId,
+    id,
+  ]);
+  return rowCount === 1;
+}
+
+/** Makes a report due now, besides its schedule. @returns false when it was requested less than a minute ago */
+export async function requestReport(tx: Queryable, workspaceId: string, id: string): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `UPDATE reports SET requested_at = clock_timestamp(), due_at = clock_timestamp()
+     WHERE workspace_id = $1 AND id = $2
+       AND coalesce(requested_at, last_sent_at, '-infinity') < clock_timestamp() - interval '1 minute'`,
+    [workspaceId, id],
+  );
+  return rowCount === 1;
+}
+
+/** Gives the reports of a saved view its query, before the view is deleted: they continue as they are. */
+export async function keepQueryOfView(tx: Queryable, workspaceId: string, viewId: string): Promise<void> {
+  await tx.query(
+    `UPDATE reports SET query = v.query, saved_view_id = NULL FROM saved_views v
+     WHERE v.id = $2 AND v.workspace_id = $1 AND reports.saved_view_id = v.id AND reports.workspace_id = $1`,
+    [workspaceId, viewId],
+  );
+}

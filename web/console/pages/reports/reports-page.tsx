@@ -1,0 +1,199 @@
+import { Button, Group, Stack, Table, Text } from '@mantine/core';
+import { useState } from 'react';
+import { useSearchParams } from 'wouter';
+import { useApi, useSend } from '../../api/queries.ts';
+import type { ResponseOf } from '../../api/responses.ts';
+import { useSession } from '../../api/session.ts';
+import { formatAgo, formatInstant, formatInstantIn } from '../../formats.ts';
+import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { ListTab } from '../../parts/list-tab.tsx';
+import { SmallNote } from '../../parts/note.tsx';
+import { useCursor } from '../../parts/older-rows.tsx';
+import { PageHeader } from '../../parts/page-header.tsx';
+import { StatusBadge } from '../../parts/status-badge.tsx';
+import { TextPress } from '../../parts/text-press.tsx';
+import { ReportDialog } from './report-dialog.tsx';
+import { CHAT_NAMES, type Report, type Reports, scheduleWords } from './report-draft.ts';
+
+const PAGE_SIZE = 50;
+/** Refresh interval: a report that was requested is sent within seconds. Milliseconds. */
+const REFRESH = 5_000;
+
+/** What the page looks like with data. */
+const EXAMPLE = [
+  ['All links, each Monday', 'Mondays at 08:00', 'to 3 recipients'],
+  ['Newsletter', 'Each month on day 1', 'to Slack'],
+];
+
+const TABLE = {
+  label: 'Reports',
+  minWidth: 860,
+  columns: ['Report', 'When', 'Recipients', 'State', 'Actions'],
+};
+
+/** Views that are sent on a schedule. The parameter `view` begins a report of that view. */
+export default function ReportsPage() {
+  const { can } = useSession();
+  const mayChange = can('operator');
+  const [search, setSearch] = useSearchParams();
+  const wanted = search.get('view');
+  const [edited, setEdited] = useState<Report | 'new' | null>(null);
+  const reports = useApi<Reports>(
+    mayChange ? '/reports' : null,
+    { limit: PAGE_SIZE, cursor: useCursor() },
+    { every: REFRESH },
+  );
+  const views = useApi<ResponseOf<'/saved-views'>>(wanted === null ? null : '/saved-views', { limit: 500 });
+  const view = views.data?.saved_views.find(({ id }) => id === wanted);
+  const close = () => {
+    setEdited(null);
+    if (wanted !== null) setSearch(new URLSearchParams(), { replace: true });
+  };
+  const empty = (
+    <EmptyState title="No reports yet" example={EXAMPLE}>
+      A report sends a saved view each day, week, or month: by mail, and to Slack or Discord.
+      {!mayChange && ' Operators of the workspace manage reports.'}
+    </EmptyState>
+  );
+  return (
+    <>
+      <PageHeader title="Reports" isBar>
+        {mayChange && <Button onClick={() => setEdited('new')}>New report</Button>}
+      </PageHeader>
+      {mayChange ? (
+        <ListTab
+          query={reports}
+          items={({ reports: list }) => list}
+          table={TABLE}
+          paged="reports"
+          empty={empty}
+          row={(report) => <Row key={report.id} report={report} edit={() => setEdited(report)} />}
+        />
+      ) : (
+        empty
+      )}
+      {edited !== null && <ReportDialog report={edited === 'new' ? null : edited} close={close} />}
+      {edited === null && view && mayChange && <ReportDialog report={null} view={view} close={close} />}
+    </>
+  );
+}
+
+function Row({ report, edit }: { report: Report; edit: () => void }) {
+  const { id, name, schedule, recipients, is_active, next_at, last_sent_at } = report;
+  return (
+    <Table.Tr>
+      <Table.Td maw={240}>
+        <TextPress onClick={edit}>{name}</TextPress>
+        {report.saved_view_id === null && <SmallNote>With a query of its own</SmallNote>}
+      </Table.Td>
+      <Table.Td>
+        {scheduleWords(schedule)}
+        <SmallNote>{schedule.time_zone}</SmallNote>
+      </Table.Td>
+      <Table.Td maw={260}>
+        <Stack component="ul" gap={2} className="plain-list" aria-label={`Recipients of ${name}`}>
+          {recipients.map((recipient) => (
+            <RecipientItem key={`${recipient.type} ${recipient.address}`} recipient={recipient} />
+          ))}
+        </Stack>
+      </Table.Td>
+      <Table.Td maw={220}>
+        <StateBadge report={report} />
+        {report.error !== null && <SmallNote>{report.error}</SmallNote>}
+        {is_active && next_at !== null && (
+          <SmallNote title={formatInstant(next_at)}>
+            Next {formatInstantIn(next_at, schedule.time_zone)}
+          </SmallNote>
+        )}
+        {last_sent_at !== null && (
+          <SmallNote title={formatInstant(last_sent_at)}>Sent {formatAgo(last_sent_at)}</SmallNote>
+        )}
+      </Table.Td>
+      <Table.Td>
+        <Actions id={id} name={name} isActive={is_active} />
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+function StateBadge({ report: { is_active, error } }: { report: Report }) {
+  if (error !== null) return <StatusBadge sign="bad">Failing</StatusBadge>;
+  return is_active ? (
+    <StatusBadge sign="good">Active</StatusBadge>
+  ) : (
+    <StatusBadge sign="paused">Paused</StatusBadge>
+  );
+}
+
+type Recipient = Report['recipients'][number];
+
+const STATE_WORDS: Record<Recipient['state'], string | null> = {
+  ok: null,
+  unconfirmed: 'not confirmed yet',
+  unsubscribed: 'wants no mail',
+  failing: 'failing',
+};
+
+function RecipientItem({ recipient: { type, address, state, error } }: { recipient: Recipient }) {
+  const words = STATE_WORDS[state];
+  // The rest of a chat's address is a secret.
+  const shown = type === 'email' ? address : `${CHAT_NAMES[type]} (${URL.parse(address)?.host ?? address})`;
+  return (
+    <li style={{ overflowWrap: 'anywhere' }}>
+      {shown}
+      {words !== null && (
+        <Text size="xs" c={state === 'unconfirmed' ? 'dimmed' : 'red'}>
+          {error ?? words}
+        </Text>
+      )}
+    </li>
+  );
+}
+
+function Actions({ id, name, isActive }: { id: string; name: string; isActive: boolean }) {
+  const path = `/reports/${id}`;
+  const options = { refresh: ['/reports'] };
+  const send = useSend<void>(() => ({ path: `${path}/send-now`, body: {} }), {
+    ...options,
+    done: `${name} is being sent`,
+  });
+  const pause = useSend<boolean>(
+    (active) => ({ path, method: 'PATCH', body: { is_active: active } }),
+    options,
+  );
+  const remove = useSend<void>(() => ({ path, method: 'DELETE' }), { ...options, done: 'Report deleted' });
+  return (
+    <Group gap={6} wrap="nowrap">
+      <Button
+        size="xs"
+        variant="default"
+        aria-label={`Send now: ${name}`}
+        loading={send.isPending}
+        onClick={() => send.mutate()}
+      >
+        Send now
+      </Button>
+      <Button
+        size="xs"
+        variant="default"
+        aria-label={`${isActive ? 'Pause' : 'Continue'} ${name}`}
+        loading={pause.isPending}
+        onClick={() => pause.mutate(!isActive)}
+      >
+        {isActive ? 'Pause' : 'Continue'}
+      </Button>
+      <ConfirmButton
+        size="xs"
+        aria-label={`Delete ${name}`}
+        question={`Delete the report ${name}?`}
+        consequence="Its recipients get no more of it."
+        yes="Delete"
+        pending={remove.isPending}
+        onConfirm={() => remove.mutateAsync()}
+      >
+        Delete
+      </ConfirmButton>
+    </Group>
+  );
+}
