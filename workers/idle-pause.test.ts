@@ -17,6 +17,7 @@ const NOTHING: PendingWork = {
   connectionPayments: false,
   promotionCodes: false,
   webhookEvents: false,
+  webhookBatches: false,
   fulfilments: false,
   mails: false,
   reports: false,

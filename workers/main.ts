@@ -86,7 +86,11 @@ async function openWorkers(tier: TierProcess): Promise<OpenTier> {
     log,
     registry,
     tracing,
-    webhooks: { allowPrivate: config.webhookAllowPrivate, stripeApiBase: config.stripeApiBase },
+    webhooks: {
+      allowPrivate: config.webhookAllowPrivate,
+      shortUrl: config.shortUrl,
+      stripeApiBase: config.stripeApiBase,
+    },
     ...(config.fetchDestinations !== 'off' && {
       destinations: { allowPrivate: config.fetchDestinations === 'all' },
     }),

@@ -1,13 +1,13 @@
 import { Type } from 'typebox';
 import { checkedWithin } from '../../core/errors.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
+import { toRecord } from '../../sql/links/link-record.ts';
 import type { Api, ApiDeps, FastifyRequest } from '../dependencies.ts';
 import { ErrorBody } from '../error-schemas.ts';
 import { envelope, toAppError } from '../plugins/errors.ts';
 import { Body, Ok, Uuid } from '../schemas.ts';
 import type { RowResult } from './bulk.ts';
 import { changeLink, readChangeRequest, removeLink } from './change.ts';
-import { toRecord } from './record.ts';
 import { BulkResults, ChangeBody, LinkRecord } from './schemas.ts';
 
 /** Maximum number of links of one call. */

@@ -1,13 +1,13 @@
 import { AppError, badRequest } from '../../core/errors.ts';
 import type { Slice } from '../../core/tier/time-slices.ts';
 import type { PoolClient } from '../../sql/database/pool.ts';
+import { toRecord } from '../../sql/links/link-record.ts';
 import type { FastifyRequest } from '../dependencies.ts';
 import { UnstorableRow } from '../input/body.ts';
 import type { BodyCheck } from '../input/validation.ts';
 import { envelope } from '../plugins/errors.ts';
 import { type BulkRow, createEach, holdSlugsOf } from './create-each.ts';
 import { type CreateRules, readCreateRequest, withoutIgnored } from './create-request.ts';
-import { toRecord } from './record.ts';
 import type { CreateBody } from './schemas.ts';
 
 /** The outcome of one row: the status and body of `POST /links`. */

@@ -1,3 +1,4 @@
+import { toRecord } from '../../sql/links/link-record.ts';
 import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { UnstorableRow } from '../input/body.ts';
@@ -7,7 +8,6 @@ import { withIdempotency } from '../plugins/idempotency.ts';
 import { createInBulk, readBulkRows, readRow } from './bulk.ts';
 import { createLinks } from './create.ts';
 import { checkRest, readCreateRequest, withoutIgnored } from './create-request.ts';
-import { toRecord } from './record.ts';
 import {
   BulkBody,
   BulkBodyShown,

@@ -7,11 +7,11 @@ import {
   linksReport,
 } from '../../clickhouse/reports/index.ts';
 import { toMajor } from '../../core/money/money.ts';
+import { toRecord } from '../../sql/links/link-record.ts';
 import { type Link, linksByIds, type NamedLink, namedLinksByIds } from '../../sql/links/links.ts';
 import type { ApiDeps, Auth } from '../dependencies.ts';
 import { readIdList } from '../id-lists.ts';
 import { readingPointOf } from '../reading-point.ts';
-import { toRecord } from './record.ts';
 import type { ListQuery, Performance, PerformanceRow } from './schemas.ts';
 
 type Stores = Pick<ApiDeps, 'pool' | 'clickhouse'>;

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { filterChannel } from '../../core/enrich/channels.ts';
 import { badRequest } from '../../core/errors.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
+import { toRecord } from '../../sql/links/link-record.ts';
 import { linkById, listLinks } from '../../sql/links/links.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { readIdList } from '../id-lists.ts';
@@ -14,7 +15,6 @@ import { linkCreateRoutes } from './create-routes.ts';
 import { destinationPageRoutes } from './destination-page-routes.ts';
 import { linkPerformance } from './performance.ts';
 import { linkQrRoute } from './qr-route.ts';
-import { toRecord } from './record.ts';
 import {
   ChangeBody,
   LinkRecord,

@@ -4,12 +4,12 @@ import { filterChannel } from '../../core/enrich/channels.ts';
 import { badRequest } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import { toMajor } from '../../core/money/money.ts';
+import { toRecord } from '../../sql/links/link-record.ts';
 import { type LinkSearch, searchLinks } from '../../sql/links/link-search.ts';
 import { linksByIds } from '../../sql/links/links.ts';
 import type { ApiDeps, Auth } from '../dependencies.ts';
 import { readIdList } from '../id-lists.ts';
 import { readingPointOf } from '../reading-point.ts';
-import { toRecord } from './record.ts';
 import type { FoundLinks, SearchQuery } from './search-schemas.ts';
 
 /** Maximum number of links in a sort by a figure; further ones count as zero. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { CLICK_BATCH } from '../../core/webhooks/batch.ts';
 import { EVENT_TYPES, TEST_EVENT } from '../../core/webhooks/event-types.ts';
 import { type TestApi, testApi } from '../../test/support/api.ts';
 import type { Json } from './components.ts';
@@ -152,7 +153,7 @@ test('rows of bulk calls are typed', () => {
 
 test('the section webhooks has the payload of each event', () => {
   const { webhooks = {}, components } = document;
-  expect(Object.keys(webhooks)).toEqual([...EVENT_TYPES, TEST_EVENT]);
+  expect(Object.keys(webhooks)).toEqual([...EVENT_TYPES, CLICK_BATCH, TEST_EVENT]);
   for (const [type, { post }] of Object.entries(webhooks)) {
     const media = post.requestBody?.content['application/json'];
     const name = String(media?.schema.$ref).split('/').at(-1) ?? '';

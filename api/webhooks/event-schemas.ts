@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import type { ClickRecord } from '../../core/clicks/field-names.ts';
 import { FULFILMENT_PROVIDERS } from '../../core/referrals/fulfilment.ts';
+import { CLICK_BATCH } from '../../core/webhooks/batch.ts';
 import {
   EVENT_TYPES,
   type EventKind,
@@ -12,6 +13,7 @@ import type { GrantRecord as Grant } from '../../sql/referrals/grants.ts';
 import type { CreditEvent, RecordEvent } from '../../sql/webhooks/outbox.ts';
 import { Click } from '../clicks/schemas.ts';
 import { DomainStatus } from '../domains/schemas.ts';
+import { LinkRecord } from '../links/schemas.ts';
 import { COMMISSION_FIELDS, CommissionStatus } from '../referrals/commissions/schemas.ts';
 import { GrantRecord } from '../referrals/credits/schemas.ts';
 import { PayoutStatus, Totals } from '../referrals/payouts/schemas.ts';
@@ -19,7 +21,9 @@ import { BlockReason } from '../referrals/schemas.ts';
 import { Currency, Email, Instant, Nullable, OneOf, Uuid } from '../schemas.ts';
 
 /** `data` of each event, in the type of the code that writes it. */
-type EventData = { 'click.created': ClickRecord } & Record<CreditEvent, Grant> & {
+type EventData = { 'click.created': ClickRecord } & Record<'link.created' | 'link.deleted', LinkRecord> & {
+    'link.updated': LinkRecord & { previous: LinkRecord };
+  } & Record<CreditEvent, Grant> & {
     [Event in Exclude<RecordEvent, { type: CreditEvent }> as Event['type']]: Event['data'];
   };
 
@@ -133,9 +137,17 @@ const EnrollmentChanged = Type.Object(
   { title: 'EnrollmentEventData' },
 );
 
+const UpdatedLink = Type.Object(
+  { ...LinkRecord.properties, previous: LinkRecord },
+  { title: 'UpdatedLink', description: 'The link, and `previous`: the link before the change.' },
+);
+
 /** `data` of each event. */
 const PAYLOADS = {
   'click.created': Click,
+  'link.created': LinkRecord,
+  'link.updated': UpdatedLink,
+  'link.deleted': LinkRecord,
   'lead.created': Lead,
   'lead.blocked': BlockedLead,
   'sale.created': Sale,
@@ -167,6 +179,12 @@ export type EventSchema = Pick<EventKind, 'when' | 'more'> & { type: string; dat
 /** Every event that a webhook receives. */
 export const EVENT_SCHEMAS: EventSchema[] = [
   ...EVENT_TYPES.map((type) => ({ ...eventKind(type), type, data: PAYLOADS[type] })),
+  {
+    type: CLICK_BATCH,
+    when: 'Clicks that a webhook with `batch` gets together',
+    more: 'In place of `click.created`. `id` is that of the batch; each click has an `id` of its own.',
+    data: Type.Array(Click),
+  },
   {
     type: TEST_EVENT,
     when: 'A test event',

@@ -1,5 +1,8 @@
 import { type Static, Type } from 'typebox';
+import { CHANNELS } from '../../core/enrich/channels.ts';
+import { CLICK_BATCH } from '../../core/webhooks/batch.ts';
 import { EVENT_TYPES, TEST_EVENT } from '../../core/webhooks/event-types.ts';
+import { WEBHOOK_FORMATS } from '../../core/webhooks/formats.ts';
 import { DELIVERY_STATUSES } from '../../sql/webhooks/deliveries.ts';
 import {
   Body,
@@ -9,6 +12,7 @@ import {
   NextCursor,
   Nullable,
   OneOf,
+  ReadBody,
   SecretShown,
   Url,
   Uuid,
@@ -24,8 +28,59 @@ const ReceiverUrl = Type.String({
 });
 const EventType = OneOf(EVENT_TYPES, { title: 'EventType' });
 const DeliveryStatus = OneOf(DELIVERY_STATUSES, { title: 'DeliveryStatus' });
-const Events = Type.Array(EventType, { minItems: 1, maxItems: 20 });
+const Events = Type.Array(EventType, { minItems: 1, maxItems: EVENT_TYPES.length });
 const Description = Nullable(Type.String({ maxLength: 500 }));
+
+/** Ids in one list of a filter, at most. */
+const MOST_IDS = 100;
+const Ids = (what: string) =>
+  Type.Array(Uuid, { minItems: 1, maxItems: MOST_IDS, description: `Events of these ${what} only.` });
+const Filter = ReadBody(
+  {
+    link_ids: Type.Optional(Ids('links')),
+    folder_ids: Type.Optional(
+      Type.Array(Uuid, {
+        minItems: 1,
+        maxItems: MOST_IDS,
+        description:
+          'Events of links in these folders only. A click counts for the folder of its link at the click, and `link.updated` for the folders before and after it.',
+      }),
+    ),
+    program_ids: Type.Optional(Ids('programs')),
+    channels: Type.Optional(
+      Type.Array(OneOf(CHANNELS), {
+        minItems: 1,
+        maxItems: CHANNELS.length,
+        description: 'Events of links and clicks on these channels only.',
+      }),
+    ),
+  },
+  {
+    title: 'WebhookFilter',
+    description:
+      'An event passes that matches every list given. An event without such a subject passes only without the list: no sale names a link. `{}` means no filter.',
+  },
+);
+const Format = OneOf(WEBHOOK_FORMATS, {
+  title: 'WebhookFormat',
+  description:
+    '`json`: the event. `slack` and `discord`: a message for an incoming webhook of Slack or Discord, or of a service that takes the same.',
+});
+const Batch = ReadBody(
+  {
+    max: Type.Integer({ minimum: 2, maximum: 1_000, description: 'Clicks of one delivery, at most.' }),
+    seconds: Type.Integer({
+      minimum: 1,
+      maximum: 60,
+      description: 'How long the first click waits, at most.',
+    }),
+  },
+  {
+    title: 'WebhookBatch',
+    description:
+      'Delivers clicks together: `{ id, type: "click.created.batch", created_at, data: [Click] }`. Other events come alone. Requires `click.created` in `events`.',
+  },
+);
 const IsActive = Type.Boolean({
   description:
     'An inactive webhook receives nothing: pending deliveries fail when they are due. After reactivation it receives new events only.',
@@ -36,6 +91,9 @@ export const WebhookBody = Body(
     url: ReceiverUrl,
     events: Events,
     description: Type.Optional(Description),
+    filter: Type.Optional(Nullable(Filter)),
+    format: Type.Optional(Format),
+    batch: Type.Optional(Nullable(Batch)),
     is_active: Type.Optional(IsActive),
   },
   { title: 'CreateWebhook' },
@@ -47,6 +105,9 @@ export const WebhookChange = Body(
     url: Type.Optional(ReceiverUrl),
     events: Type.Optional(Events),
     description: Type.Optional(Description),
+    filter: Type.Optional(Nullable(Filter)),
+    format: Type.Optional(Format),
+    batch: Type.Optional(Nullable(Batch)),
     is_active: Type.Optional(IsActive),
   },
   { title: 'UpdateWebhook' },
@@ -58,6 +119,9 @@ const FIELDS = {
   url: Url,
   events: Type.Array(EventType),
   description: Nullable(Type.String()),
+  filter: Nullable(Filter),
+  format: Format,
+  batch: Nullable(Batch),
   is_active: Type.Boolean(),
   disabled_at: Nullable(
     Type.String({
@@ -147,7 +211,9 @@ const SentRequest = Type.Object(
   {
     url: Nullable(Url),
     headers: Nullable(Headers as typeof Headers & { type: string }),
-    body: Type.String({ description: 'The exact bytes that every attempt sends and signs.' }),
+    body: Type.String({
+      description: 'The exact bytes that an attempt sends and signs, in the format of the webhook now.',
+    }),
   },
   {
     title: 'SentRequest',
@@ -169,7 +235,7 @@ export const DeliveryList = Type.Object(
 
 export const DeliveryQuery = Type.Object({
   status: Type.Optional(OneOf(DELIVERY_STATUSES)),
-  type: Type.Optional(OneOf([...EVENT_TYPES, TEST_EVENT])),
+  type: Type.Optional(OneOf([...EVENT_TYPES, CLICK_BATCH, TEST_EVENT])),
   limit: Limit(500, 100),
   cursor: Type.Optional(Cursor),
 });

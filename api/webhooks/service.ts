@@ -1,7 +1,10 @@
-import { AppError } from '../../core/errors.ts';
+import { AppError, badRequest } from '../../core/errors.ts';
 import { uuidv7 } from '../../core/ids.ts';
+import type { WebhookBatch } from '../../core/webhooks/batch.ts';
 import { deliveryBody, deliveryId } from '../../core/webhooks/delivery.ts';
-import { TEST_EVENT } from '../../core/webhooks/event-types.ts';
+import { CLICK_EVENT, TEST_EVENT } from '../../core/webhooks/event-types.ts';
+import { FILTER_NAMES, type WebhookFilter } from '../../core/webhooks/filter.ts';
+import { formatBody } from '../../core/webhooks/formats.ts';
 import { receiverOfUrl } from '../../core/webhooks/receiver.ts';
 import { newSecret, printSecret } from '../../core/webhooks/signature.ts';
 import type { Queryable } from '../../sql/database/pool.ts';
@@ -12,6 +15,7 @@ import {
   lastDeliveries,
   redeliver,
 } from '../../sql/webhooks/deliveries.ts';
+import { idsOf } from '../../sql/webhooks/filter-ids.ts';
 import {
   insertWebhook,
   listWebhooks,
@@ -36,7 +40,8 @@ export const MOST_WEBHOOKS = 20;
 /**
  * Creates a webhook with a checked URL.
  *
- * @throws {AppError} `conflict` when the workspace has {@link MOST_WEBHOOKS}, or one for this URL and these events
+ * @throws {AppError} `conflict` when the workspace has {@link MOST_WEBHOOKS}, or one for this URL, these events, and
+ *   this filter; `bad_request` that names an id that the workspace does not have
  */
 export async function createWebhook(
   tx: Queryable,
@@ -44,12 +49,19 @@ export async function createWebhook(
   body: WebhookBody,
 ): Promise<Webhook & { secret: string }> {
   await lockWorkspace(tx, workspaceId);
-  await refuseTwin(tx, workspaceId, null, body);
+  const { url, batch = null, format = 'json' } = body;
+  const events = [...new Set(body.events)];
+  const filter = await readFilter(tx, workspaceId, body.filter);
+  checkBatch(batch, events);
+  await refuseTwin(tx, workspaceId, null, { url, events, filter });
   const secret = newSecret();
   const webhook = await insertWebhook(tx, workspaceId, {
-    url: body.url,
-    events: [...new Set(body.events)],
+    url,
+    events,
     description: body.description ?? null,
+    filter,
+    format,
+    batch,
     is_active: body.is_active ?? true,
     secret,
   });
@@ -79,13 +91,22 @@ export async function changeWebhook(
 ): Promise<Webhook> {
   const webhook = await requireLocked(tx, workspaceId, id);
   if (Object.keys(change).length === 0) return webhook;
-  if (change.url !== undefined || change.events !== undefined) {
-    await refuseTwin(tx, workspaceId, id, { url: webhook.url, events: webhook.events, ...change });
+  const url = change.url ?? webhook.url;
+  const events = [...new Set(change.events ?? webhook.events)];
+  const filter =
+    change.filter === undefined ? webhook.filter : await readFilter(tx, workspaceId, change.filter);
+  const batch = change.batch === undefined ? webhook.batch : change.batch;
+  checkBatch(batch, events);
+  if (change.url !== undefined || change.events !== undefined || change.filter !== undefined) {
+    await refuseTwin(tx, workspaceId, id, { url, events, filter });
   }
   const changed = await updateWebhook(tx, workspaceId, id, {
-    url: change.url ?? webhook.url,
-    events: [...new Set(change.events ?? webhook.events)],
+    url,
+    events,
     description: change.description === undefined ? webhook.description : change.description,
+    filter,
+    format: change.format ?? webhook.format,
+    batch,
     is_active: change.is_active ?? webhook.is_active,
   });
   if (!changed) throw noSuchWebhook();
@@ -130,10 +151,12 @@ export async function deliveryWithRequest(
   deliveryId: string,
 ): Promise<DeliveryWithRequest> {
   // Deliveries remain for a while after their webhook was deleted.
-  if (!(await webhookById(db, workspaceId, id))) throw noSuchWebhook();
+  const webhook = await webhookById(db, workspaceId, id);
+  if (!webhook) throw noSuchWebhook();
   const found = await deliveryById(db, workspaceId, id, deliveryId);
   if (!found) throw noSuchDelivery();
-  const { body, request, ...delivery } = found;
+  const { body: event, request, ...delivery } = found;
+  const body = formatBody(webhook.format, event);
   return { ...delivery, request: { url: request?.url ?? null, headers: request?.headers ?? null, body } };
 }
 
@@ -151,25 +174,27 @@ export async function redeliverNow(
 }
 
 /**
- * @throws {AppError} `conflict` when another webhook has the URL and the events, or the workspace has too many webhooks
+ * @throws {AppError} `conflict` when another webhook has the URL, the events, and the filter, or the workspace has too many webhooks
  */
 async function refuseTwin(
   tx: Queryable,
   workspaceId: string,
   id: string | null,
-  { url, events }: { url: string; events: string[] },
+  { url, events, filter }: Pick<Webhook, 'url' | 'events' | 'filter'>,
 ): Promise<void> {
   const others = (await listWebhooks(tx, workspaceId, { before: null, limit: 1_000 })).filter(
     (other) => other.id !== id,
   );
-  const setOf = (names: string[]) => [...new Set(names)].sort().join(' ');
+  const setOf = (names: readonly string[] = []) => [...new Set(names)].sort().join(' ');
+  const gets = (one: Pick<Webhook, 'events' | 'filter'>) =>
+    JSON.stringify([setOf(one.events), ...FILTER_NAMES.map((name) => setOf(one.filter?.[name]))]);
+  const own = gets({ events, filter });
   const receiver = receiverOfUrl(url)?.href;
-  if (
-    others.some(
-      (other) => receiverOfUrl(other.url)?.href === receiver && setOf(other.events) === setOf(events),
-    )
-  ) {
-    throw new AppError('conflict', 'the workspace has a webhook with this URL and these events');
+  if (others.some((other) => receiverOfUrl(other.url)?.href === receiver && gets(other) === own)) {
+    throw new AppError(
+      'conflict',
+      'the workspace has a webhook with this URL, these events, and this filter',
+    );
   }
   if (id === null && others.length >= MOST_WEBHOOKS) {
     throw new AppError('conflict', `a workspace has at most ${MOST_WEBHOOKS} webhooks`);
@@ -186,4 +211,38 @@ async function requireLocked(tx: Queryable, workspaceId: string, id: string): Pr
 function requireActive(webhook: Webhook | null): void {
   if (!webhook) throw noSuchWebhook();
   if (!webhook.is_active) throw new AppError('conflict', 'the webhook is not active');
+}
+
+/** Tables of the ids in a filter. */
+const FILTERED = { link_ids: 'links', folder_ids: 'folders', program_ids: 'programs' } as const;
+
+/**
+ * Returns the filter without repeats, or null where it has no list.
+ *
+ * @throws {AppError} `bad_request` that names the first id that the workspace does not have
+ */
+async function readFilter(
+  tx: Queryable,
+  workspaceId: string,
+  given: WebhookFilter | null | undefined,
+): Promise<WebhookFilter | null> {
+  const lists = FILTER_NAMES.flatMap((name) => {
+    const ids: readonly string[] | undefined = given?.[name];
+    return ids ? [[name, [...new Set(ids.map((id) => id.toLowerCase()))]] as const] : [];
+  });
+  if (lists.length === 0) return null;
+  for (const name of ['link_ids', 'folder_ids', 'program_ids'] as const) {
+    const ids = given?.[name] ?? [];
+    const known = await idsOf(tx, FILTERED[name], workspaceId, ids);
+    const missing = ids.findIndex((id) => !known.has(id.toLowerCase()));
+    if (missing >= 0)
+      throw badRequest(`filter.${name}.${missing}`, `must be one of the workspace's ${FILTERED[name]}`);
+  }
+  return Object.fromEntries(lists);
+}
+
+/** @throws {AppError} `bad_request` when clicks are to be batched and the webhook gets none */
+function checkBatch(batch: WebhookBatch | null, events: readonly string[]): void {
+  if (batch && !events.includes(CLICK_EVENT))
+    throw badRequest('batch', `requires "${CLICK_EVENT}" in \`events\``);
 }

@@ -7,12 +7,14 @@ type Hook = {
   url: string;
   events: string[];
   description: string | null;
+  filter: object | null;
   is_active: boolean;
   disabled_at: string | null;
   secret?: string;
   created_at: string;
   updated_at: string;
 };
+type Refused = { error: { details: { path: string }[] } };
 type Delivery = { id: string; created_at: string };
 
 const NAMES: Record<string, string[]> = {
@@ -55,6 +57,9 @@ describe('a webhook', () => {
       url: BODY.url,
       events: ['click.created', 'sale.created'],
       description: null,
+      filter: null,
+      format: 'json',
+      batch: null,
       is_active: true,
       disabled_at: null,
       secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]+=*$/),
@@ -94,6 +99,54 @@ describe('a webhook', () => {
       const publishable = await shop.call(method, path, { ...options, key: shop.publishableKey });
       expect([path, publishable.status]).toEqual([path, 403]);
     }
+  });
+
+  test('takes a filter, a format, and batches, and names what is wrong with them', async () => {
+    const { body: folder } = await shop.post<{ id: string }>('/folders', { name: 'Spring' });
+    const filter = { folder_ids: [folder.id, folder.id.toUpperCase()], channels: ['newsletter'] };
+    const chosen = { filter, format: 'discord', batch: { max: 100, seconds: 5 } };
+    const hook = await create({ ...BODY, ...chosen });
+    const kept = { ...chosen, filter: { folder_ids: [folder.id], channels: ['newsletter'] } };
+    expect(hook).toMatchObject(kept);
+    expect((await shop.patch(`/webhooks/${hook.id}`, { description: 'x' })).body).toMatchObject(kept);
+    // Another filter is another webhook.
+    expect(await create()).toMatchObject({ filter: null, format: 'json', batch: null });
+    expect((await shop.post('/webhooks', { ...BODY, filter: {} })).status).toBe(409);
+    const other = (await api.addWorkspace()).post<{ id: string }>('/folders', { name: 'Other' });
+    const cases: [string, object][] = [
+      ['filter.folder_ids.0', { filter: { folder_ids: [(await other).body.id] } }],
+      ['filter.link_ids.1', { filter: { link_ids: [crypto.randomUUID(), 'x'] } }],
+      ['filter.link_ids.0', { filter: { link_ids: [crypto.randomUUID()] } }],
+      ['filter.link_ids', { filter: { link_ids: [] } }],
+      ['filter.links', { filter: { links: [folder.id] } }],
+      ['filter.channels.0', { filter: { channels: ['pigeon'] } }],
+      ['format', { format: 'teams' }],
+      ['batch.max', { batch: { max: 1, seconds: 5 } }],
+      ['batch.seconds', { batch: { max: 10, seconds: 61 } }],
+      ['batch.seconds', { batch: { max: 10 } }],
+      ['batch', { events: ['sale.created'], batch: { max: 10, seconds: 5 } }],
+    ];
+    for (const [path, change] of cases) {
+      for (const answer of [
+        await shop.post<Refused>('/webhooks', { ...BODY, url: `${BODY.url}?${path}`, ...change }),
+        await shop.patch<Refused>(`/webhooks/${hook.id}`, change),
+      ])
+        expect([answer.status, answer.body.error.details.map((one) => one.path)]).toEqual([400, [path]]);
+    }
+    const gone = await shop.patch<Hook>(`/webhooks/${hook.id}`, {
+      filter: null,
+      batch: null,
+      format: 'json',
+    });
+    expect([gone.status, gone.body.filter]).toEqual([409, undefined]);
+    const url = `${BODY.url}?json`;
+    const plain = await shop.patch(`/webhooks/${hook.id}`, {
+      url,
+      filter: null,
+      batch: null,
+      format: 'json',
+    });
+    expect(plain.body).toMatchObject({ filter: null, batch: null, format: 'json' });
   });
 
   test('is changed in any subset of its fields', async () => {

@@ -91,7 +91,8 @@ export class WebhookLedger {
 
   arrived(arrival: Arrival): void {
     const { hook, id, body, at } = arrival;
-    const name = nameOf(body);
+    const events = eventsIn(body);
+    const name = events.join('+');
     const offSince = this.#offSince.get(hook);
     if (offSince !== undefined && at > offSince + OFF_WITHIN_MS)
       this.#break('a webhook that is off gets nothing', `webhook ${hook} got ${name}`);
@@ -100,14 +101,18 @@ export class WebhookLedger {
     if (before !== undefined && before !== name)
       this.#break('every delivery has one id', `${id} is ${before} and ${name}`);
     this.#nameOfId.set(ofId, name);
-    const key = `${hook} ${name}`;
-    const known = this.#known.get(key);
+    const keys = new Set([name, ...events].map((one) => `${hook} ${one}`));
+    for (const key of keys) {
+      const known = this.#known.get(key);
+      if (known && known.id !== id)
+        this.#break('every event is in one delivery', `${key} came as ${known.id} and ${id}`);
+    }
+    const known = this.#known.get(`${hook} ${name}`);
     if (!known) {
-      this.#known.set(key, { id, body, arrivals: [arrival] });
+      const first: Known = { id, body, arrivals: [arrival] };
+      for (const key of keys) this.#known.set(key, first);
       return;
     }
-    if (known.id !== id)
-      this.#break('every delivery has one id', `${name} came to webhook ${hook} as ${known.id} and ${id}`);
     if (known.body !== body) this.#break('every attempt sends the same bytes', `${name} to webhook ${hook}`);
     if (!this.#isDisturbed) this.#checkRepeat(name, known.arrivals, arrival);
     known.arrivals.push(arrival);
@@ -244,7 +249,13 @@ export class WebhookLedger {
 /** The number in a receiver's URL. */
 const hookOf = (url: string) => Number(/receiver-(\d+)/.exec(url)?.[1]);
 
-function nameOf(body: string): string {
-  const { type, data } = JSON.parse(body) as { type: string; data: { id: unknown; link_id?: string } };
-  return type === 'click.created' ? `c${Number.parseInt(data.link_id?.slice(-8) ?? '', 16)}` : `e${data.id}`;
+/** Returns the events of a delivery: a batch has several clicks. */
+function eventsIn(body: string): string[] {
+  type Data = { id: unknown; link_id?: string };
+  const { type, data } = JSON.parse(body) as { type: string; data: Data | Data[] };
+  return [data]
+    .flat()
+    .map(({ id, link_id }) =>
+      type.startsWith('click.created') ? `c${Number.parseInt(link_id?.slice(-8) ?? '', 16)}` : `e${id}`,
+    );
 }

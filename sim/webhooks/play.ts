@@ -1,7 +1,7 @@
 import { inTransaction, type Pool } from '../../sql/database/pool.ts';
 import { registerStream } from '../../sql/event-log/streams.ts';
 import { queueEvents } from '../../sql/webhooks/outbox.ts';
-import { insertWebhook, updateWebhook } from '../../sql/webhooks/webhooks.ts';
+import { insertWebhook, updateWebhook, type WebhookSettings } from '../../sql/webhooks/webhooks.ts';
 import { type Counts, type Outcome, Violation } from '../history.ts';
 import { createReader, Log } from '../lane/log.ts';
 import { Shipper } from '../lane/shipper.ts';
@@ -34,6 +34,10 @@ const LONGEST_WAIT_MS = 6 * DAY;
  */
 const RECOVERS_WITHIN_MS = 240_000;
 
+const PLAIN = { description: null, filter: null, format: 'json' } as const;
+/** The webhook that gets clicks in batches. */
+const BATCHING = 1;
+
 /** Plays a history of webhooks. */
 export async function play(history: WebhookHistory, log?: (line: string) => void): Promise<Outcome> {
   const server = await startPostgresServer();
@@ -42,7 +46,7 @@ export async function play(history: WebhookHistory, log?: (line: string) => void
 }
 
 type Worker = { place: Place; life: DeliveryWorker; clockOffset: number };
-type Hook = { id: string; url: string; events: string[] };
+type Hook = Pick<WebhookSettings, 'url' | 'events' | 'batch'> & { id: string };
 
 class Player implements HistoryPlayer<Step> {
   readonly #world: World;
@@ -110,9 +114,10 @@ class Player implements HistoryPlayer<Step> {
     const events = this.#options.clicks ? [EVENT, 'click.created'] : [EVENT];
     for (let hook = 0; hook < this.#options.hooks; hook++) {
       const url = Receivers.url(hook);
-      const settings = { url, events, description: null, is_active: true, secret: Buffer.alloc(24, hook) };
+      const batch = this.#options.clicks && hook === BATCHING ? { max: 3, seconds: 2 } : null;
+      const settings = { url, events, ...PLAIN, batch, is_active: true, secret: Buffer.alloc(24, hook) };
       const { id } = await inTransaction(pool, (tx) => insertWebhook(tx, WORKSPACE, settings));
-      this.#hooks.push({ id, url, events });
+      this.#hooks.push({ id, url, events, batch });
     }
     const stream = await registerStream(pool, JOURNAL, '01900000-0000-7000-8000-000000000001');
     const process = this.#world.start('writer');
@@ -235,7 +240,7 @@ class Player implements HistoryPlayer<Step> {
     if (!hook || this.#server.isDown) return;
     const now = () => this.#world.trueTime();
     if (!isOn) this.#ledger.switched(index, false, now());
-    const settings = { url: hook.url, events: hook.events, description: null, is_active: isOn };
+    const settings = { url: hook.url, events: hook.events, ...PLAIN, batch: hook.batch, is_active: isOn };
     await this.#asShop((pool) =>
       inTransaction(pool, (tx) => updateWebhook(tx, WORKSPACE, hook.id, settings)),
     );

@@ -68,7 +68,11 @@ export class DeliveryWorker {
       workerMetrics: createWorkerMetrics(registry),
       pause,
       waits: createWaiting({ pool, pause, now: Date.now }),
-      options: { allowPrivate: false, stripeApiBase: 'https://stripe.example' },
+      options: {
+        allowPrivate: false,
+        shortUrl: 'https://go.example',
+        stripeApiBase: 'https://stripe.example',
+      },
       // For the lanes, which take it as it is.
       holder: `${host}/${pid}`,
     };

@@ -29,6 +29,8 @@ export type PendingWork = {
   promotionCodes: boolean;
   /** Events that are not turned into deliveries of webhooks. */
   webhookEvents: boolean;
+  /** Clicks that wait for the batch of a webhook. */
+  webhookBatches: boolean;
   /** Deliveries of credits that are due. */
   fulfilments: boolean;
   /** Mails that are due. */
@@ -70,6 +72,7 @@ export async function pendingWork(db: Queryable, now: number): Promise<PendingWo
       EXISTS (SELECT FROM connection_payments WHERE due_at <= now()) AS "connectionPayments",
       EXISTS (SELECT FROM promotion_codes WHERE next_attempt_at <= now()) AS "promotionCodes",
       EXISTS (SELECT FROM webhook_outbox) AS "webhookEvents",
+      EXISTS (SELECT FROM webhook_batched_clicks) AS "webhookBatches",
       EXISTS (SELECT ${FULFILMENTS_WITH_DUE_DELIVERIES}) AS fulfilments,
       EXISTS (SELECT FROM mails WHERE status = 'pending' AND next_attempt_at <= to_timestamp($1::float8 / 1000)) AS mails,
       EXISTS (SELECT FROM reports WHERE due_at <= to_timestamp($1::float8 / 1000)) AS reports,

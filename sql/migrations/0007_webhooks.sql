@@ -5,10 +5,13 @@ CREATE TABLE webhook_outbox (
   id           uuid PRIMARY KEY, -- UUIDv7: the event's id, and its `webhook-id`
   workspace_id uuid NOT NULL REFERENCES workspaces (id),
   type         text NOT NULL,
-  data         jsonb NOT NULL,
-  created_at   timestamptz NOT NULL DEFAULT now()
+  data         jsonb NOT NULL,            -- of `link.*`: { link, previous }, as `link_json` returns them
+  created_at   timestamptz NOT NULL DEFAULT now(),
+  link_id      uuid,                      -- of `link.*`: a transaction has one event for each link
+  xid          xid8 NOT NULL DEFAULT pg_current_xact_id()
 );
 CREATE INDEX webhook_outbox_age ON webhook_outbox (created_at);
+CREATE UNIQUE INDEX webhook_outbox_link ON webhook_outbox (link_id, xid) WHERE link_id IS NOT NULL;
 
 CREATE TABLE webhooks (
   id            uuid PRIMARY KEY,
@@ -16,6 +19,9 @@ CREATE TABLE webhooks (
   url           text NOT NULL,
   events        text[] NOT NULL,
   description   text,
+  filter        jsonb,                         -- `WebhookFilter`; null: every event
+  format        text NOT NULL DEFAULT 'json' CHECK (format IN ('json', 'slack', 'discord')),
+  batch         jsonb,                         -- `WebhookBatch` of clicks; null: each alone
   is_active     boolean NOT NULL DEFAULT true,
   active_since  timestamptz NOT NULL,          -- earlier events are not sent
   failing_since timestamptz,                   -- first failed attempt since the last success
@@ -28,6 +34,11 @@ CREATE TABLE webhooks (
 );
 -- Creation times are cursors.
 CREATE UNIQUE INDEX webhooks_listed ON webhooks (workspace_id, created_at) WHERE deleted_at IS NULL;
+-- Triggers of links look for these.
+CREATE INDEX webhooks_of_links ON webhooks (workspace_id) WHERE is_active AND deleted_at IS NULL
+  AND events && '{link.created,link.updated,link.deleted}'::text[];
+CREATE INDEX webhooks_of_folders ON webhooks (workspace_id)
+  WHERE is_active AND deleted_at IS NULL AND filter ? 'folder_ids';
 CREATE INDEX webhooks_deleted ON webhooks (deleted_at) WHERE deleted_at IS NOT NULL;
 
 -- The newest one signs; rotated ones sign too until they expire.
@@ -93,3 +104,139 @@ END $$;
 CREATE TRIGGER workspaces_plan_webhooks AFTER UPDATE OF plan, plan_status ON workspaces
   FOR EACH ROW WHEN (OLD.plan <> NEW.plan OR OLD.plan_status <> NEW.plan_status)
   EXECUTE FUNCTION bump_webhook_version();
+
+-- Clicks of webhooks that get them in batches, until a batch is made. The lane that adds them advances in the same
+-- transaction, so each click comes once.
+CREATE TABLE webhook_batched_clicks (
+  webhook_id   uuid NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
+  event_id     uuid NOT NULL,
+  workspace_id uuid NOT NULL,
+  link_id      uuid NOT NULL,
+  visitor_id   uuid NOT NULL,
+  clicked_at   timestamptz NOT NULL,
+  click        json NOT NULL,          -- as the API shows it
+  seen_at      timestamptz NOT NULL,   -- of the deliverer's clock: a batch is due some seconds later
+  PRIMARY KEY (webhook_id, event_id)
+);
+CREATE INDEX webhook_batched_clicks_due ON webhook_batched_clicks (webhook_id, seen_at, event_id);
+ALTER TABLE webhook_batched_clicks SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
+
+-- The links and visitors of a batch's clicks, for erasure.
+CREATE FUNCTION batch_subjects(body text) RETURNS text[] LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(array_agg(DISTINCT subject), '{}')
+  FROM json_array_elements(
+      CASE json_typeof(body::json -> 'data') WHEN 'array' THEN body::json -> 'data' ELSE '[]' END) AS click,
+    LATERAL (VALUES (click ->> 'link_id'), (click ->> 'visitor_id')) AS of_click (subject)
+$$;
+CREATE INDEX webhook_deliveries_of_batch ON webhook_deliveries USING gin (batch_subjects(body))
+  WHERE type = 'click.created.batch';
+
+-- The folder of a link until it moved, null: none. A click counts for the folder of its link at the click, however late
+-- it is read. Only of workspaces with a webhook that gets the events of some folders.
+CREATE TABLE link_folder_moves (
+  link_id   uuid NOT NULL,
+  folder_id uuid,
+  moved_at  timestamptz NOT NULL
+);
+CREATE INDEX link_folder_moves_of_link ON link_folder_moves (link_id, moved_at);
+CREATE INDEX link_folder_moves_age ON link_folder_moves (moved_at);
+
+-- Triggers write the events of links, because many statements change links: of the API, of bio pages, programs, domains,
+-- imports, and the winner of a split.
+
+-- A link as `sql/links/links.ts` selects it. A password's hash is only told as set.
+CREATE FUNCTION link_json(l links, d destinations) RETURNS jsonb LANGUAGE plpgsql STABLE AS $$
+DECLARE micros CONSTANT text := 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"';
+BEGIN
+  RETURN to_jsonb(l) || jsonb_build_object(
+    'domain', (SELECT domain FROM domains WHERE number = l.domain_number),
+    'password_hash', CASE WHEN l.password_hash IS NOT NULL THEN 'set' END,
+    'split_ends_at', to_char(l.split_ends_at AT TIME ZONE 'UTC', micros),
+    'starts_at', to_char(l.starts_at AT TIME ZONE 'UTC', micros),
+    'expires_at', to_char(l.expires_at AT TIME ZONE 'UTC', micros),
+    'created_at', to_char(l.created_at AT TIME ZONE 'UTC', micros),
+    'updated_at', to_char(GREATEST(l.updated_at, d.updated_at) AT TIME ZONE 'UTC', micros),
+    'name', d.name, 'destination_url', d.destination_url, 'external', d.external, 'tags', d.tags,
+    'folder_id', d.folder_id);
+END $$;
+
+-- Returns a UUIDv7.
+CREATE FUNCTION new_event_id() RETURNS uuid LANGUAGE sql AS $$
+  SELECT encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
+    PLACING substring(int8send(floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint) FROM 3) FROM 1 FOR 6),
+    52, 1), 53, 1), 'hex')::uuid
+$$;
+
+-- Adds an event of a link. Further changes of the link in the transaction change the event: receivers get one.
+CREATE FUNCTION add_link_event(event_type text, link jsonb, previous jsonb) RETURNS void LANGUAGE sql AS $$
+  INSERT INTO webhook_outbox (id, workspace_id, type, data, link_id)
+  VALUES (new_event_id(), (link ->> 'workspace_id')::uuid, event_type,
+    jsonb_build_object('link', link, 'previous', previous), (link ->> 'id')::uuid)
+  ON CONFLICT (link_id, xid) WHERE link_id IS NOT NULL DO UPDATE SET
+    data = webhook_outbox.data || jsonb_build_object('link', excluded.data -> 'link'),
+    type = CASE WHEN webhook_outbox.type = 'link.deleted' AND excluded.type = 'link.created' THEN 'link.updated'
+      WHEN excluded.type = 'link.updated' THEN webhook_outbox.type ELSE excluded.type END
+$$;
+
+CREATE FUNCTION add_events_of_new_links() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM add_link_event('link.created', link_json(l, d), NULL)
+  FROM new_rows AS row JOIN links AS l ON l.id = row.id JOIN destinations AS d ON d.id = l.destination_id
+  WHERE l.deleted_at IS NULL AND is_from_archive() IS NOT TRUE AND EXISTS (SELECT FROM webhooks AS w
+    WHERE w.workspace_id = row.workspace_id
+    AND w.is_active AND w.deleted_at IS NULL AND w.events && '{link.created,link.updated,link.deleted}'::text[]);
+  RETURN NULL;
+END $$;
+CREATE TRIGGER links_inserted_event AFTER INSERT ON links REFERENCING NEW TABLE AS new_rows
+  FOR EACH STATEMENT EXECUTE FUNCTION add_events_of_new_links();
+
+CREATE FUNCTION add_events_of_changed_link() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  campaign destinations;
+  former destinations;
+BEGIN
+  SELECT * INTO campaign FROM destinations WHERE id = NEW.destination_id;
+  former := campaign;
+  IF OLD.destination_id <> NEW.destination_id THEN
+    SELECT * INTO former FROM destinations WHERE id = OLD.destination_id;
+    IF former.folder_id IS DISTINCT FROM campaign.folder_id AND EXISTS (SELECT FROM webhooks AS w
+      WHERE w.workspace_id = NEW.workspace_id AND w.is_active AND w.deleted_at IS NULL AND w.filter ? 'folder_ids')
+    THEN
+      INSERT INTO link_folder_moves VALUES (NEW.id, former.folder_id, clock_timestamp());
+    END IF;
+  END IF;
+  IF NOT EXISTS (SELECT FROM webhooks AS w WHERE w.workspace_id = NEW.workspace_id
+    AND w.is_active AND w.deleted_at IS NULL AND w.events && '{link.created,link.updated,link.deleted}'::text[])
+  THEN
+    RETURN NULL;
+  END IF;
+  IF OLD.deleted_at IS NOT NULL THEN
+    PERFORM add_link_event('link.created', link_json(NEW, campaign), NULL);
+  ELSIF NEW.deleted_at IS NOT NULL THEN
+    PERFORM add_link_event('link.deleted', link_json(OLD, former), link_json(OLD, former));
+  ELSE
+    PERFORM add_link_event('link.updated', link_json(NEW, campaign), link_json(OLD, former));
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER links_updated_event AFTER UPDATE ON links FOR EACH ROW
+  WHEN (OLD.deleted_at IS NULL OR NEW.deleted_at IS NULL) EXECUTE FUNCTION add_events_of_changed_link();
+
+-- A campaign changes for all its links.
+CREATE FUNCTION add_events_of_changed_campaign() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF OLD.folder_id IS DISTINCT FROM NEW.folder_id THEN
+    INSERT INTO link_folder_moves SELECT id, OLD.folder_id, clock_timestamp() FROM links
+      WHERE destination_id = NEW.id AND EXISTS (SELECT FROM webhooks AS w WHERE w.workspace_id = NEW.workspace_id
+        AND w.is_active AND w.deleted_at IS NULL AND w.filter ? 'folder_ids');
+  END IF;
+  PERFORM add_link_event('link.updated', link_json(l, NEW), link_json(l, OLD)) FROM links AS l
+  WHERE l.destination_id = NEW.id AND l.deleted_at IS NULL AND EXISTS (SELECT FROM webhooks AS w
+    WHERE w.workspace_id = NEW.workspace_id AND w.is_active AND w.deleted_at IS NULL
+      AND w.events && '{link.created,link.updated,link.deleted}'::text[]);
+  RETURN NULL;
+END $$;
+CREATE TRIGGER destinations_updated_event AFTER UPDATE ON destinations FOR EACH ROW
+  WHEN ((OLD.name, OLD.destination_url, OLD.external, OLD.tags, OLD.folder_id)
+    IS DISTINCT FROM (NEW.name, NEW.destination_url, NEW.external, NEW.tags, NEW.folder_id))
+  EXECUTE FUNCTION add_events_of_changed_campaign();

@@ -1,6 +1,7 @@
 import { CLICK_EVENT } from '../../core/webhooks/event-types.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
+import { hasErasedClicks } from '../erasure/erased-batches.ts';
 import { isErased } from '../erasure/erased-deliveries.ts';
 import type { SentRequest } from './delivery-queue.ts';
 
@@ -27,7 +28,7 @@ const COLUMNS = `id, event_id, type, status, attempts, response_status, response
   ${isoMicros('delivered_at')} AS delivered_at`;
 
 /** Hides deliveries of erased clicks at once; workers delete them a little later. */
-const IS_SHOWN = `NOT ${isErased('webhook_deliveries')}`;
+const IS_SHOWN = `NOT ${isErased('webhook_deliveries')} AND NOT ${hasErasedClicks('webhook_deliveries')}`;
 
 /**
  * Returns the deliveries of a webhook, newest first.

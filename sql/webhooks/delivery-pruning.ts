@@ -1,3 +1,5 @@
+import { CLICK_BATCH } from '../../core/webhooks/batch.ts';
+import { CLICK_EVENT } from '../../core/webhooks/event-types.ts';
 import type { Queryable } from '../database/pool.ts';
 import { PAID } from './subscriptions.ts';
 
@@ -21,23 +23,26 @@ export async function deleteOldDeliveries(db: Queryable, before: number, limit: 
 }
 
 /**
- * Deletes deliveries of clicks with this status, except the newest `kept` of each of these webhooks.
+ * Deletes deliveries of clicks, alone or in batches, with this status, except the newest `kept` of each of these
+ * webhooks.
  *
  * @returns the number deleted
  */
 export async function deleteOldClickDeliveries(
   db: Queryable,
   webhookIds: readonly string[],
+  type: typeof CLICK_EVENT | typeof CLICK_BATCH,
   status: 'delivered' | 'failed',
   kept: number,
 ): Promise<number> {
   if (webhookIds.length === 0) return 0;
+  // The literal lets the planner use the partial index of the type.
   const { rowCount } = await db.query(
     `DELETE FROM webhook_deliveries AS delivery USING unnest($1::uuid[]) AS hook (id)
-     WHERE delivery.webhook_id = hook.id AND type = 'click.created' AND status = $2 AND status <> 'pending'
+     WHERE delivery.webhook_id = hook.id AND type = '${type}' AND status = $2 AND status <> 'pending'
        AND created_at < (
          SELECT created_at FROM webhook_deliveries AS newer
-         WHERE newer.webhook_id = hook.id AND newer.type = 'click.created' AND newer.status = $2
+         WHERE newer.webhook_id = hook.id AND newer.type = '${type}' AND newer.status = $2
            AND newer.status <> 'pending'
          ORDER BY created_at DESC OFFSET $3 LIMIT 1)`,
     [webhookIds, status, kept - 1],
@@ -57,7 +62,7 @@ export async function deletePausedClicks(db: Queryable, before: number, limit: n
     `DELETE FROM webhook_deliveries WHERE id = ANY (ARRAY(
        SELECT delivery.id FROM webhooks AS webhook JOIN workspaces AS workspace ON workspace.id = webhook.workspace_id
          JOIN webhook_deliveries AS delivery ON delivery.webhook_id = webhook.id
-       WHERE webhook.is_active AND NOT (${PAID}) AND delivery.status = 'pending' AND delivery.type = 'click.created'
+       WHERE webhook.is_active AND NOT (${PAID}) AND delivery.status = 'pending' AND delivery.type IN ('${CLICK_EVENT}', '${CLICK_BATCH}')
          AND delivery.created_at < to_timestamp($1::float8 / 1000) LIMIT $2))`,
     [before, limit],
   );

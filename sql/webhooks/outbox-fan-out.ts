@@ -1,11 +1,28 @@
+import { isDeepStrictEqual } from 'node:util';
 import { deliveryBody, deliveryId } from '../../core/webhooks/delivery.ts';
 import type { Queryable } from '../database/pool.ts';
+import { toRecord } from '../links/link-record.ts';
+import type { Link } from '../links/links.ts';
 import { addDeliveries, type NewDelivery } from './delivery-queue.ts';
 
 /** Returns the webhooks that get an event of a workspace. `at`: when it happened, microseconds since the epoch. */
-export type Subscribers = (workspaceId: string, type: string, at: number) => readonly { id: string }[];
+export type Subscribers = (
+  workspaceId: string,
+  event: { type: string; data: unknown },
+  at: number,
+) => readonly { id: string }[];
 
-type OutboxRow = { id: string; workspace_id: string; type: string; data: unknown; created_at: number };
+type OutboxRow = {
+  id: string;
+  workspace_id: string;
+  type: string;
+  data: unknown;
+  created_at: number;
+  link_id: string | null;
+};
+
+/** `data` of an event of a link, as the triggers of `links` write it. */
+type ChangedLink = { link: Link; previous: Link | null };
 
 /** Deliveries in one statement, at most. */
 const CHUNK = 1_000;
@@ -15,6 +32,7 @@ const CHUNK = 1_000;
  * leaves the event in the outbox. Events that another worker has locked are skipped.
  *
  * @param readSubscribers called once events are locked: it must return every webhook that is older than they are
+ * @param shortUrl origin of short links without a domain
  * @param createdAt returns the time of each delivery, in microseconds, each unique
  * @returns the number of events and of deliveries
  */
@@ -23,12 +41,13 @@ export async function fanOutEvents(
   limit: number,
   now: number,
   readSubscribers: () => Promise<Subscribers>,
+  shortUrl: string,
   createdAt: () => number,
 ): Promise<{ events: number; deliveries: number }> {
   const { rows } = await tx.query<OutboxRow>(
     `DELETE FROM webhook_outbox WHERE id IN (
        SELECT id FROM webhook_outbox ORDER BY created_at, id LIMIT $1 FOR UPDATE SKIP LOCKED)
-     RETURNING id, workspace_id, type, data, (extract(epoch FROM created_at) * 1000000)::bigint AS created_at`,
+     RETURNING id, workspace_id, type, data, link_id, (extract(epoch FROM created_at) * 1000000)::bigint AS created_at`,
     [limit],
   );
   if (rows.length === 0) return { events: 0, deliveries: 0 };
@@ -37,13 +56,15 @@ export async function fanOutEvents(
   let made = 0;
   let chunk: NewDelivery[] = [];
   for (const row of rows) {
-    const webhooks = subscribers(row.workspace_id, row.type, row.created_at);
+    const data = row.link_id === null ? row.data : linkData(row.type, row.data as ChangedLink, shortUrl);
+    if (data === null) continue;
+    const webhooks = subscribers(row.workspace_id, { type: row.type, data }, row.created_at);
     if (webhooks.length === 0) continue;
     const body = deliveryBody({
       id: row.id,
       type: row.type,
       created_at: new Date(Math.floor(row.created_at / 1_000)).toISOString(),
-      data: row.data,
+      data,
     });
     for (const webhook of webhooks) {
       chunk.push({
@@ -74,4 +95,13 @@ export async function fanOutEvents(
   }
   await addDeliveries(tx, chunk);
   return { events: rows.length, deliveries: made + chunk.length };
+}
+
+/** Returns `data` of an event of a link, or null when no field changed but `updated_at`. */
+function linkData(type: string, { link, previous }: ChangedLink, shortUrl: string): object | null {
+  const record = toRecord(link, shortUrl);
+  if (type !== 'link.updated' || !previous) return record;
+  const before = toRecord(previous, shortUrl);
+  if (isDeepStrictEqual({ ...before, updated_at: '' }, { ...record, updated_at: '' })) return null;
+  return { ...record, previous: before };
 }

@@ -1,3 +1,6 @@
+import type { WebhookBatch } from '../../core/webhooks/batch.ts';
+import type { WebhookFilter } from '../../core/webhooks/filter.ts';
+import type { WebhookFormat } from '../../core/webhooks/formats.ts';
 import type { Queryable } from '../database/pool.ts';
 
 /** An active webhook as a deliverer needs it. */
@@ -6,6 +9,9 @@ export type Subscription = {
   workspaceId: string;
   url: string;
   events: string[];
+  filter: WebhookFilter | null;
+  format: WebhookFormat;
+  batch: WebhookBatch | null;
   /** Microseconds since the epoch: earlier events are not sent. */
   activeSince: number;
   /** Newest first. `expiresAt`: milliseconds since the epoch; null for one that does not expire. */
@@ -34,12 +40,16 @@ export async function readSubscriptions(db: Queryable): Promise<{ awake: Subscri
     workspace_id: string;
     url: string;
     events: string[];
+    filter: WebhookFilter | null;
+    format: WebhookFormat;
+    batch: WebhookBatch | null;
     active_since: number;
     is_paid: boolean;
     secrets: string[];
     expiries: (number | null)[];
   }>(
-    `SELECT webhook.id, webhook.workspace_id, webhook.url, webhook.events,
+    `SELECT webhook.id, webhook.workspace_id, webhook.url, webhook.events, webhook.filter,
+       webhook.format, webhook.batch,
        (extract(epoch FROM webhook.active_since) * 1000000)::bigint AS active_since, ${PAID} AS is_paid,
        array_agg(encode(signing.secret, 'base64') ORDER BY signing.created_at DESC) AS secrets,
        array_agg((extract(epoch FROM signing.expires_at) * 1000)::float8 ORDER BY signing.created_at DESC) AS expiries
@@ -55,6 +65,9 @@ export async function readSubscriptions(db: Queryable): Promise<{ awake: Subscri
       workspaceId: row.workspace_id,
       url: row.url,
       events: row.events,
+      filter: row.filter,
+      format: row.format,
+      batch: row.batch,
       activeSince: row.active_since,
       secrets: row.secrets.map((secret, index) => ({
         secret: Buffer.from(secret, 'base64'),

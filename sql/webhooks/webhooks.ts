@@ -1,4 +1,7 @@
 import { uuidv7 } from '../../core/ids.ts';
+import type { WebhookBatch } from '../../core/webhooks/batch.ts';
+import type { WebhookFilter } from '../../core/webhooks/filter.ts';
+import type { WebhookFormat } from '../../core/webhooks/formats.ts';
 import { NOT_AHEAD } from '../database/creation-times.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
@@ -9,6 +12,11 @@ export type Webhook = {
   url: string;
   events: string[];
   description: string | null;
+  /** Null: every event. */
+  filter: WebhookFilter | null;
+  format: WebhookFormat;
+  /** How clicks are delivered together. Null: each alone. */
+  batch: WebhookBatch | null;
   is_active: boolean;
   /** When the service disabled it for failures; null when it did not, or after the webhook was enabled again. */
   disabled_at: string | null;
@@ -16,13 +24,27 @@ export type Webhook = {
   updated_at: string;
 };
 
-const COLUMNS = `id, url, events, description, is_active, ${isoMicros('disabled_at')} AS disabled_at,
+const COLUMNS = `id, url, events, description, filter, format, batch, is_active, ${isoMicros('disabled_at')} AS disabled_at,
   ${isoMicros('created_at')} AS created_at, ${isoMicros('updated_at')} AS updated_at`;
 
 /** SQL: not deleted. */
 const OWN = 'workspace_id = $1 AND deleted_at IS NULL';
 
-export type WebhookSettings = Pick<Webhook, 'url' | 'events' | 'description' | 'is_active'>;
+export type WebhookSettings = Pick<
+  Webhook,
+  'url' | 'events' | 'description' | 'filter' | 'format' | 'batch' | 'is_active'
+>;
+
+/** Parameters $3 to $9 of the statements that write a webhook. */
+const settingValues = ({ url, events, description, filter, format, batch, is_active }: WebhookSettings) => [
+  url,
+  events,
+  description,
+  filter && JSON.stringify(filter),
+  format,
+  batch && JSON.stringify(batch),
+  is_active,
+];
 
 /** Makes every deliverer reload the webhooks. Call it in the transaction of the change, after it. */
 export async function bumpWebhookVersion(tx: Queryable): Promise<void> {
@@ -36,13 +58,14 @@ export async function insertWebhook(
   given: WebhookSettings & { secret: Buffer },
 ): Promise<Webhook> {
   const { rows } = await tx.query<Webhook>(
-    `INSERT INTO webhooks (id, workspace_id, url, events, description, is_active, active_since, created_at, updated_at)
-     SELECT $2, $1, $3, $4, $5, $6, at, at, at FROM (
+    `INSERT INTO webhooks (id, workspace_id, url, events, description, filter, format, batch, is_active,
+       active_since, created_at, updated_at)
+     SELECT $2, $1, $3, $4, $5, $6, $7, $8, $9, at, at, at FROM (
        SELECT GREATEST(date_trunc('microseconds', clock_timestamp()),
          (SELECT max(created_at) + interval '1 microsecond' FROM webhooks
           WHERE workspace_id = $1 AND ${NOT_AHEAD})) AS at) AS clock
      RETURNING ${COLUMNS}`,
-    [workspaceId, uuidv7(), given.url, given.events, given.description, given.is_active],
+    [workspaceId, uuidv7(), ...settingValues(given)],
   );
   const [webhook] = rows;
   if (!webhook) throw new Error('the webhook was not inserted');
@@ -92,7 +115,7 @@ export async function lockWebhook(tx: Queryable, workspaceId: string, id: string
 }
 
 /** SQL of {@link updateWebhook}: the new URL or the restart makes former failures irrelevant. */
-const RESETS_FAILURES = '(url <> $3 OR ($6 AND NOT is_active))';
+const RESETS_FAILURES = '(url <> $3 OR ($9 AND NOT is_active))';
 
 /**
  * Changes a webhook. An enabled one gets events from now on. Enabling it, or changing its URL, resets its failures.
@@ -105,14 +128,15 @@ export async function updateWebhook(
   settings: WebhookSettings,
 ): Promise<Webhook | null> {
   const { rows } = await tx.query<Webhook>(
-    `UPDATE webhooks SET url = $3, events = $4, description = $5, is_active = $6, updated_at = clock_timestamp(),
-       active_since = CASE WHEN $6 AND NOT is_active THEN clock_timestamp() ELSE active_since END,
+    `UPDATE webhooks SET url = $3, events = $4, description = $5, filter = $6, format = $7, batch = $8, is_active = $9,
+       updated_at = clock_timestamp(),
+       active_since = CASE WHEN $9 AND NOT is_active THEN clock_timestamp() ELSE active_since END,
        failing_since = CASE WHEN ${RESETS_FAILURES} THEN NULL ELSE failing_since END,
        failing_days = CASE WHEN ${RESETS_FAILURES} THEN 0 ELSE failing_days END,
        failed_on = CASE WHEN ${RESETS_FAILURES} THEN NULL ELSE failed_on END,
-       disabled_at = CASE WHEN $6 THEN NULL ELSE disabled_at END
+       disabled_at = CASE WHEN $9 THEN NULL ELSE disabled_at END
      WHERE ${OWN} AND id = $2 RETURNING ${COLUMNS}`,
-    [workspaceId, id, settings.url, settings.events, settings.description, settings.is_active],
+    [workspaceId, id, ...settingValues(settings)],
   );
   if (rows[0]) await bumpWebhookVersion(tx);
   return rows[0] ?? null;

@@ -129,6 +129,7 @@ export async function createWebhookBench({ tracing }: { tracing?: Tracing } = {}
         ...traced,
         webhooks: {
           allowPrivate: true,
+          shortUrl: 'https://hop.example',
           stripeApiBase: bench.stripeApiBase,
           now: () => bench.now(),
           ...options,

@@ -90,7 +90,7 @@ export function startFulfilments(dependencies: FulfilmentsDependencies): { stop(
       created_at: grant.created_at.toISOString(),
       data: grantRecord(grant),
     });
-    const webhook = { id, workspaceId, url, secrets: [{ secret, expiresAt: null }] };
+    const webhook = { id, workspaceId, url, format: 'json' as const, secrets: [{ secret, expiresAt: null }] };
     return dependencies.attempt(webhook, { eventId: claimed.id, body });
   }
 

@@ -8,6 +8,7 @@ import {
 } from '../../clickhouse/erasures.ts';
 import { withJobLease } from '../../sql/database/job-leases.ts';
 import { inTransaction, type Pool } from '../../sql/database/pool.ts';
+import { eraseBatchedClicks } from '../../sql/erasure/erased-batches.ts';
 import { deleteErasedDeliveries } from '../../sql/erasure/erased-deliveries.ts';
 import {
   type Erasure,
@@ -26,6 +27,8 @@ export type EraseDependencies = { pool: Pool; clickhouse: ClickHouseClient; metr
 const BATCH = 500;
 /** Deliveries of clicks that one run deletes. */
 const DELIVERIES = 5_000;
+/** Batches of clicks that one run rewrites. */
+const BATCHES = 100;
 const KINDS = ['visitor', 'link'] as const;
 
 /**
@@ -80,6 +83,7 @@ async function erase(
   const deliveries = await deleteErasedDeliveries(pool, open, DELIVERIES);
   metrics.cleaned.inc({ what: 'webhook_deliveries' }, deliveries);
   if (deliveries === DELIVERIES) return true;
+  if ((await eraseBatchedClicks(pool, open, BATCHES)) === BATCHES) return true;
   await forgetVisitors(pool, open);
   // A worker that has read an order before this has written it to ClickHouse when this resolves.
   await inTransaction(pool, holdPublications);

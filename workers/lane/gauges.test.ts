@@ -114,6 +114,7 @@ it('a lane of the webhooks that is given away leaves no lag behind', async () =>
     workerMetrics: createWorkerMetrics(registry),
     subscriptions: createSubscriptions(rig.stores.pool),
     deliverDirectly: () => Promise.reject(new Error('no webhook wants clicks')),
+    now: Date.now,
   };
   const lane = run(WEBHOOK_CONSUMER, (taken, control) => runClickLane(shared, taken, control));
   await giveAway(lane, 'hoplog_webhook_lag_offsets');

@@ -27,6 +27,7 @@ createWorkers({
   registry: new Registry(),
   webhooks: {
     allowPrivate: true,
+    shortUrl: 'https://hop.example',
     stripeApiBase,
     onFulfilmentStep(reached) {
       if (reached === step) process.kill(process.pid, 'SIGKILL');

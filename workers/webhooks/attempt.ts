@@ -1,4 +1,5 @@
 import type { Span, Tracing } from '../../core/tier/tracing.ts';
+import { formatBody } from '../../core/webhooks/formats.ts';
 import { receiverOfUrl } from '../../core/webhooks/receiver.ts';
 import { signatureHeaders } from '../../core/webhooks/signature.ts';
 import type { Subscription } from '../../sql/webhooks/subscriptions.ts';
@@ -8,9 +9,9 @@ import { type Outcome, outcomeOfError, outcomeOfReply } from './outcome.ts';
 import type { Send } from './send.ts';
 
 /** The target of an attempt: a webhook, or a fulfilment by webhook. */
-export type Callee = Pick<Subscription, 'id' | 'workspaceId' | 'url' | 'secrets'>;
+export type Callee = Pick<Subscription, 'id' | 'workspaceId' | 'url' | 'secrets' | 'format'>;
 
-/** Delivers a body to a webhook once, within the concurrency limit. Never rejects. */
+/** Delivers an event to a webhook once, in its format, within the concurrency limit. Never rejects. */
 export type Attempt = (webhook: Callee, delivery: { eventId: string; body: string }) => Promise<Outcome>;
 
 export type AttemptDependencies = {
@@ -27,8 +28,9 @@ export type AttemptDependencies = {
 const HEADERS = { 'content-type': 'application/json', 'user-agent': 'Hoplog-Webhooks/1.0' };
 
 export function createAttempt({ send, limit, metrics, tracing, now, signal }: AttemptDependencies): Attempt {
-  async function once(webhook: Callee, eventId: string, body: string): Promise<Outcome> {
+  async function once(webhook: Callee, eventId: string, event: string): Promise<Outcome> {
     if (signal.aborted) return { kind: 'interrupted' };
+    const body = formatBody(webhook.format, event);
     const at = now();
     const secrets = webhook.secrets
       .filter(({ expiresAt }) => expiresAt === null || expiresAt > at)

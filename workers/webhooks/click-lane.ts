@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { NO_LINK } from '../../core/clicks/field-names.ts';
 import type { Enricher } from '../../core/enrich/enrich.ts';
 import type { EventLogReader } from '../../core/event-log/port.ts';
 import { linkSignals } from '../../core/tier/linked-signal.ts';
@@ -13,6 +14,8 @@ import {
   resetLane,
 } from '../../sql/event-log/lanes.ts';
 import { readStreams } from '../../sql/event-log/streams.ts';
+import { addBatchedClicks, type BatchedClick } from '../../sql/webhooks/batched-clicks.ts';
+import { linkFolders } from '../../sql/webhooks/link-folders.ts';
 import type { IdleLanes } from '../lane/idle-lanes.ts';
 import type { LaneControl } from '../lane/lane.ts';
 import { pollBatch, type Range } from '../lane/poll-batch.ts';
@@ -21,7 +24,7 @@ import type { Decode } from '../lane/prepare.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { untilNextTick } from '../next-tick.ts';
 import { causeOf, createRetry } from '../retry.ts';
-import { type ClickDelivery, clickDeliveries } from './clicks.ts';
+import { type ClickDelivery, clickDeliveries, linksInFolders } from './clicks.ts';
 import type { DirectDeliveries } from './direct-deliveries.ts';
 import type { WebhookMetrics } from './metrics.ts';
 import type { Subscriptions } from './subscriptions.ts';
@@ -67,6 +70,8 @@ export type ClickLaneDependencies = {
   metrics: WebhookMetrics;
   subscriptions: () => Promise<Subscriptions>;
   deliverDirectly: (deliveries: readonly ClickDelivery[]) => Promise<DirectDeliveries>;
+  /** Milliseconds since the epoch. */
+  now: () => number;
   /** See `LaneDependencies`. */
   patienceMs?: number | undefined;
 };
@@ -129,15 +134,24 @@ export async function runClickLane(
     return start;
   }
 
-  /** Advances the lane to `to`, and stores the direct deliveries that are not over. */
-  async function advanceTo(to: bigint, direct: DirectDeliveries | null): Promise<void> {
+  /**
+   * Advances the lane to `to`, and stores the direct deliveries that are not over. Clicks for batches are stored only
+   * where the lane advances: a repeat after a lost response adds none again.
+   */
+  async function advanceTo(
+    to: bigint,
+    direct: DirectDeliveries | null,
+    batched: readonly BatchedClick[],
+  ): Promise<void> {
     await retryStoring('webhooks_advance', () =>
       inTransaction(pool, async (tx) => {
         const offset = await lockLane(tx, lane);
         // An earlier attempt committed, and its response was lost.
         if (offset >= to && direct === null) return;
         await direct?.store(tx);
-        if (to > offset) await advanceLane(tx, lane, to);
+        if (to <= offset) return;
+        await addBatchedClicks(tx, batched, dependencies.now());
+        await advanceLane(tx, lane, to);
       }),
     );
     direct?.stored();
@@ -146,12 +160,16 @@ export async function runClickLane(
   }
 
   /** Stores in order; an error shows at the next call. */
-  async function queue(to: bigint, direct: DirectDeliveries | null): Promise<void> {
+  async function queue(
+    to: bigint,
+    direct: DirectDeliveries | null,
+    batched: readonly BatchedClick[] = [],
+  ): Promise<void> {
     outstanding += 1;
     tail = tail
       .then(async () => {
         await direct?.over;
-        if (!failure) await advanceTo(to, direct);
+        if (!failure) await advanceTo(to, direct, batched);
       })
       .catch((error: unknown) => {
         failure ??= error;
@@ -177,17 +195,25 @@ export async function runClickLane(
       const streams = await retry('read_streams', () => readStreams(pool));
       ordinals = new Map(streams.map((stream) => [stream.streamId, stream.ordinal]));
     }
+    const links = linksInFolders(range, snapshot, dependencies.decode);
+    const folders = await retry('read_link_folders', () => linkFolders(pool, links));
     let together: ClickDelivery[] = [];
+    const batched: BatchedClick[] = [];
     for (const delivery of snapshot.wantsClicks
-      ? clickDeliveries(range, snapshot, ordinals, dependencies)
+      ? clickDeliveries(range, snapshot, ordinals, folders, dependencies)
       : []) {
+      if (delivery.webhook.batch) {
+        batched.push(batchedClick(delivery));
+        continue;
+      }
       together.push(delivery);
       if (together.length < CLICK_LANE.together) continue;
       // Advances only to the range's start, because the rest of the range follows.
       await queue(range.from, await deliverDirectly(together));
       together = [];
     }
-    if (together.length > 0) await queue(range.to, await deliverDirectly(together));
+    if (together.length > 0) await queue(range.to, await deliverDirectly(together), batched);
+    else if (batched.length > 0) await queue(range.to, null, batched);
     else if (isAdvanceDue(range.to)) await queue(range.to, null);
   }
 
@@ -248,4 +274,16 @@ export async function runClickLane(
     for (const linked of [handingOver, working, ending]) linked.release();
     metrics.lagOffsets.remove({ partition });
   }
+}
+
+function batchedClick({ webhook, eventId, click, clickedAt }: ClickDelivery): BatchedClick {
+  return {
+    webhookId: webhook.id,
+    eventId,
+    workspaceId: webhook.workspaceId,
+    linkId: click.link_id ?? NO_LINK,
+    visitorId: click.visitor_id,
+    clickedAt,
+    click: JSON.stringify(click),
+  };
 }

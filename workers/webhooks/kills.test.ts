@@ -50,21 +50,24 @@ function startDeliverer(): ChildProcess {
 describe('a worker killed with SIGKILL', () => {
   it('in the middle of deliveries loses no event, and what comes again has the same webhook-id and body', async () => {
     await bench.hook(shop, receiver.url, ['click.created', 'credit.earned', 'sale.created']);
+    const batch = { max: 7, seconds: 1 };
+    await bench.hook(shop, `${receiver.url}?batched`, ['click.created'], { batch });
     // Slow enough that each kill interrupts attempts, whose responses are lost.
     receiver.answer((response) => setTimeout(() => response.writeHead(200).end(), 30));
     const visitors = new Set<string>();
     let records = 0;
+    const alone = () => receiver.received.filter((one) => one.event.type !== 'click.created.batch');
     for (let death = 0; death < DEATHS; death++) {
       const child = startDeliverer();
-      const seen = receiver.received.length;
-      for (let batch = 0; batch < 10; batch++) {
+      const seen = alone().length;
+      for (let burst = 0; burst < 10; burst++) {
         for (const visitor of bench.clicks(shop, 20)) visitors.add(visitor);
         await bench.credit(shop, { number: records });
         bench.stream.append([
           order({
             workspace: shop.workspace.id,
             ts: Date.now() * 1_000,
-            orderId: `order-${death}-${batch}`,
+            orderId: `order-${death}-${burst}`,
           }),
         ]);
         records += 1;
@@ -72,7 +75,7 @@ describe('a worker killed with SIGKILL', () => {
       const some = seen + 20 + death * 25;
       await until(
         `${some} deliveries`,
-        () => receiver.received.length,
+        () => alone().length,
         (count) => count >= some,
         { intervalMs: 1 },
       );
@@ -100,8 +103,27 @@ describe('a worker killed with SIGKILL', () => {
       .poll(arrived, { interval: 50, timeout: 200_000 })
       .toEqual({ clicks: visitors.size, credits: records, sales: records });
     expect(clicks()).toEqual(visitors);
-    const bodies = Map.groupBy(receiver.received, (one) => one.id);
+    const bodies = Map.groupBy(alone(), (one) => one.id);
     expect(bodies.size).toBe(visitors.size + 2 * records);
     for (const same of bodies.values()) expect(new Set(same.map((one) => one.body)).size).toBe(1);
+
+    const batches = () =>
+      Map.groupBy(
+        receiver.received.filter((one) => one.event.type === 'click.created.batch'),
+        (one) => one.id,
+      );
+    type Visit = { visitor_id: string };
+    const batched = () =>
+      [...batches().values()]
+        .flatMap((same) => same.slice(0, 1))
+        .flatMap(({ event }) => event.data as unknown as Visit[])
+        .map(({ visitor_id }) => uuidToBytes(visitor_id).toString('hex'));
+    await expect.poll(() => batched().length, { interval: 50, timeout: 200_000 }).toBe(visitors.size);
+    expect(new Set(batched())).toEqual(visitors);
+    for (const same of batches().values()) {
+      expect(new Set(same.map((one) => one.body)).size).toBe(1);
+      for (const { event } of same)
+        expect((event.data as unknown as unknown[]).length).toBeLessThanOrEqual(batch.max);
+    }
   }, 240_000);
 });

@@ -19,13 +19,14 @@ export function startOutbox(dependencies: {
   waits: Waiting;
   pause: IdlePause;
   subscriptions: ReadSubscriptions;
+  shortUrl: string;
   now: () => number;
   /** See `fanOutEvents`. */
   createdAt: () => number;
   /** Called when there are new deliveries. */
   made: () => void;
 }): Job {
-  const { pool, log, metrics, waits, pause, subscriptions, now, createdAt, made } = dependencies;
+  const { pool, log, metrics, waits, pause, subscriptions, shortUrl, now, createdAt, made } = dependencies;
   return startJob({
     name: 'webhook-outbox',
     everyMs: () => pause.ms(BUSY_MS),
@@ -34,7 +35,14 @@ export function startOutbox(dependencies: {
     async work() {
       if (!(await waits('webhookEvents'))) return false;
       const { events, deliveries } = await inTransaction(pool, (tx) =>
-        fanOutEvents(tx, AT_ONCE, now(), async () => (await subscriptions(tx)).subscribers, createdAt),
+        fanOutEvents(
+          tx,
+          AT_ONCE,
+          now(),
+          async () => (await subscriptions(tx)).subscribers,
+          shortUrl,
+          createdAt,
+        ),
       );
       if (deliveries > 0) made();
       return events === AT_ONCE;

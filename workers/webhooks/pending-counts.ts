@@ -2,7 +2,7 @@ import type { Pool } from '../../sql/database/pool.ts';
 import { countPending, WEBHOOK_DELIVERIES } from '../../sql/deliveries/queue.ts';
 
 /** Limit of click deliveries that wait for one webhook: about a gigabyte. */
-const MAX_PENDING = 1_000_000;
+export const MAX_PENDING = 1_000_000;
 const COUNT_EVERY_MS = 10_000;
 /** With fewer writes than this a webhook is not counted. */
 const COUNT_FROM = 1_000;

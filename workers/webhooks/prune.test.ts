@@ -68,9 +68,9 @@ test('of the clicks of a webhook the newest that are over stay, and all that are
   const newest = (await bench.log(shop, hook, '?status=delivered&limit=50'))
     .filter((one) => one.type === 'click.created')
     .slice(0, 5);
-  expect(await deleteOldClickDeliveries(pool, [hook.id], 'delivered', 5)).toBe(15);
-  expect(await deleteOldClickDeliveries(pool, [hook.id], 'delivered', 5)).toBe(0);
-  expect(await deleteOldClickDeliveries(pool, [hook.id], 'failed', 50)).toBe(0);
+  expect(await deleteOldClickDeliveries(pool, [hook.id], 'click.created', 'delivered', 5)).toBe(15);
+  expect(await deleteOldClickDeliveries(pool, [hook.id], 'click.created', 'delivered', 5)).toBe(0);
+  expect(await deleteOldClickDeliveries(pool, [hook.id], 'click.created', 'failed', 50)).toBe(0);
   expect(await counts(hook)).toEqual({
     'click.created delivered': 5,
     'click.created failed': 20,

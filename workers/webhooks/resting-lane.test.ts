@@ -24,6 +24,7 @@ const NOBODY: Subscriptions = {
   subscribers: () => [],
   wantsClicks: false,
   clickSubscribers: () => [],
+  clicksByFolder: new Set(),
 };
 
 let rig: Rig;
@@ -88,6 +89,7 @@ async function rest(subscriptions: Subscriptions): Promise<LogWriter> {
       },
       log: silentLogger(),
       metrics: createWebhookMetrics(registry),
+      now: Date.now,
       workerMetrics: createWorkerMetrics(registry),
       async subscriptions() {
         asked += 1;

@@ -1,4 +1,5 @@
 import { CLICK_EVENT } from '../../core/webhooks/event-types.ts';
+import { passesFilter, subjectsOf } from '../../core/webhooks/filter.ts';
 import type { Pool, Queryable } from '../../sql/database/pool.ts';
 import { readSubscriptions, type Subscription, webhookVersion } from '../../sql/webhooks/subscriptions.ts';
 
@@ -8,11 +9,13 @@ export type Subscriptions = {
   /** Ids of webhooks that get nothing until their workspace's plan is renewed. */
   asleep: ReadonlySet<string>;
   /** Returns the webhooks subscribed to an event of the workspace at this microsecond. */
-  subscribers(workspaceId: string, type: string, at: number): Subscription[];
+  subscribers(workspaceId: string, event: { type: string; data: unknown }, at: number): Subscription[];
   /** Whether any webhook subscribes to clicks. */
   wantsClicks: boolean;
   /** Returns the webhooks of a workspace that subscribe to clicks, with any start of the subscription. */
   clickSubscribers(workspaceId: string): readonly Subscription[];
+  /** Ids of the workspaces with a webhook that gets the clicks of some folders only. */
+  clicksByFolder: ReadonlySet<string>;
 };
 
 /** @param tx the caller's transaction, if there is one */
@@ -75,11 +78,17 @@ function index({
   return {
     byId,
     asleep: new Set(asleep),
-    subscribers: (workspaceId, type, at) =>
-      (byWorkspace.get(workspaceId) ?? []).filter(
-        (webhook) => webhook.events.includes(type) && webhook.activeSince <= at,
-      ),
+    subscribers(workspaceId, { type, data }, at) {
+      const subjects = subjectsOf(type, data);
+      return (byWorkspace.get(workspaceId) ?? []).filter(
+        ({ events, activeSince, filter }) =>
+          events.includes(type) && activeSince <= at && passesFilter(filter, subjects),
+      );
+    },
     wantsClicks: clicks.size > 0,
     clickSubscribers: (workspaceId) => clicks.get(workspaceId) ?? [],
+    clicksByFolder: new Set(
+      [...clicks].flatMap(([id, hooks]) => (hooks.some((one) => one.filter?.folder_ids) ? [id] : [])),
+    ),
   };
 }

@@ -18,6 +18,7 @@ import type { Leases } from '../lane/leases.ts';
 import type { Decode } from '../lane/prepare.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { createAttempt } from './attempt.ts';
+import { startBatches } from './batches.ts';
 import { runClickLane, WEBHOOK_CONSUMER } from './click-lane.ts';
 import { createConcurrencyLimit } from './concurrency-limit.ts';
 import { createDirectDelivery } from './direct-deliveries.ts';
@@ -33,6 +34,8 @@ import { createSubscriptions } from './subscriptions.ts';
 export type WebhookOptions = {
   /** For tests: deliver to private addresses too. */
   allowPrivate: boolean;
+  /** Origin of short links without a domain. */
+  shortUrl: string;
   /** Origin of Stripe's API. */
   stripeApiBase: string;
   /** For tests: how long a receiver may take to respond, in milliseconds. */
@@ -82,7 +85,8 @@ const WRITE_MS = 500;
  *
  *   outbox ──▶ webhook_deliveries ──due──▶ attempt ──▶ outcome ──▶ webhook_deliveries
  *                  ▲ what isn't accepted at once ▲
- *   event log ─────┴── clicks of a lane ────────┘
+ *   event log ─────┼── clicks of a lane ────────┘
+ *                  └── webhook_batched_clicks ──▶ batches of clicks
  */
 export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
   const {
@@ -128,6 +132,19 @@ export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
     waits,
     pause,
     subscriptions,
+    shortUrl: options.shortUrl,
+    now,
+    createdAt,
+    made: stored.wake,
+  });
+  const batches = startBatches({
+    pool,
+    log,
+    metrics: workerMetrics,
+    webhookMetrics: metrics,
+    pendingCounts,
+    waits,
+    pause,
     now,
     createdAt,
     made: stored.wake,
@@ -152,7 +169,7 @@ export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
     random,
     onStep: options.onFulfilmentStep,
   });
-  const laneDependencies = { ...dependencies, metrics, subscriptions, deliverDirectly };
+  const laneDependencies = { ...dependencies, metrics, subscriptions, deliverDirectly, now };
   const lanes = startLanes({
     ...dependencies,
     log,
@@ -187,6 +204,7 @@ export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
       const late = setTimeout(() => cutOff.abort(), Math.max(0, withinMs - WRITE_MS));
       await Promise.all([
         outbox.stop(),
+        batches.stop(),
         lanes.stop(withinMs),
         stored.stop(),
         fulfilments.stop(),

@@ -118,6 +118,46 @@ test('a webhook is created, its errors at their fields, its secret shown once', 
   await page.close();
 });
 
+test('a webhook gets only some events, clicks together, or messages', LONG, async () => {
+  const { id } = await site.api<{ id: string }>('/folders', { name: 'Spring sale' });
+  const page = await site.open('/webhooks', { role: 'operator' });
+  await press(page, 'New webhook');
+  await field(page, 'Address').fill(`${receiver.url}?chosen`);
+  await page.getByRole('checkbox', { name: 'Clicks', exact: true }).check();
+  await page.getByText('Format', { exact: true }).click();
+  await page.getByRole('radio', { name: 'Messages for Slack' }).check();
+  await page.getByText('Filter', { exact: true }).click();
+  await page.getByRole('textbox', { name: 'Folders' }).click();
+  await page.getByRole('option', { name: 'Spring sale' }).click();
+  await page.getByRole('textbox', { name: 'Channels' }).fill('news');
+  await page.getByRole('option', { name: 'Newsletter' }).click();
+  await page.keyboard.press('Tab');
+  await page.getByRole('checkbox', { name: 'Send clicks together' }).check();
+  await field(page, 'Clicks, at most').fill('1');
+  await press(page, 'Create');
+  await textShown(page, 'Must be at least 2.');
+  await expectGood(page, 'webhooks-choices');
+  await field(page, 'Clicks, at most').fill('200');
+  await press(page, 'Create');
+  await press(page, 'Done');
+  const made = new URL(page.url()).pathname.split('/').at(-1);
+  const chosen = {
+    format: 'slack',
+    filter: { folder_ids: [id], channels: ['newsletter'] },
+    batch: { max: 200, seconds: 5 },
+  };
+  expect(await site.api(`/webhooks/${made}`)).toMatchObject(chosen);
+  await textShown(page, '1 folder, Newsletter');
+  await expectGood(page, 'webhooks-chosen');
+  // Another change leaves the choices.
+  await press(page, 'Edit');
+  await field(page, 'Description').fill('The team');
+  await press(page, 'Save');
+  await textShown(page, 'The team');
+  expect(await site.api(`/webhooks/${made}`)).toMatchObject({ ...chosen, description: 'The team' });
+  await page.close();
+});
+
 test('a failed delivery is shown with the response, and delivered again', LONG, async () => {
   const hook = await create();
   receiver.answer((response) => {

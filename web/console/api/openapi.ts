@@ -904,6 +904,15 @@ export interface components {
       /** Format: uuid */
       visitor_id: string;
     };
+    ClickCreatedBatchEvent: {
+      /** Format: date-time */
+      created_at: string;
+      data: components["schemas"]["Click"][];
+      /** Format: uuid */
+      id: string;
+      /** @constant */
+      type: "click.created.batch";
+    };
     ClickCreatedEvent: {
       /** Format: date-time */
       created_at: string;
@@ -1308,8 +1317,11 @@ export interface components {
       utm_term?: components["schemas"]["UtmValue"] | null;
     };
     CreateWebhook: {
+      batch?: components["schemas"]["WebhookBatch"] | null;
       description?: string | null;
       events: components["schemas"]["EventType"][];
+      filter?: components["schemas"]["WebhookFilter"] | null;
+      format?: components["schemas"]["WebhookFormat"];
       is_active?: boolean;
       /** Format: uri */
       url: string;
@@ -1728,7 +1740,7 @@ export interface components {
       path: string;
     };
     /** @enum {string} */
-    EventType: "click.created" | "lead.created" | "lead.blocked" | "sale.created" | "sale.updated" | "commission.created" | "commission.updated" | "credit.earned" | "credit.delivered" | "credit.revoked" | "fulfilment.failed" | "payout.created" | "payout.paid" | "payout.failed" | "enrollment.created" | "enrollment.payout_method_changed" | "domain.failing" | "webhook.disabled";
+    EventType: "click.created" | "link.created" | "link.updated" | "link.deleted" | "lead.created" | "lead.blocked" | "sale.created" | "sale.updated" | "commission.created" | "commission.updated" | "credit.earned" | "credit.delivered" | "credit.revoked" | "fulfilment.failed" | "payout.created" | "payout.paid" | "payout.failed" | "enrollment.created" | "enrollment.payout_method_changed" | "domain.failing" | "webhook.disabled";
     ExternalId: string;
     ExternalUserId: string;
     FailedFulfilment: {
@@ -2273,6 +2285,24 @@ export interface components {
       utm_source: string | null;
       utm_term: string | null;
     };
+    LinkCreatedEvent: {
+      /** Format: date-time */
+      created_at: string;
+      data: components["schemas"]["Link"];
+      /** Format: uuid */
+      id: string;
+      /** @constant */
+      type: "link.created";
+    };
+    LinkDeletedEvent: {
+      /** Format: date-time */
+      created_at: string;
+      data: components["schemas"]["Link"];
+      /** Format: uuid */
+      id: string;
+      /** @constant */
+      type: "link.deleted";
+    };
     LinkPerformance: {
       links: components["schemas"]["LinkPerformanceRow"][];
       window: components["schemas"]["Window"];
@@ -2326,6 +2356,15 @@ export interface components {
     };
     /** @enum {string} */
     LinkStatus: "active" | "expired" | "used_up";
+    LinkUpdatedEvent: {
+      /** Format: date-time */
+      created_at: string;
+      data: components["schemas"]["UpdatedLink"];
+      /** Format: uuid */
+      id: string;
+      /** @constant */
+      type: "link.updated";
+    };
     ListedFolder: {
       /** Format: date-time */
       created_at: string;
@@ -3480,6 +3519,62 @@ export interface components {
       remaining: number;
       status: components["schemas"]["CommissionStatus"];
     };
+    UpdatedLink: {
+      append_utm: boolean;
+      append_visitor: boolean;
+      archived: boolean;
+      channel: string | null;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: uri */
+      destination: string;
+      /** Format: uuid */
+      destination_id: string;
+      domain: string | null;
+      /** Format: uri */
+      expired_redirect_url: string | null;
+      /** Format: date-time */
+      expires_at: string | null;
+      external: boolean;
+      external_id: string | null;
+      /** Format: uuid */
+      folder_id: string | null;
+      forward_path: boolean;
+      forward_query: boolean;
+      /** Format: uuid */
+      id: string;
+      max_clicks: number | null;
+      metadata: components["schemas"]["Metadata"] | null;
+      name: string;
+      password_protected: boolean;
+      preview: components["schemas"]["LinkPreview"] | null;
+      previous: components["schemas"]["Link"];
+      /** @enum {integer} */
+      redirect_status: 302 | 301 | 307 | 308;
+      retargeting: components["schemas"]["Retargeting"] | null;
+      rules: components["schemas"]["LinkRule"][] | null;
+      /** Format: uri */
+      short_url: string;
+      slug: string;
+      smart: boolean;
+      split: components["schemas"]["SplitVariant"][] | null;
+      /** Format: date-time */
+      split_ends_at: string | null;
+      /** @enum {string|null} */
+      split_goal: "leads" | "conversions" | "revenue" | null;
+      split_winner: string | null;
+      /** Format: date-time */
+      starts_at: string | null;
+      tags: string[];
+      targeting: components["schemas"]["Targeting"] | null;
+      /** Format: date-time */
+      updated_at: string;
+      utm_campaign: string | null;
+      utm_content: string | null;
+      utm_medium: string | null;
+      utm_source: string | null;
+      utm_term: string | null;
+    };
     UpdateDomain: {
       apple_app_site_association?: {
         [key: string]: unknown;
@@ -3602,8 +3697,11 @@ export interface components {
       show_revenue?: boolean;
     };
     UpdateWebhook: {
+      batch?: components["schemas"]["WebhookBatch"] | null;
       description?: string | null;
       events?: components["schemas"]["EventType"][];
+      filter?: components["schemas"]["WebhookFilter"] | null;
+      format?: components["schemas"]["WebhookFormat"];
       is_active?: boolean;
       /** Format: uri */
       url?: string;
@@ -3657,12 +3755,15 @@ export interface components {
       visitors: components["schemas"]["Visitor"][];
     };
     Webhook: {
+      batch: components["schemas"]["WebhookBatch"] | null;
       /** Format: date-time */
       created_at: string;
       description: string | null;
       /** Format: date-time */
       disabled_at: string | null;
       events: components["schemas"]["EventType"][];
+      filter: components["schemas"]["WebhookFilter"] | null;
+      format: components["schemas"]["WebhookFormat"];
       /** Format: uuid */
       id: string;
       is_active: boolean;
@@ -3670,6 +3771,10 @@ export interface components {
       updated_at: string;
       /** Format: uri */
       url: string;
+    };
+    WebhookBatch: {
+      max: number;
+      seconds: number;
     };
     WebhookDisabledEvent: {
       /** Format: date-time */
@@ -3680,6 +3785,14 @@ export interface components {
       /** @constant */
       type: "webhook.disabled";
     };
+    WebhookFilter: {
+      channels?: ("facebook" | "instagram" | "youtube" | "linkedin" | "twitter" | "tiktok" | "newsletter" | "website" | "other" | "threads" | "bluesky" | "mastodon" | "pinterest" | "reddit" | "telegram" | "discord" | "tumblr" | "google_business" | "nostr" | "lemmy" | "slack" | "devto" | "bio" | "referral")[];
+      folder_ids?: string[];
+      link_ids?: string[];
+      program_ids?: string[];
+    };
+    /** @enum {string} */
+    WebhookFormat: "json" | "slack" | "discord";
     WebhookList: {
       next_cursor: string | null;
       webhooks: components["schemas"]["WebhookWithLastDelivery"][];
@@ -3695,12 +3808,15 @@ export interface components {
       type: "webhook.test";
     };
     WebhookWithLastDelivery: {
+      batch: components["schemas"]["WebhookBatch"] | null;
       /** Format: date-time */
       created_at: string;
       description: string | null;
       /** Format: date-time */
       disabled_at: string | null;
       events: components["schemas"]["EventType"][];
+      filter: components["schemas"]["WebhookFilter"] | null;
+      format: components["schemas"]["WebhookFormat"];
       /** Format: uuid */
       id: string;
       is_active: boolean;
@@ -3711,12 +3827,15 @@ export interface components {
       url: string;
     };
     WebhookWithSecret: {
+      batch: components["schemas"]["WebhookBatch"] | null;
       /** Format: date-time */
       created_at: string;
       description: string | null;
       /** Format: date-time */
       disabled_at: string | null;
       events: components["schemas"]["EventType"][];
+      filter: components["schemas"]["WebhookFilter"] | null;
+      format: components["schemas"]["WebhookFormat"];
       /** Format: uuid */
       id: string;
       is_active: boolean;
@@ -7582,7 +7701,7 @@ export interface operations {
     parameters: {
       query?: {
         status?: "pending" | "delivered" | "failed";
-        type?: "click.created" | "lead.created" | "lead.blocked" | "sale.created" | "sale.updated" | "commission.created" | "commission.updated" | "credit.earned" | "credit.delivered" | "credit.revoked" | "fulfilment.failed" | "payout.created" | "payout.paid" | "payout.failed" | "enrollment.created" | "enrollment.payout_method_changed" | "domain.failing" | "webhook.disabled" | "webhook.test";
+        type?: "click.created" | "link.created" | "link.updated" | "link.deleted" | "lead.created" | "lead.blocked" | "sale.created" | "sale.updated" | "commission.created" | "commission.updated" | "credit.earned" | "credit.delivered" | "credit.revoked" | "fulfilment.failed" | "payout.created" | "payout.paid" | "payout.failed" | "enrollment.created" | "enrollment.payout_method_changed" | "domain.failing" | "webhook.disabled" | "click.created.batch" | "webhook.test";
         limit?: number;
         cursor?: string;
       };

@@ -1,8 +1,7 @@
-import { Button, Checkbox, Group, MultiSelect, NativeSelect, PasswordInput, TextInput } from '@mantine/core';
-import { useState } from 'react';
-import type { Folders, FoundLinks, Tags } from '../api/links.ts';
-import { useApi, useSend } from '../api/queries.ts';
+import { Button, Checkbox, Group, NativeSelect, PasswordInput, TextInput } from '@mantine/core';
+import { useSend } from '../api/queries.ts';
 import { DialogForm } from '../parts/form-dialog.tsx';
+import { LinksField } from '../parts/links-field.tsx';
 import { useDraft } from '../parts/use-draft.ts';
 import { dayOf, instantOfDay } from '../parts/window.ts';
 import { SHARED_PATH, type SharedDashboard } from './shared-dashboards.ts';
@@ -58,7 +57,13 @@ export function ShareForm({ dashboard, done }: { dashboard: SharedDashboard | nu
         onChange={(event) => change({ type: event.currentTarget.value as ScopeType, values: [] })}
       />
       {type !== 'workspace' && (
-        <ScopeValues key={type} type={type} values={values} choose={(chosen) => change({ values: chosen })} />
+        <LinksField
+          key={type}
+          type={type}
+          values={values}
+          choose={(chosen) => change({ values: chosen })}
+          required
+        />
       )}
       {draft.keepsPassword ? (
         <Group gap="sm">
@@ -113,60 +118,3 @@ const draftOf = (dashboard: SharedDashboard | null) => ({
   /** Included. */
   lastDay: dashboard?.expires_at ? dayOf(new Date(Date.parse(dashboard.expires_at) - 1)) : '',
 });
-
-type ValuesProps = {
-  type: Exclude<ScopeType, 'workspace'>;
-  values: string[];
-  choose: (values: string[]) => void;
-};
-
-/** Links that a search of the form offers. */
-const OFFERED_LINKS = 50;
-
-function ScopeValues({ type, values, choose }: ValuesProps) {
-  const [search, setSearch] = useState('');
-  const tags = useApi<Tags>(type === 'tag' ? '/links/tags' : null);
-  const folders = useApi<Folders>(type === 'folder' ? '/folders' : null, { limit: 500 });
-  const found = useApi<FoundLinks>(type === 'links' ? '/links/search' : null, {
-    q: search === '' ? null : search,
-    limit: OFFERED_LINKS,
-  });
-  const chosen = useApi<FoundLinks>(type === 'links' && values.length > 0 ? '/links/search' : null, {
-    ids: values.slice(0, OFFERED_LINKS).join(','),
-    limit: OFFERED_LINKS,
-  });
-  const [known, setKnown] = useState<Record<string, string>>({});
-  const links = [...(chosen.data?.links ?? []), ...(found.data?.links ?? [])].map(({ link }) => link);
-  const labels = {
-    ...known,
-    ...Object.fromEntries(links.map((link) => [link.id, `${link.slug} (${link.name})`])),
-  };
-  const data = {
-    tag: (tags.data?.tags ?? []).map(({ tag }) => ({ value: tag, label: tag })),
-    folder: (folders.data?.folders ?? []).map(({ id, name }) => ({ value: id, label: name })),
-    links: [...new Set([...values, ...links.map(({ id }) => id)])].map((id) => ({
-      value: id,
-      label: labels[id] ?? id,
-    })),
-  }[type];
-  return (
-    <MultiSelect
-      label={{ tag: 'Tags', folder: 'Folders', links: 'Links' }[type]}
-      data={data}
-      value={values}
-      onChange={(chosenValues) => {
-        setKnown(labels);
-        choose(chosenValues);
-      }}
-      searchable
-      required
-      {...(type === 'links' && {
-        searchValue: search,
-        onSearchChange: setSearch,
-        filter: ({ options }) => options,
-      })}
-      nothingFoundMessage="Nothing found"
-      maxValues={500}
-    />
-  );
-}

@@ -515,6 +515,14 @@ class Click(TypedDict):
     is_bot: bool
 
 
+class ClickCreatedBatchEvent(TypedDict):
+    id: str
+    """Also the `webhook-id` header."""
+    type: Literal["click.created.batch"]
+    created_at: str
+    data: List["Click"]
+
+
 class ClickCreatedEvent(TypedDict):
     id: str
     """Also the `webhook-id` header."""
@@ -1024,6 +1032,9 @@ class CreateWebhook(TypedDict):
     """An `http://` or `https://` URL without credentials. A host that resolves to an address that is not globally reachable is a 400. A host that does not resolve yet is accepted."""
     events: List["EventType"]
     description: NotRequired[Union[str, None]]
+    filter: NotRequired[Union["WebhookFilter", None]]
+    format: NotRequired["WebhookFormat"]
+    batch: NotRequired[Union["WebhookBatch", None]]
     is_active: NotRequired[bool]
     """An inactive webhook receives nothing: pending deliveries fail when they are due. After reactivation it receives new events only."""
 
@@ -1474,7 +1485,7 @@ class ErrorDetail(TypedDict):
     """Another way to satisfy the rule."""
 
 
-EventType = Literal["click.created", "lead.created", "lead.blocked", "sale.created", "sale.updated", "commission.created", "commission.updated", "credit.earned", "credit.delivered", "credit.revoked", "fulfilment.failed", "payout.created", "payout.paid", "payout.failed", "enrollment.created", "enrollment.payout_method_changed", "domain.failing", "webhook.disabled"]
+EventType = Literal["click.created", "link.created", "link.updated", "link.deleted", "lead.created", "lead.blocked", "sale.created", "sale.updated", "commission.created", "commission.updated", "credit.earned", "credit.delivered", "credit.revoked", "fulfilment.failed", "payout.created", "payout.paid", "payout.failed", "enrollment.created", "enrollment.payout_method_changed", "domain.failing", "webhook.disabled"]
 
 
 ExternalId = str
@@ -2064,6 +2075,22 @@ class Link(TypedDict):
     updated_at: str
 
 
+class LinkCreatedEvent(TypedDict):
+    id: str
+    """Also the `webhook-id` header."""
+    type: Literal["link.created"]
+    created_at: str
+    data: "Link"
+
+
+class LinkDeletedEvent(TypedDict):
+    id: str
+    """Also the `webhook-id` header."""
+    type: Literal["link.deleted"]
+    created_at: str
+    data: "Link"
+
+
 class LinkPerformance(TypedDict):
     """The response without `view`."""
 
@@ -2140,6 +2167,14 @@ class LinkSearchResults(TypedDict):
 
 
 LinkStatus = Literal["active", "expired", "used_up"]
+
+
+class LinkUpdatedEvent(TypedDict):
+    id: str
+    """Also the `webhook-id` header."""
+    type: Literal["link.updated"]
+    created_at: str
+    data: "UpdatedLink"
 
 
 class ListedFolder(TypedDict):
@@ -3051,7 +3086,7 @@ class SentRequest(TypedDict):
     headers: Union[Dict[str, str], None]
     """Headers set by the service, including the signature of that attempt."""
     body: str
-    """The exact bytes that every attempt sends and signs."""
+    """The exact bytes that an attempt sends and signs, in the format of the webhook now."""
 
 
 class SetPayoutMethod(TypedDict):
@@ -3501,6 +3536,9 @@ class UpdateWebhook(TypedDict):
     """An `http://` or `https://` URL without credentials. A host that resolves to an address that is not globally reachable is a 400. A host that does not resolve yet is accepted."""
     events: NotRequired[List["EventType"]]
     description: NotRequired[Union[str, None]]
+    filter: NotRequired[Union["WebhookFilter", None]]
+    format: NotRequired["WebhookFormat"]
+    batch: NotRequired[Union["WebhookBatch", None]]
     is_active: NotRequired[bool]
     """An inactive webhook receives nothing: pending deliveries fail when they are due. After reactivation it receives new events only."""
 
@@ -3552,6 +3590,64 @@ class UpdatedCommission(TypedDict):
     """The status before. It equals `status` where a refund left a part of the commission."""
 
 
+class UpdatedLink(TypedDict):
+    """The link, and `previous`: the link before the change."""
+
+    id: str
+    destination_id: str
+    """The campaign."""
+    name: str
+    """Name of the campaign."""
+    domain: Union[str, None]
+    """Domain of the link; null: the deployment's own."""
+    slug: str
+    """An imported link may have slashes and letters beyond ASCII, percent-encoded in `short_url`."""
+    short_url: str
+    destination: str
+    """Destination URL of the campaign."""
+    channel: Union[str, None]
+    """Null for a Smart Link."""
+    smart: bool
+    external: bool
+    external_id: Union[str, None]
+    metadata: Union["Metadata", None]
+    utm_source: Union[str, None]
+    utm_medium: Union[str, None]
+    utm_campaign: Union[str, None]
+    tags: List[str]
+    folder_id: Union[str, None]
+    targeting: Union["Targeting", None]
+    rules: Union[List["LinkRule"], None]
+    split: Union[List["SplitVariant"], None]
+    split_ends_at: Union[str, None]
+    """When the winner is decided: within 10 seconds after it, all visitors get the variant with the most of `split_goal` for each click; on a tie, or when a variant has fewer than 100 clicks, the first."""
+    split_goal: Literal["leads", "conversions", "revenue", None]
+    """Required with `split_ends_at`."""
+    split_winner: Union[str, None]
+    """Id of the variant that all visitors get, once decided."""
+    utm_term: Union[str, None]
+    utm_content: Union[str, None]
+    redirect_status: Literal[302, 301, 307, 308]
+    """Status of the redirect, 302 by default. Every redirect has `Cache-Control: no-store`, so each visit is counted."""
+    forward_query: bool
+    forward_path: bool
+    append_utm: bool
+    append_visitor: bool
+    starts_at: Union[str, None]
+    """Before it the link is as an unknown slug. A new link of the campaign does not inherit it."""
+    archived: bool
+    """Left out of lists unless `archived=include`; it redirects. A new link of the campaign does not inherit it."""
+    expires_at: Union[str, None]
+    max_clicks: Union[int, None]
+    expired_redirect_url: Union[str, None]
+    password_protected: bool
+    retargeting: Union["Retargeting", None]
+    preview: Union["LinkPreview", None]
+    created_at: str
+    updated_at: str
+    previous: "Link"
+
+
 class Usage(TypedDict):
     used: float
     limit: Union[float, None]
@@ -3596,11 +3692,23 @@ class Webhook(TypedDict):
     url: str
     events: List["EventType"]
     description: Union[str, None]
+    filter: Union["WebhookFilter", None]
+    format: "WebhookFormat"
+    batch: Union["WebhookBatch", None]
     is_active: bool
     disabled_at: Union[str, None]
     """When the service disabled the webhook: it responded with 410, or only failed for five days. Null if it did not."""
     created_at: str
     updated_at: str
+
+
+class WebhookBatch(TypedDict):
+    """Delivers clicks together: `{ id, type: "click.created.batch", created_at, data: [Click] }`. Other events come alone. Requires `click.created` in `events`."""
+
+    max: int
+    """Clicks of one delivery, at most."""
+    seconds: int
+    """How long the first click waits, at most."""
 
 
 class WebhookDisabledEvent(TypedDict):
@@ -3609,6 +3717,22 @@ class WebhookDisabledEvent(TypedDict):
     type: Literal["webhook.disabled"]
     created_at: str
     data: "DisabledWebhook"
+
+
+class WebhookFilter(TypedDict):
+    """An event passes that matches every list given. An event without such a subject passes only without the list: no sale names a link. `{}` means no filter."""
+
+    link_ids: NotRequired[List[str]]
+    """Events of these links only."""
+    folder_ids: NotRequired[List[str]]
+    """Events of links in these folders only. A click counts for the folder of its link at the click, and `link.updated` for the folders before and after it."""
+    program_ids: NotRequired[List[str]]
+    """Events of these programs only."""
+    channels: NotRequired[List[Literal["facebook", "instagram", "youtube", "linkedin", "twitter", "tiktok", "newsletter", "website", "other", "threads", "bluesky", "mastodon", "pinterest", "reddit", "telegram", "discord", "tumblr", "google_business", "nostr", "lemmy", "slack", "devto", "bio", "referral"]]]
+    """Events of links and clicks on these channels only."""
+
+
+WebhookFormat = Literal["json", "slack", "discord"]
 
 
 class WebhookList(TypedDict):
@@ -3634,6 +3758,9 @@ class WebhookWithLastDelivery(TypedDict):
     url: str
     events: List["EventType"]
     description: Union[str, None]
+    filter: Union["WebhookFilter", None]
+    format: "WebhookFormat"
+    batch: Union["WebhookBatch", None]
     is_active: bool
     disabled_at: Union[str, None]
     """When the service disabled the webhook: it responded with 410, or only failed for five days. Null if it did not."""
@@ -3647,6 +3774,9 @@ class WebhookWithSecret(TypedDict):
     url: str
     events: List["EventType"]
     description: Union[str, None]
+    filter: Union["WebhookFilter", None]
+    format: "WebhookFormat"
+    batch: Union["WebhookBatch", None]
     is_active: bool
     disabled_at: Union[str, None]
     """When the service disabled the webhook: it responded with 410, or only failed for five days. Null if it did not."""
@@ -4510,7 +4640,7 @@ class WebhooksListQuery(TypedDict):
 
 class WebhooksListDeliveriesQuery(TypedDict):
     status: NotRequired[Literal["pending", "delivered", "failed"]]
-    type: NotRequired[Literal["click.created", "lead.created", "lead.blocked", "sale.created", "sale.updated", "commission.created", "commission.updated", "credit.earned", "credit.delivered", "credit.revoked", "fulfilment.failed", "payout.created", "payout.paid", "payout.failed", "enrollment.created", "enrollment.payout_method_changed", "domain.failing", "webhook.disabled", "webhook.test"]]
+    type: NotRequired[Literal["click.created", "link.created", "link.updated", "link.deleted", "lead.created", "lead.blocked", "sale.created", "sale.updated", "commission.created", "commission.updated", "credit.earned", "credit.delivered", "credit.revoked", "fulfilment.failed", "payout.created", "payout.paid", "payout.failed", "enrollment.created", "enrollment.payout_method_changed", "domain.failing", "webhook.disabled", "click.created.batch", "webhook.test"]]
     limit: NotRequired[int]
     """Rows per page."""
     cursor: NotRequired[Union[str, List[str]]]
@@ -4541,6 +4671,9 @@ class AuditListQuery(TypedDict):
 
 WebhookEvent = Union[
     "ClickCreatedEvent",
+    "LinkCreatedEvent",
+    "LinkUpdatedEvent",
+    "LinkDeletedEvent",
     "LeadCreatedEvent",
     "LeadBlockedEvent",
     "SaleCreatedEvent",
@@ -4558,6 +4691,7 @@ WebhookEvent = Union[
     "EnrollmentPayoutMethodChangedEvent",
     "DomainFailingEvent",
     "WebhookDisabledEvent",
+    "ClickCreatedBatchEvent",
     "WebhookTestEvent",
 ]
 """An event that a webhook receives. Its `type` tells its `data`."""

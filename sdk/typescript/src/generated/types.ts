@@ -4,7 +4,7 @@ export type ClientOptions = {
     baseUrl: 'http://127.0.0.1:3000' | (string & {});
 };
 
-export type Webhooks = EventsClickCreatedWebhookRequest | EventsLeadCreatedWebhookRequest | EventsLeadBlockedWebhookRequest | EventsSaleCreatedWebhookRequest | EventsSaleUpdatedWebhookRequest | EventsCommissionCreatedWebhookRequest | EventsCommissionUpdatedWebhookRequest | EventsCreditEarnedWebhookRequest | EventsCreditDeliveredWebhookRequest | EventsCreditRevokedWebhookRequest | EventsFulfilmentFailedWebhookRequest | EventsPayoutCreatedWebhookRequest | EventsPayoutPaidWebhookRequest | EventsPayoutFailedWebhookRequest | EventsEnrollmentCreatedWebhookRequest | EventsEnrollmentPayoutMethodChangedWebhookRequest | EventsDomainFailingWebhookRequest | EventsWebhookDisabledWebhookRequest | EventsWebhookTestWebhookRequest;
+export type Webhooks = EventsClickCreatedWebhookRequest | EventsLinkCreatedWebhookRequest | EventsLinkUpdatedWebhookRequest | EventsLinkDeletedWebhookRequest | EventsLeadCreatedWebhookRequest | EventsLeadBlockedWebhookRequest | EventsSaleCreatedWebhookRequest | EventsSaleUpdatedWebhookRequest | EventsCommissionCreatedWebhookRequest | EventsCommissionUpdatedWebhookRequest | EventsCreditEarnedWebhookRequest | EventsCreditDeliveredWebhookRequest | EventsCreditRevokedWebhookRequest | EventsFulfilmentFailedWebhookRequest | EventsPayoutCreatedWebhookRequest | EventsPayoutPaidWebhookRequest | EventsPayoutFailedWebhookRequest | EventsEnrollmentCreatedWebhookRequest | EventsEnrollmentPayoutMethodChangedWebhookRequest | EventsDomainFailingWebhookRequest | EventsWebhookDisabledWebhookRequest | EventsClickCreatedBatchWebhookRequest | EventsWebhookTestWebhookRequest;
 
 export type Affiliate = {
     /**
@@ -721,6 +721,16 @@ export type Click = {
      */
     count: number;
     is_bot: boolean;
+};
+
+export type ClickCreatedBatchEvent = {
+    /**
+     * Also the `webhook-id` header.
+     */
+    id: string;
+    type: 'click.created.batch';
+    created_at: string;
+    data: Array<Click>;
 };
 
 export type ClickCreatedEvent = {
@@ -1520,6 +1530,9 @@ export type CreateWebhook = {
     url: string;
     events: Array<EventType>;
     description?: string | null;
+    filter?: WebhookFilter | null;
+    format?: WebhookFormat;
+    batch?: WebhookBatch | null;
     /**
      * An inactive webhook receives nothing: pending deliveries fail when they are due. After reactivation it receives new events only.
      */
@@ -2134,7 +2147,7 @@ export type ErrorDetail = {
     hint?: string;
 };
 
-export type EventType = 'click.created' | 'lead.created' | 'lead.blocked' | 'sale.created' | 'sale.updated' | 'commission.created' | 'commission.updated' | 'credit.earned' | 'credit.delivered' | 'credit.revoked' | 'fulfilment.failed' | 'payout.created' | 'payout.paid' | 'payout.failed' | 'enrollment.created' | 'enrollment.payout_method_changed' | 'domain.failing' | 'webhook.disabled';
+export type EventType = 'click.created' | 'link.created' | 'link.updated' | 'link.deleted' | 'lead.created' | 'lead.blocked' | 'sale.created' | 'sale.updated' | 'commission.created' | 'commission.updated' | 'credit.earned' | 'credit.delivered' | 'credit.revoked' | 'fulfilment.failed' | 'payout.created' | 'payout.paid' | 'payout.failed' | 'enrollment.created' | 'enrollment.payout_method_changed' | 'domain.failing' | 'webhook.disabled';
 
 export type ExternalId = string;
 
@@ -3017,6 +3030,26 @@ export type Link = {
     updated_at: string;
 };
 
+export type LinkCreatedEvent = {
+    /**
+     * Also the `webhook-id` header.
+     */
+    id: string;
+    type: 'link.created';
+    created_at: string;
+    data: Link;
+};
+
+export type LinkDeletedEvent = {
+    /**
+     * Also the `webhook-id` header.
+     */
+    id: string;
+    type: 'link.deleted';
+    created_at: string;
+    data: Link;
+};
+
 /**
  * The response without `view`.
  */
@@ -3128,6 +3161,16 @@ export type LinkSearchResults = {
 };
 
 export type LinkStatus = 'active' | 'expired' | 'used_up';
+
+export type LinkUpdatedEvent = {
+    /**
+     * Also the `webhook-id` header.
+     */
+    id: string;
+    type: 'link.updated';
+    created_at: string;
+    data: UpdatedLink;
+};
 
 export type ListedFolder = {
     id: string;
@@ -4384,7 +4427,7 @@ export type SentRequest = {
         [key: string]: string;
     } | null;
     /**
-     * The exact bytes that every attempt sends and signs.
+     * The exact bytes that an attempt sends and signs, in the format of the webhook now.
      */
     body: string;
 };
@@ -5054,6 +5097,9 @@ export type UpdateWebhook = {
     url?: string;
     events?: Array<EventType>;
     description?: string | null;
+    filter?: WebhookFilter | null;
+    format?: WebhookFormat;
+    batch?: WebhookBatch | null;
     /**
      * An inactive webhook receives nothing: pending deliveries fail when they are due. After reactivation it receives new events only.
      */
@@ -5141,6 +5187,89 @@ export type UpdatedCommission = {
     previous_status: CommissionStatus;
 };
 
+/**
+ * The link, and `previous`: the link before the change.
+ */
+export type UpdatedLink = {
+    id: string;
+    /**
+     * The campaign.
+     */
+    destination_id: string;
+    /**
+     * Name of the campaign.
+     */
+    name: string;
+    /**
+     * Domain of the link; null: the deployment's own.
+     */
+    domain: string | null;
+    /**
+     * An imported link may have slashes and letters beyond ASCII, percent-encoded in `short_url`.
+     */
+    slug: string;
+    short_url: string;
+    /**
+     * Destination URL of the campaign.
+     */
+    destination: string;
+    /**
+     * Null for a Smart Link.
+     */
+    channel: string | null;
+    smart: boolean;
+    external: boolean;
+    external_id: string | null;
+    metadata: Metadata | null;
+    utm_source: string | null;
+    utm_medium: string | null;
+    utm_campaign: string | null;
+    tags: Array<string>;
+    folder_id: string | null;
+    targeting: Targeting | null;
+    rules: Array<LinkRule> | null;
+    split: Array<SplitVariant> | null;
+    /**
+     * When the winner is decided: within 10 seconds after it, all visitors get the variant with the most of `split_goal` for each click; on a tie, or when a variant has fewer than 100 clicks, the first.
+     */
+    split_ends_at: string | null;
+    /**
+     * Required with `split_ends_at`.
+     */
+    split_goal: 'leads' | 'conversions' | 'revenue' | null;
+    /**
+     * Id of the variant that all visitors get, once decided.
+     */
+    split_winner: string | null;
+    utm_term: string | null;
+    utm_content: string | null;
+    /**
+     * Status of the redirect, 302 by default. Every redirect has `Cache-Control: no-store`, so each visit is counted.
+     */
+    redirect_status: 302 | 301 | 307 | 308;
+    forward_query: boolean;
+    forward_path: boolean;
+    append_utm: boolean;
+    append_visitor: boolean;
+    /**
+     * Before it the link is as an unknown slug. A new link of the campaign does not inherit it.
+     */
+    starts_at: string | null;
+    /**
+     * Left out of lists unless `archived=include`; it redirects. A new link of the campaign does not inherit it.
+     */
+    archived: boolean;
+    expires_at: string | null;
+    max_clicks: number | null;
+    expired_redirect_url: string | null;
+    password_protected: boolean;
+    retargeting: Retargeting | null;
+    preview: LinkPreview | null;
+    created_at: string;
+    updated_at: string;
+    previous: Link;
+};
+
 export type Usage = {
     used: number;
     /**
@@ -5192,6 +5321,9 @@ export type Webhook = {
     url: string;
     events: Array<EventType>;
     description: string | null;
+    filter: WebhookFilter | null;
+    format: WebhookFormat;
+    batch: WebhookBatch | null;
     is_active: boolean;
     /**
      * When the service disabled the webhook: it responded with 410, or only failed for five days. Null if it did not.
@@ -5199,6 +5331,20 @@ export type Webhook = {
     disabled_at: string | null;
     created_at: string;
     updated_at: string;
+};
+
+/**
+ * Delivers clicks together: `{ id, type: "click.created.batch", created_at, data: [Click] }`. Other events come alone. Requires `click.created` in `events`.
+ */
+export type WebhookBatch = {
+    /**
+     * Clicks of one delivery, at most.
+     */
+    max: number;
+    /**
+     * How long the first click waits, at most.
+     */
+    seconds: number;
 };
 
 export type WebhookDisabledEvent = {
@@ -5210,6 +5356,33 @@ export type WebhookDisabledEvent = {
     created_at: string;
     data: DisabledWebhook;
 };
+
+/**
+ * An event passes that matches every list given. An event without such a subject passes only without the list: no sale names a link. `{}` means no filter.
+ */
+export type WebhookFilter = {
+    /**
+     * Events of these links only.
+     */
+    link_ids?: Array<string>;
+    /**
+     * Events of links in these folders only. A click counts for the folder of its link at the click, and `link.updated` for the folders before and after it.
+     */
+    folder_ids?: Array<string>;
+    /**
+     * Events of these programs only.
+     */
+    program_ids?: Array<string>;
+    /**
+     * Events of links and clicks on these channels only.
+     */
+    channels?: Array<'facebook' | 'instagram' | 'youtube' | 'linkedin' | 'twitter' | 'tiktok' | 'newsletter' | 'website' | 'other' | 'threads' | 'bluesky' | 'mastodon' | 'pinterest' | 'reddit' | 'telegram' | 'discord' | 'tumblr' | 'google_business' | 'nostr' | 'lemmy' | 'slack' | 'devto' | 'bio' | 'referral'>;
+};
+
+/**
+ * `json`: the event. `slack` and `discord`: a message for an incoming webhook of Slack or Discord, or of a service that takes the same.
+ */
+export type WebhookFormat = 'json' | 'slack' | 'discord';
 
 export type WebhookList = {
     webhooks: Array<WebhookWithLastDelivery>;
@@ -5238,6 +5411,9 @@ export type WebhookWithLastDelivery = {
     url: string;
     events: Array<EventType>;
     description: string | null;
+    filter: WebhookFilter | null;
+    format: WebhookFormat;
+    batch: WebhookBatch | null;
     is_active: boolean;
     /**
      * When the service disabled the webhook: it responded with 410, or only failed for five days. Null if it did not.
@@ -5253,6 +5429,9 @@ export type WebhookWithSecret = {
     url: string;
     events: Array<EventType>;
     description: string | null;
+    filter: WebhookFilter | null;
+    format: WebhookFormat;
+    batch: WebhookBatch | null;
     is_active: boolean;
     /**
      * When the service disabled the webhook: it responded with 410, or only failed for five days. Null if it did not.
@@ -9509,7 +9688,7 @@ export type WebhooksListDeliveriesData = {
     };
     query?: {
         status?: 'pending' | 'delivered' | 'failed';
-        type?: 'click.created' | 'lead.created' | 'lead.blocked' | 'sale.created' | 'sale.updated' | 'commission.created' | 'commission.updated' | 'credit.earned' | 'credit.delivered' | 'credit.revoked' | 'fulfilment.failed' | 'payout.created' | 'payout.paid' | 'payout.failed' | 'enrollment.created' | 'enrollment.payout_method_changed' | 'domain.failing' | 'webhook.disabled' | 'webhook.test';
+        type?: 'click.created' | 'link.created' | 'link.updated' | 'link.deleted' | 'lead.created' | 'lead.blocked' | 'sale.created' | 'sale.updated' | 'commission.created' | 'commission.updated' | 'credit.earned' | 'credit.delivered' | 'credit.revoked' | 'fulfilment.failed' | 'payout.created' | 'payout.paid' | 'payout.failed' | 'enrollment.created' | 'enrollment.payout_method_changed' | 'domain.failing' | 'webhook.disabled' | 'click.created.batch' | 'webhook.test';
         /**
          * Rows per page.
          */
@@ -9740,6 +9919,33 @@ export type EventsClickCreatedWebhookRequest = {
     query?: never;
 };
 
+export type EventsLinkCreatedWebhookPayload = LinkCreatedEvent;
+
+export type EventsLinkCreatedWebhookRequest = {
+    body: EventsLinkCreatedWebhookPayload;
+    key: 'link.created';
+    path?: never;
+    query?: never;
+};
+
+export type EventsLinkUpdatedWebhookPayload = LinkUpdatedEvent;
+
+export type EventsLinkUpdatedWebhookRequest = {
+    body: EventsLinkUpdatedWebhookPayload;
+    key: 'link.updated';
+    path?: never;
+    query?: never;
+};
+
+export type EventsLinkDeletedWebhookPayload = LinkDeletedEvent;
+
+export type EventsLinkDeletedWebhookRequest = {
+    body: EventsLinkDeletedWebhookPayload;
+    key: 'link.deleted';
+    path?: never;
+    query?: never;
+};
+
 export type EventsLeadCreatedWebhookPayload = LeadCreatedEvent;
 
 export type EventsLeadCreatedWebhookRequest = {
@@ -9893,6 +10099,15 @@ export type EventsWebhookDisabledWebhookRequest = {
     query?: never;
 };
 
+export type EventsClickCreatedBatchWebhookPayload = ClickCreatedBatchEvent;
+
+export type EventsClickCreatedBatchWebhookRequest = {
+    body: EventsClickCreatedBatchWebhookPayload;
+    key: 'click.created.batch';
+    path?: never;
+    query?: never;
+};
+
 export type EventsWebhookTestWebhookPayload = WebhookTestEvent;
 
 export type EventsWebhookTestWebhookRequest = {
@@ -9905,6 +10120,9 @@ export type EventsWebhookTestWebhookRequest = {
 /** An event that a webhook receives. Its `type` tells its `data`. */
 export type WebhookEvent =
   | ClickCreatedEvent
+  | LinkCreatedEvent
+  | LinkUpdatedEvent
+  | LinkDeletedEvent
   | LeadCreatedEvent
   | LeadBlockedEvent
   | SaleCreatedEvent
@@ -9922,4 +10140,5 @@ export type WebhookEvent =
   | EnrollmentPayoutMethodChangedEvent
   | DomainFailingEvent
   | WebhookDisabledEvent
+  | ClickCreatedBatchEvent
   | WebhookTestEvent;

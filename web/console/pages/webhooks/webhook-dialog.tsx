@@ -1,4 +1,5 @@
 import { useLocation } from 'wouter';
+import { CLICK_EVENT } from '../../../../core/webhooks/event-types.ts';
 import { useSend } from '../../api/queries.ts';
 import { changedFields, isAlike } from '../../parts/changed-fields.ts';
 import { FormDialog } from '../../parts/form-dialog.tsx';
@@ -6,6 +7,7 @@ import { SecretMade } from '../../parts/secret-made.tsx';
 import { useDraft } from '../../parts/use-draft.ts';
 import type { Webhook, WebhookWithSecret } from './responses.ts';
 import { VerifyNote } from './verify-note.tsx';
+import { FILTERS, filterOf } from './webhook-choices.tsx';
 import { type WebhookDraft, WebhookFields } from './webhook-fields.tsx';
 
 type Got = Webhook & Partial<Pick<WebhookWithSecret, 'secret'>>;
@@ -42,7 +44,14 @@ export function WebhookDialog({ webhook, close }: { webhook: Webhook | null; clo
       submit={submit}
       label={webhook ? 'Save' : 'Create'}
       failed="Not saved"
-      fields={['url', 'events', 'description']}
+      fields={[
+        'url',
+        'events',
+        'description',
+        'batch',
+        'format',
+        ...FILTERS.map(([name]) => `filter.${name}`),
+      ]}
       made={
         made && (
           <SecretMade
@@ -65,11 +74,24 @@ const draftOf = (webhook: Webhook | null): WebhookDraft => ({
   url: webhook?.url ?? '',
   events: webhook?.events ?? [],
   description: webhook?.description ?? '',
+  links: webhook?.filter?.link_ids ?? [],
+  folders: webhook?.filter?.folder_ids ?? [],
+  programs: webhook?.filter?.program_ids ?? [],
+  channels: webhook?.filter?.channels ?? [],
+  format: webhook?.format ?? 'json',
+  isBatched: webhook?.batch != null,
+  max: String(webhook?.batch?.max ?? 100),
+  seconds: String(webhook?.batch?.seconds ?? 5),
 });
 
 /** The body of `POST /webhooks`, with events in a fixed order, because a re-selected one comes last. */
-const bodyOf = ({ url, events, description }: WebhookDraft) => ({
-  url: url.trim(),
-  events: events.toSorted(),
-  description: description.trim() === '' ? null : description.trim(),
-});
+const bodyOf = ({ url, events, description, format, isBatched, max, seconds, ...chosen }: WebhookDraft) => {
+  return {
+    url: url.trim(),
+    events: events.toSorted(),
+    description: description.trim() === '' ? null : description.trim(),
+    filter: filterOf(chosen),
+    format,
+    batch: isBatched && events.includes(CLICK_EVENT) ? { max: Number(max), seconds: Number(seconds) } : null,
+  };
+};

@@ -7,6 +7,7 @@ import { ReplaceSecret } from '../../parts/replace-secret.tsx';
 import { eventNames } from './events.ts';
 import type { Webhook } from './responses.ts';
 import { StateBadge } from './result-badge.tsx';
+import { filterWords } from './webhook-choices.tsx';
 
 /** Settings of a webhook. */
 export function WebhookFacts({ webhook }: { webhook: Webhook }) {
@@ -25,6 +26,15 @@ export function WebhookFacts({ webhook }: { webhook: Webhook }) {
           <StateBadge webhook={webhook} />
         </Fact>
         <Fact name="Events">{eventNames(webhook.events)}</Fact>
+        {webhook.format !== 'json' && (
+          <Fact name="Messages for">{webhook.format === 'slack' ? 'Slack' : 'Discord'}</Fact>
+        )}
+        {webhook.filter && <Fact name="Only events of">{filterWords(webhook.filter)}</Fact>}
+        {webhook.batch && (
+          <Fact name="Clicks together">
+            {`At most ${webhook.batch.max}, after ${webhook.batch.seconds} s at most`}
+          </Fact>
+        )}
         <Fact name="Signing secret">
           <Stack gap="xs" align="flex-start">
             <Text size="sm">Shown once, when it was created.</Text>

@@ -3,8 +3,22 @@ import { EVENT_TYPES, EVENTS } from '../../../../core/webhooks/event-types.ts';
 import { fieldError } from '../../api/failures.ts';
 import { AddressField } from '../../parts/address-field.tsx';
 import { type Form, fieldsOf } from '../../parts/use-draft.ts';
+import type { Webhook } from './responses.ts';
+import { BatchFields, FilterFields, FormatField } from './webhook-choices.tsx';
 
-export type WebhookDraft = { url: string; events: string[]; description: string };
+export type WebhookDraft = {
+  url: string;
+  events: string[];
+  description: string;
+  links: string[];
+  folders: string[];
+  programs: string[];
+  channels: string[];
+  format: Webhook['format'];
+  isBatched: boolean;
+  max: string;
+  seconds: string;
+};
 
 /** The fields of a webhook, with the API's errors. */
 export function WebhookFields({ form }: { form: Form<WebhookDraft> }) {
@@ -45,6 +59,9 @@ export function WebhookFields({ form }: { form: Form<WebhookDraft> }) {
           ))}
         </Stack>
       </Checkbox.Group>
+      <FormatField form={form} />
+      <FilterFields form={form} />
+      <BatchFields form={form} />
       <TextInput
         label="Description"
         description="A note for your colleagues. Optional."

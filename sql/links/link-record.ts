@@ -1,10 +1,9 @@
 import { shortUrlOf } from '../../core/links/short-urls.ts';
 import { formatInstantShort, parseInstant } from '../../core/time/timestamps.ts';
-import type { Link } from '../../sql/links/links.ts';
-import type { LinkRecord } from './schemas.ts';
+import type { Link } from './links.ts';
 
-/** Returns a link as the API shows it, without its password. */
-export function toRecord(link: Link, shortUrl: string): LinkRecord {
+/** Returns a link as the API and webhooks show it, without its password. */
+export function toRecord(link: Link, shortUrl: string) {
   return {
     id: link.id,
     destination_id: link.destination_id,

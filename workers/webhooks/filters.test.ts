@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { LinkRecord } from '../../api/links/schemas.ts';
+import { uuidv7 } from '../../core/ids.ts';
+import { merchant } from '../../test/referrals/support.ts';
+import type { TestWorkspace } from '../../test/support/api.ts';
+import { type CreatedLinks, campaign, createLink } from '../../test/support/links.ts';
+import { isGenuine, type Receiver, startReceiver } from '../../test/support/receiver.ts';
+import { createWebhookBench, type WebhookBench } from '../../test/support/webhook-bench.ts';
+import { click } from '../test-support/events.ts';
+
+let bench: WebhookBench;
+let receiver: Receiver;
+let shop: TestWorkspace;
+beforeAll(async () => {
+  bench = await createWebhookBench();
+  receiver = await startReceiver();
+});
+beforeEach(async () => {
+  await bench.rest();
+  bench.work();
+  shop = await bench.api.addWorkspace();
+  receiver.received.length = 0;
+});
+afterAll(async () => {
+  await bench.close();
+  await receiver.close();
+});
+
+/** Creates a link on `newsletter`. */
+const link = async (fields: object = {}) =>
+  (await createLink(shop, campaign({ channel: 'newsletter', ...fields }))).first;
+
+async function folder(name: string): Promise<string> {
+  return (await shop.post<{ id: string }>('/folders', { name })).body.id;
+}
+
+let lastTs = 0;
+function visit(of: { id: string }, fields: object = {}): void {
+  lastTs = Math.max(lastTs + 1, Date.now() * 1_000);
+  const made = { workspace: shop.workspace.id, link: of.id, visitor: uuidv7(), ts: lastTs, ...fields };
+  bench.stream.append([click(made)]);
+}
+
+/** The received events as `<query of the webhook> <type> <link>`. */
+const arrived = () =>
+  receiver.received
+    .map(({ path, event }) => `${path.split('?')[1]} ${event.type} ${event.data.link_id ?? event.data.id}`)
+    .toSorted();
+
+describe('a filter', () => {
+  it('passes the clicks of its links, folders, and channels, also after they have moved', async () => {
+    const [spring, summer] = [await folder('Spring'), await folder('Summer')];
+    const moving = await link({ folder_id: spring });
+    const staying = await link({ folder_id: summer });
+    const hook = (name: string, filter: object) =>
+      bench.hook(shop, `${receiver.url}?${name}`, ['click.created'], { filter });
+    await hook('link', { link_ids: [staying.id] });
+    await hook('spring', { folder_ids: [spring] });
+    await hook('summer', { folder_ids: [summer] });
+    await hook('both', { link_ids: [moving.id], folder_ids: [spring] });
+    await hook('program', { program_ids: [(await merchant(shop).program()).id] });
+
+    // The workers read both clicks after the link has moved.
+    await bench.rest();
+    visit(moving);
+    await shop.patch(`/links/${moving.id}`, { folder_id: summer });
+    visit(moving);
+    visit(staying);
+    await shop.delete(`/links/${staying.id}`);
+    bench.work();
+    await receiver.until(5);
+    await bench.settled();
+    expect(arrived()).toEqual(
+      [
+        `both click.created ${moving.id}`,
+        `link click.created ${staying.id}`,
+        `spring click.created ${moving.id}`,
+        `summer click.created ${moving.id}`,
+        `summer click.created ${staying.id}`,
+      ].toSorted(),
+    );
+  });
+
+  it('passes events of its programs, and none that names no program', async () => {
+    const { program, enroll } = merchant(shop);
+    const [first, second] = [await program(), await program()];
+    const filter = { program_ids: [first.id] };
+    await bench.hook(shop, `${receiver.url}?one`, ['enrollment.created', 'domain.failing'], { filter });
+    await enroll('ann', { program_id: first.id });
+    await enroll('bob', { program_id: second.id });
+    await bench.settled();
+    expect(receiver.received.map(({ event }) => event.data.external_user_id)).toEqual(['ann']);
+  });
+});
+
+describe('events of links', () => {
+  const LINKS = ['link.created', 'link.updated', 'link.deleted'];
+
+  it('carry the link as GET /links/:id shows it, once for each change', async () => {
+    const spring = await folder('Spring');
+    await bench.hook(shop, receiver.url, LINKS);
+    const made = await link();
+    const shown = async (id: string) => (await shop.get<LinkRecord>(`/links/${id}`)).body;
+    const created = await shown(made.id);
+    // A change of the link and of its campaign.
+    const change = {
+      slug: 'new-name',
+      folder_id: spring,
+      expires_at: '2030-01-01T00:00:00Z',
+      password: 'secret',
+    };
+    await shop.patch(`/links/${made.id}`, change);
+    const updated = await shown(made.id);
+    // Changes nothing.
+    await shop.patch(`/links/${made.id}`, { slug: 'new-name' });
+    const before = await shown(made.id);
+    expect((await shop.delete(`/links/${made.id}`)).status).toBe(200);
+    await receiver.until(3);
+    await bench.settled();
+    expect(receiver.received.map(({ event }) => [event.type, event.data])).toEqual([
+      ['link.created', created],
+      ['link.updated', { ...updated, previous: created }],
+      ['link.deleted', before],
+    ]);
+    expect(JSON.stringify(receiver.received)).not.toContain('$argon');
+  });
+
+  it('come from every way to change a link, and reach the folder that it leaves', async () => {
+    const [spring, summer] = [await folder('Spring'), await folder('Summer')];
+    const first = await link({ folder_id: spring });
+    const ofCampaign = { destination_id: first.destination_id, channel: 'reddit' };
+    const { first: second } = await createLink(shop, ofCampaign);
+    await bench.hook(shop, `${receiver.url}?spring`, LINKS, { filter: { folder_ids: [spring] } });
+    await bench.hook(shop, `${receiver.url}?reddit`, LINKS, { filter: { channels: ['reddit'] } });
+    await shop.patch(`/links/${first.id}`, { folder_id: summer }); // moves both links of the campaign
+    await bench.settled();
+    const changes = [`spring link.updated ${first.id}`, `spring link.updated ${second.id}`];
+    expect(arrived()).toEqual([...changes, `reddit link.updated ${second.id}`].toSorted());
+    receiver.received.length = 0;
+
+    const { body } = await shop.post<{ results: { body: CreatedLinks }[] }>('/links/bulk', {
+      links: [1, 2].map(() => campaign({ folder_id: spring })),
+    });
+    const bulk = body.results.flatMap((row) => row.body.links);
+    await shop.call('DELETE', '/links/bulk', { body: { ids: bulk.map(({ id }) => id) } });
+    // The folder itself: its links stay, without a folder.
+    const third = await link({ folder_id: spring });
+    await shop.delete(`/folders/${spring}`);
+    await bench.settled();
+    expect(arrived()).toEqual(
+      [
+        ...bulk.flatMap(({ id }) => [`spring link.created ${id}`, `spring link.deleted ${id}`]),
+        `spring link.created ${third.id}`,
+        `spring link.updated ${third.id}`,
+      ].toSorted(),
+    );
+  });
+});
+
+describe('a format', () => {
+  it('makes a message of an event, signed as it is sent, in which text of users is only text', async () => {
+    const formats = ['slack', 'discord'] as const;
+    const [slack, discord] = await Promise.all(
+      formats.map((format) => bench.hook(shop, `${receiver.url}?${format}`, ['link.created'], { format })),
+    );
+    const name = '@everyone <!channel> <https://bad.example|free> `*x* [a](https://b.example) & more';
+    await link({ name });
+    await receiver.until(2);
+    const of = (format: string) => {
+      const found = receiver.received.find(({ path }) => path.endsWith(format));
+      if (!found) throw new Error(`no delivery as ${format}`);
+      return found;
+    };
+    expect(isGenuine(slack?.secret ?? '', of('slack'))).toBe(true);
+    expect(isGenuine(discord?.secret ?? '', of('discord'))).toBe(true);
+    const inSlack = JSON.parse(of('slack').body);
+    expect(inSlack).toMatchObject({ text: 'New link', unfurl_links: false, unfurl_media: false });
+    expect(inSlack.blocks[0].fields).toContainEqual({
+      type: 'mrkdwn',
+      verbatim: true,
+      text: "*Name*\n`@everyone &lt;!channel&gt; &lt;https://bad.example|free&gt; '*x* [a](https://b.example) &amp; more`",
+    });
+    const inDiscord = JSON.parse(of('discord').body);
+    expect(inDiscord.allowed_mentions).toEqual({ parse: [] });
+    expect(inDiscord.embeds[0].fields).toContainEqual({
+      name: 'Name',
+      value: "`@everyone <!channel> <https://bad.example|free> '*x* [a](https://b.example) & more`",
+      inline: true,
+    });
+    // The log shows what is sent.
+    if (!slack) throw new Error('no webhook');
+    const delivery = await bench.untilDelivery(shop, slack, ({ status }) => status === 'delivered');
+    const { body } = await shop.get<{ request: { body: string } }>(
+      `/webhooks/${slack.id}/deliveries/${delivery.id}`,
+    );
+    expect(body.request.body).toBe(of('slack').body);
+  });
+});
