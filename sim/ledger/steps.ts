@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { type Action, type History as Actions, history, type Terms } from '../../test/referrals/history.ts';
+import { story } from '../../test/referrals/stories.ts';
 import type { History } from '../history.ts';
 import { type NetworkFaults, NO_NETWORK_FAULTS } from '../world/network.ts';
 import { Random } from '../world/random.ts';
@@ -19,8 +20,8 @@ export type Step =
 export type LedgerOptions = {
   /** Whether actions run at the same time, so that no model knows their order. */
   together: boolean;
-  /** Whether only those actions happen that move money. */
-  money: boolean;
+  /** All actions, only those that move money, or stories: a sale or a grant, and what happens to it. */
+  actions: 'all' | 'money' | 'stories';
   kills: boolean;
   pauses: boolean;
   lostCalls: boolean;
@@ -62,16 +63,24 @@ export function decide(seed: number): LedgerHistory {
   const random = new Random(seed);
   const options: LedgerOptions = {
     together: random.chance(0.3),
-    money: random.chance(0.6),
+    actions: random.pick<LedgerOptions['actions']>(['all', 'money', 'stories', 'stories', 'stories']),
     kills: random.chance(0.6),
     pauses: random.chance(0.3),
     lostCalls: random.chance(0.5),
     networkFaults: random.chance(0.4),
     postgresFaults: random.chance(0.3),
   };
+  // Half of the histories have no fault of a machine, and so play more actions in the same time.
+  if (random.chance(0.5)) {
+    const none = { kills: false, pauses: false, networkFaults: false, postgresFaults: false };
+    Object.assign(options, { ...none, lostCalls: random.chance(0.3) });
+  }
+  const isStories = options.actions === 'stories';
   const samples = fc.sample(history, { numRuns: 3, seed }) as [Actions, Actions, Actions];
-  const { programs } = samples[0];
-  const actions = decideActions(random, samples, options);
+  const programs = isStories ? samples[0].programs.map(paying) : samples[0].programs;
+  const actions = isStories
+    ? [...samples[0].actions.slice(0, FIRST_ACTIONS), ...decideStories(random)].filter(isRepeatable)
+    : decideActions(random, samples, options);
   const steps: Step[] = actions.slice(0, FIRST_ACTIONS).map((action) => ({ do: 'act', action }));
   let rest = actions.slice(FIRST_ACTIONS);
   while (rest.length > 0) {
@@ -91,12 +100,13 @@ export function decide(seed: number): LedgerHistory {
 function decideActions(
   random: Random,
   samples: readonly [Actions, ...Actions[]],
-  { money }: LedgerOptions,
+  options: LedgerOptions,
 ): Action[] {
   const first = samples[0].actions.slice(0, FIRST_ACTIONS);
-  const rest = money
-    ? samples.flatMap(({ actions }) => actions.slice(FIRST_ACTIONS).filter(({ type }) => MONEY.has(type)))
-    : samples[0].actions.slice(FIRST_ACTIONS);
+  const rest =
+    options.actions === 'money'
+      ? samples.flatMap(({ actions }) => actions.slice(FIRST_ACTIONS).filter(({ type }) => MONEY.has(type)))
+      : samples[0].actions.slice(FIRST_ACTIONS);
   const actions: Action[] = [];
   const orders: number[] = [];
   for (const given of rest) {
@@ -110,6 +120,71 @@ function decideActions(
     if (isAgain && random.chance(0.3)) actions.splice(random.integer(0, actions.length), 0, action);
   }
   return [...first, ...actions].filter(isRepeatable);
+}
+
+/** Terms in which sales and signups earn. */
+const paying = (terms: Terms): Terms => ({
+  ...terms,
+  status: 'active',
+  credit_enabled: true,
+  commission_rate: Math.max(10, terms.commission_rate),
+  first_sale_only: false,
+  commission_months: null,
+  min_payout: 0,
+  review: 'none',
+  signups_from: 'any',
+  max_signups_per_day: null,
+});
+
+/** Parts of an order that are refunded, so that shares are rounded. Cents. */
+const PARTS = [1, 33, 50, 333];
+
+/** Returns what happens to a few sales and grants, each in the order of its story, some at the same time. */
+function decideStories(random: Random): Action[] {
+  const sales = fc.sample(story, { numRuns: random.integer(1, 3), seed: random.integer(1, 2 ** 31 - 1) });
+  const stories = sales.map((sale) => decideSale(random, sale));
+  for (let more = random.integer(0, 2); more > 0; more--) stories.push(decideGrant(random));
+  const actions: Action[] = [];
+  while (stories.length > 0) {
+    const one = random.pick(stories);
+    actions.push(...one.splice(0, random.integer(1, 3)));
+    if (one.length === 0) stories.splice(stories.indexOf(one), 1);
+  }
+  return actions;
+}
+
+/** A sale as it is, or one whose hold period ends in the history, or that is refunded in parts. */
+function decideSale(random: Random, sale: readonly Action[]): Action[] {
+  const actions = sale.map((action) => ({ ...action }));
+  const at = actions.findIndex(({ type }) => type === 'purchase');
+  const purchase = actions[at];
+  if (purchase?.type !== 'purchase') return actions;
+  const { order } = purchase;
+  if (random.chance(0.4)) {
+    purchase.day = random.pick([0, -20]);
+    const ticks = [random.pick(TICK_DAYS), random.pick(TICK_DAYS)].sort((a, b) => a - b);
+    actions.splice(at + 1, 0, ...ticks.map((day): Action => ({ type: 'tick', day })));
+  }
+  if (random.chance(0.4)) {
+    const refunds = Array.from({ length: random.integer(1, 3) }, (_, nth): Action => {
+      const amount = random.chance(0.3) ? null : random.pick(PARTS);
+      return { type: 'refund', refund: order + 2_000 + nth, order, amount, times: 1 };
+    });
+    actions.splice(random.integer(at, actions.length), 0, ...refunds);
+  }
+  if (random.chance(0.3)) actions.splice(at + 1, 0, { ...purchase });
+  if (random.chance(0.3))
+    actions.push({ type: 'manual', user: purchase.user - 1, amount: random.pick([-100, 500]) });
+  return actions;
+}
+
+/** A grant that is delivered or revoked, some of them more than once. */
+function decideGrant(random: Random): Action[] {
+  const nth = random.integer(0, 3);
+  const kinds = ['deliver', 'deliver', 'revoke'] as const;
+  return Array.from({ length: random.integer(1, 3) }, (): Action => {
+    return { type: random.pick(kinds), nth, times: random.pick([1, 1, 3]) };
+  });
 }
 
 function decideFault(random: Random, options: LedgerOptions): Step[] {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
@@ -21,6 +22,12 @@ const STAND_INS: readonly { imported: RegExp; from: RegExp; by: string }[] = [
   },
   { imported: /^\.\/send\.ts$/, from: /\/workers\/webhooks\//, by: '../webhooks/send.ts' },
 ];
+
+/** Resources of the API that no client here calls: an API process starts with each kill, and most of it is routes. */
+const ROUTES = { from: /\/api\/app\.ts$/, imported: /^\.\/([\w/-]*routes)\.ts$/ };
+const CALLED =
+  /^(referrals\/(commissions|credits|enrollments|payouts|programs|purchases|signups)\/routes|referrals\/routes)$/;
+const WITHOUT_ROUTES = 'without-routes';
 
 const PRODUCT = /^file:.*\/(core|ingest|workers|api|sql|clickhouse)\/[^?]*\.ts$/;
 /** The API reads its pages and documents from the real disk, once, when it starts. */
@@ -57,9 +64,13 @@ export function simulateModules(edit: Edit | null): void {
       if (standIn && PRODUCT.test(parentURL)) {
         return { url: new URL(standIn.by, import.meta.url).href, shortCircuit: true };
       }
-      return next(specifier, context);
+      const routes = ROUTES.from.test(parentURL) ? ROUTES.imported.exec(specifier)?.[1] : undefined;
+      const resolved = next(specifier, context);
+      if (routes === undefined || CALLED.test(routes)) return resolved;
+      return { ...resolved, url: `${resolved.url}?${WITHOUT_ROUTES}` };
     },
     load(url, context, next) {
+      if (url.endsWith(`?${WITHOUT_ROUTES}`)) return withoutRoutes(fileURLToPath(url));
       const loaded = next(url, context);
       if (!edit || !url.startsWith('file:') || !fileURLToPath(url).endsWith(`/${edit.file}`)) return loaded;
       const source = String(loaded.source);
@@ -68,4 +79,11 @@ export function simulateModules(edit: Edit | null): void {
       return { ...loaded, source: source.replace(edit.from, () => edit.to) };
     },
   });
+}
+
+/** Returns the module of a file with the same functions, which register no route. */
+function withoutRoutes(path: string): { format: 'module'; source: string; shortCircuit: true } {
+  const names = readFileSync(path, 'utf8').matchAll(/^export (?:async )?(?:function|const) (\w+)/gm);
+  const source = [...names].map(([, name]) => `export async function ${name}() {}`).join('\n');
+  return { format: 'module', source, shortCircuit: true };
 }

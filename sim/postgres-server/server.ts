@@ -129,7 +129,7 @@ async function start(): Promise<PostgresServer> {
   ]);
   // The child ends with its input, when this process exits.
   const connect = async () => {
-    const client = new pg.Client({ connectionString: url, types });
+    const client = new pg.Client({ connectionString: url, types, pipeline: true });
     client.on('error', () => undefined);
     await client.connect();
     return client;

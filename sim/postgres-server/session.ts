@@ -113,8 +113,14 @@ export class ServerSession {
       const results = (await client.query(`${now}; ${sql}`)) as unknown as Result[];
       return results.at(-1) ?? NO_ROWS;
     }
-    await client.query(now.replace('LOCAL ', ''));
-    return run(client, sql, parameters, name);
+    // One way to the server and back for both: the client is in pipeline mode.
+    const { stream } = client.connection;
+    stream.cork();
+    const told = client.query(now.replace('LOCAL ', ''));
+    const answer = run(client, sql, parameters, name);
+    stream.uncork();
+    const [, result] = await Promise.all([told, answer]);
+    return result;
   }
 
   /** Waits until the statement has ended or waits for a lock, and so have those that it let go on. */
@@ -144,6 +150,17 @@ export class ServerSession {
   }
 }
 
+/** Names of statements, so that each connection parses a statement once. */
+const names = new Map<string, string>();
+
+function nameOf(text: string): string {
+  const known = names.get(text);
+  if (known !== undefined) return known;
+  const name = `sim_${names.size}`;
+  names.set(text, name);
+  return name;
+}
+
 async function run(
   client: pg.Client,
   text: string,
@@ -151,7 +168,7 @@ async function run(
   name: string | undefined,
 ): Promise<Result> {
   const values = parameters as unknown[];
-  return client.query(name === undefined ? { text, values } : { text, values, name });
+  return client.query(values.length === 0 ? text : { text, values, name: name ?? nameOf(text) });
 }
 
 /** Waits for a promise, for some real milliseconds at most. */

@@ -177,6 +177,9 @@ class Player implements HistoryPlayer<Step> {
         this.#ledger.slept(world.monotonic());
         world.sleep(step.ms);
         return;
+      case 'stand still':
+        this.#standStill(step.ms);
+        return;
       case 'receiver':
         this.#receivers.behaviors[step.hook] = { ...step.behavior };
         return;
@@ -221,6 +224,13 @@ class Player implements HistoryPlayer<Step> {
         if (this.#network) this.#network.faults = { ...NO_NETWORK_FAULTS };
         return;
     }
+  }
+
+  #standStill(ms: number): void {
+    const world = this.#world;
+    this.#ledger.slept(world.monotonic());
+    world.spend(ms);
+    this.#ledger.slept(world.monotonic());
   }
 
   /** Commits events one after the other. While PostgreSQL is down the shop has none. */
@@ -296,8 +306,7 @@ class Player implements HistoryPlayer<Step> {
       Object.assign(worker.life.process, { clockOffset: 0, operationsLeft: null, pauseAfter: null });
     }
     await world.run(2_000);
-    this.#ledger.slept(world.monotonic());
-    world.sleep(LONGEST_WAIT_MS);
+    this.#standStill(LONGEST_WAIT_MS);
     await this.#commitEvents(1);
     if (this.#options.clicks) world.as(world.outside, () => this.#writer?.click(1));
     let waiting = 1;

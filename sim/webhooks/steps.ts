@@ -9,8 +9,10 @@ export type Step =
   | { do: 'event'; events: number }
   | { do: 'click'; clicks: number }
   | { do: 'wait'; ms: number }
-  /** The machines sleep: it is that much later at once. */
+  /** The machines sleep: it is that much later at once, but not by their monotonic clocks. */
   | { do: 'sleep'; ms: number }
+  /** The machines stand still, and their clocks go on: it is that much later at once. */
+  | { do: 'stand still'; ms: number }
   | { do: 'receiver'; hook: number; behavior: Behavior }
   | { do: 'break receivers'; faults: ReceiverFaults }
   | { do: 'switch hook'; hook: number; on: boolean }
@@ -40,6 +42,8 @@ export type WebhookOptions = {
   postgresFaults: boolean;
   networkFaults: boolean;
   receiverFaults: boolean;
+  /** How many kinds of steps happen: the fewer, the more often one follows itself. */
+  kinds: number;
 };
 
 export type WebhookHistory = History<Step> & { options: WebhookOptions };
@@ -58,29 +62,33 @@ export function decide(seed: number): WebhookHistory {
     hooks: random.integer(1, 2),
     clicks: random.chance(0.4),
     badReceivers: random.chance(0.6),
-    days: random.chance(0.2),
-    switches: random.chance(0.2),
+    days: random.chance(0.25),
+    switches: random.chance(0.25),
     kills: random.chance(0.5),
     pauses: random.chance(0.3),
     clockFaults: random.chance(0.2),
     postgresFaults: random.chance(0.3),
     networkFaults: random.chance(0.3),
     receiverFaults: random.chance(0.4),
+    kinds: random.pick([1, 2, 3, 99, 99]),
   };
-  // A fifth of the histories has no fault of a machine: there each delivery comes once, at its time.
-  if (random.chance(0.2)) {
+  // Two fifths of the histories has no fault of a machine: there each delivery comes once, at its time.
+  if (random.chance(0.4)) {
     const none = { kills: false, pauses: false, clockFaults: false, postgresFaults: false };
     Object.assign(options, { ...none, networkFaults: false, receiverFaults: false });
   }
   const steps: Step[] = [];
-  const length = random.integer(5, 24);
-  while (steps.length < length) steps.push(...decideSteps(random, options));
+  const kinds = stepKinds(random, options);
+  while (kinds.length > options.kinds) kinds.splice(random.integer(0, kinds.length - 1), 1);
+  const length = random.integer(3, 20);
+  while (steps.length < length) steps.push(...random.pick(kinds)());
   return { seed, options, steps };
 }
 
 const RETRY_AFTER = ['2', '600', '90000'];
 
-function decideSteps(random: Random, options: WebhookOptions): Step[] {
+/** Returns the kinds of steps of a history: each call decides some of them. */
+function stepKinds(random: Random, options: WebhookOptions): (() => Step[])[] {
   const worker = () => random.integer(0, options.workers - 1);
   const hook = () => random.integer(0, options.hooks - 1);
   const event = (): Step =>
@@ -89,12 +97,13 @@ function decideSteps(random: Random, options: WebhookOptions): Step[] {
       : { do: 'event', events: random.integer(1, 3) };
   const wait = (): Step => ({ do: 'wait', ms: random.between(0, random.pick([20, 200, 1_000, 3_000])) });
   const afterCalls = () => (random.chance(0.7) ? random.integer(0, 30) : null);
-  const later = (): Step => ({
-    do: 'sleep',
-    ms: random.pick([6 * SECOND, 6 * MINUTE, 40 * MINUTE, 13 * HOUR]),
-  });
-  /** Jobs wait for a minute after a sleep, as after any jump of the clock. */
-  const awake: Step = { do: 'wait', ms: 62 * SECOND };
+  /** Jobs wait for a minute after a sleep, as after any jump of the clock: that takes long, so most stand still. */
+  const later = (): Step[] => {
+    const ms = random.pick([6 * SECOND, 6 * MINUTE, 40 * MINUTE, 13 * HOUR]);
+    if (random.chance(0.85)) return [{ do: 'stand still', ms }];
+    const sleep: Step = { do: 'sleep', ms };
+    return random.chance(0.5) ? [sleep] : [sleep, { do: 'wait', ms: 62 * SECOND }];
+  };
   const kinds: (() => Step[])[] = [() => [event(), wait()], () => [event(), wait(), event()]];
   if (options.kills) {
     const kill = (): Step[] => [
@@ -119,7 +128,7 @@ function decideSteps(random: Random, options: WebhookOptions): Step[] {
       event(),
       wait(),
     ]);
-    kinds.push(() => [event(), wait(), later()]);
+    kinds.push(() => [event(), wait(), ...later()]);
     // An attempt that ends long after its claim.
     kinds.push(() => [
       {
@@ -150,12 +159,21 @@ function decideSteps(random: Random, options: WebhookOptions): Step[] {
       { do: 'receiver', hook: hook(), behavior: behavior() },
       event(),
       { do: 'wait', ms: 2_500 },
-      later(),
-      ...(random.chance(0.5) ? [awake] : []),
+      ...later(),
       event(),
       wait(),
     ]);
     kinds.push(() => [{ do: 'receiver', hook: hook(), behavior: { ...ACCEPTS } }, event(), wait()]);
+    // Attempts that follow each other, and one that would come too early.
+    kinds.push(() => [
+      { do: 'receiver', hook: hook(), behavior: behavior() },
+      { do: 'event', events: 1 },
+      { do: 'wait', ms: 1_500 },
+      ...Array.from({ length: random.integer(1, 3) }, (): Step[] => [
+        { do: 'stand still', ms: random.pick([6 * SECOND, 6 * SECOND, 6 * MINUTE]) },
+        { do: 'wait', ms: 1_500 },
+      ]).flat(),
+    ]);
     // An attempt that takes as long as it may.
     kinds.push(() => [
       {
@@ -183,8 +201,7 @@ function decideSteps(random: Random, options: WebhookOptions): Step[] {
         { do: 'event', events: 1 },
         { do: 'wait', ms: 1_000 },
         ...(random.chance(0.1) ? accepted() : []),
-        { do: 'sleep', ms: random.pick([DAY, 20 * HOUR, 2 * DAY]) },
-        awake,
+        { do: 'stand still', ms: random.pick([DAY, 20 * HOUR, 2 * DAY]) },
       ]).flat(),
       event(),
       wait(),
@@ -199,6 +216,7 @@ function decideSteps(random: Random, options: WebhookOptions): Step[] {
         { do: 'switch hook', hook: switched, on: false },
         event(),
         wait(),
+        ...(random.chance(0.5) ? ([{ do: 'stand still', ms: 100 * SECOND }, event(), wait()] as Step[]) : []),
         { do: 'switch hook', hook: switched, on: true },
         event(),
       ];
@@ -244,5 +262,5 @@ function decideSteps(random: Random, options: WebhookOptions): Step[] {
     kinds.push(() => [{ do: 'break receivers', faults }, event(), wait()]);
     kinds.push(() => [{ do: 'break receivers', faults: { ...NO_RECEIVER_FAULTS } }, event(), wait()]);
   }
-  return random.pick(kinds)();
+  return kinds;
 }

@@ -12,6 +12,8 @@ export function words(step: Step): string {
       return `${seconds(step.ms)} pass`;
     case 'sleep':
       return `all machines sleep for ${seconds(step.ms)}`;
+    case 'stand still':
+      return `all machines stand still for ${seconds(step.ms)}`;
     case 'receiver':
       return `receiver ${step.hook} from now on ${behaves(step.behavior)}`;
     case 'break receivers':
@@ -52,5 +54,5 @@ function behaves({ status, afterMs, retryAfter }: Behavior): string {
 }
 
 const counted = (count: number, name: string) => `${count} ${name}${count === 1 ? '' : 's'}`;
-const seconds = (ms: number) => `${(ms / 1_000).toFixed(3)} s`;
-const share = (part: number) => `${Math.round(part * 100)} %`;
+export const seconds = (ms: number) => `${(ms / 1_000).toFixed(3)} s`;
+export const share = (part: number) => `${Math.round(part * 100)} %`;
