@@ -5,6 +5,7 @@ const LOADERS = {
   permits: async () => (await import('./permits/scenario.ts')).permits,
   lane: async () => (await import('./lane/scenario.ts')).lane,
   webhooks: async () => (await import('./webhooks/scenario.ts')).webhooks,
+  credits: async () => (await import('./credits/scenario.ts')).credits,
   ledger: async () => (await import('./ledger/scenario.ts')).ledger,
 } as const;
 

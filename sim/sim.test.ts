@@ -26,6 +26,7 @@ test.for([
   { scenario: 'permits', histories: 25 },
   { scenario: 'lane', histories: 25 },
   { scenario: 'webhooks', histories: 1 },
+  { scenario: 'credits', histories: 6 },
   { scenario: 'ledger', histories: 1 },
 ])('the same seed gives the same histories of $scenario', { timeout: 600_000 }, ({ scenario, histories }) => {
   const play = (seed: string) => sim('--only', scenario, '--seed', seed, '--histories', String(histories));
@@ -39,6 +40,7 @@ test.for([
   { scenario: 'journal', seconds: 20 * MORE, least: 100 },
   { scenario: 'permits', seconds: 10 * MORE, least: 100 },
   { scenario: 'lane', seconds: 20 * MORE, least: 100 },
+  { scenario: 'credits', seconds: 4 * MORE, least: 20 },
   // A statement of the real PostgreSQL takes longer than one in memory.
   ...(NIGHTLY
     ? [

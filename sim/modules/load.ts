@@ -20,6 +20,11 @@ const STAND_INS: readonly { imported: RegExp; from: RegExp; by: string }[] = [
     from: /\/(core|ingest|workers|sql)\//,
     by: '../permits/leases.ts',
   },
+  {
+    imported: /\/client\.ts$/,
+    from: /\/core\/connections\/stripe\/|\/workers\/fulfilments\/stripe/,
+    by: '../credits/stripe-client.ts',
+  },
   { imported: /^\.\/send\.ts$/, from: /\/workers\/webhooks\//, by: '../webhooks/send.ts' },
 ];
 

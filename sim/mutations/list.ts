@@ -1,4 +1,5 @@
 import type { Edit } from '../modules/load.ts';
+import { CREDIT_MUTATIONS } from './credits.ts';
 import { JOURNAL_MUTATIONS } from './journal.ts';
 import { LANE_MUTATIONS } from './lane.ts';
 import { LEDGER_MUTATIONS } from './ledger.ts';
@@ -25,5 +26,6 @@ export const MUTATIONS: readonly Mutation[] = [
   ...of('permits', PERMIT_MUTATIONS),
   ...of('lane', LANE_MUTATIONS),
   ...of('webhooks', WEBHOOK_MUTATIONS),
+  ...of('credits', CREDIT_MUTATIONS),
   ...of('ledger', LEDGER_MUTATIONS),
 ];
