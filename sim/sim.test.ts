@@ -71,6 +71,17 @@ test.for(['webhooks', 'ledger'])(
   },
 );
 
+test.for([
+  {
+    scenario: 'credits',
+    seed: '74',
+    was: 'a promotion code failed for good where the look-up of its coupon had no answer',
+  },
+])('seed $seed of $scenario holds, where once $was', { timeout: 600_000 }, ({ scenario, seed }) => {
+  const { output, status } = sim('--only', scenario, '--seed', seed);
+  expect(status, output).toBe(0);
+});
+
 describe('a wrong version of the product', () => {
   test.each(MUTATIONS.map(({ name, file, from }) => ({ name, file, from })))(
     '$name changes one place of the product as it is',

@@ -114,6 +114,13 @@ export const CREDIT_MUTATIONS: readonly WrongVersion[] = [
     to: 'async () => null,',
   },
   {
+    name: 'look-up-error-is-final',
+    wrong: 'a coupon that could not be looked up counts as missing, and its code as refused',
+    file: MADE,
+    from: 'statusCode !== NOT_FOUND) throw error;',
+    to: 'statusCode === 0) throw error;',
+  },
+  {
     name: 'unknown-code-not-ended',
     wrong: 'the code of a deleted coupon is not looked for when its id is not known',
     file: MADE,

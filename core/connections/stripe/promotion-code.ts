@@ -30,7 +30,7 @@ export const stripePromotionCodes: PromotionCodes = {
           { id: coupon, name: code.slice(0, NAME_LIMIT), metadata, ...termsOf(discount) },
           { idempotencyKey: `${idempotencyKey}-coupon` },
         ),
-        () => stripe.coupons.retrieve(coupon).catch(() => null),
+        () => unlessMissing(stripe.coupons.retrieve(coupon)),
       );
       const made = await unlessMade(
         stripe.promotionCodes.create(
@@ -72,6 +72,16 @@ async function unlessMade<T>(making: Promise<T>, find: () => Promise<T | null>):
     const made = await find();
     if (made === null) throw error;
     return made;
+  }
+}
+
+/** Returns what is looked up, or null. Another error says nothing about it: the next attempt looks again. */
+async function unlessMissing<T>(finding: Promise<T>): Promise<T | null> {
+  try {
+    return await finding;
+  } catch (error) {
+    if ((error as Partial<Stripe.errors.StripeError>).statusCode !== NOT_FOUND) throw error;
+    return null;
   }
 }
 
