@@ -8,7 +8,7 @@ import { useApi } from '../api/queries.ts';
 import { useSession } from '../api/session.ts';
 import { formatCount } from '../formats.ts';
 
-const NewFolderDialog = lazy(() => import('./new-folder-dialog.tsx'));
+const NewFolderDialog = lazy(() => import('../parts/new-folder-dialog.tsx'));
 
 /** Folders that are listed at first. */
 const FEW = 8;
@@ -20,7 +20,7 @@ const FEW = 8;
  */
 export default function FolderList({ close }: { close: () => void }) {
   const { can } = useSession();
-  const [location] = useLocation();
+  const [location, navigate] = useLocation();
   const open = new URLSearchParams(useSearch()).get('folder_id');
   const [isNew, { open: begin, close: end }] = useDisclosure(false);
   const [isLong, { open: showAll }] = useDisclosure(false);
@@ -63,14 +63,14 @@ export default function FolderList({ close }: { close: () => void }) {
           <li>
             <UnstyledButton className="shell-page" onClick={begin}>
               <IconFolderPlus size={16} stroke={1.6} />
-              New folder
+              Add a folder
             </UnstyledButton>
           </li>
         )}
       </ul>
       {isNew && (
         <Suspense fallback={null}>
-          <NewFolderDialog close={end} />
+          <NewFolderDialog close={end} made={(id) => navigate(`/links?folder_id=${id}`)} />
         </Suspense>
       )}
     </>

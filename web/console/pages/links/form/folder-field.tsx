@@ -1,10 +1,8 @@
-import { Button, Group, Select, TextInput } from '@mantine/core';
+import { Button, Group, Select } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import type { Folders } from '../../../api/links.ts';
-import { useApi, useSend } from '../../../api/queries.ts';
-import type { ResponseOf } from '../../../api/responses.ts';
-import { FormDialog } from '../../../parts/form-dialog.tsx';
-import { useDraft } from '../../../parts/use-draft.ts';
+import { useApi } from '../../../api/queries.ts';
+import NewFolderDialog from '../../../parts/new-folder-dialog.tsx';
 
 type Props = { value: string | null; error: string | null; onChange: (id: string | null) => void };
 
@@ -29,36 +27,7 @@ export function FolderField({ value, error, onChange }: Props) {
       <Button variant="default" onClick={open}>
         New folder
       </Button>
-      {opened && (
-        <NewFolder
-          close={close}
-          made={(id) => {
-            onChange(id);
-            close();
-          }}
-        />
-      )}
+      {opened && <NewFolderDialog close={close} made={onChange} />}
     </Group>
-  );
-}
-
-function NewFolder({ close, made }: { close: () => void; made: (id: string) => void }) {
-  const create = useSend<string, ResponseOf<'/folders', 'post'>>(
-    (sent) => ({ path: '/folders', body: { name: sent }, once: true }),
-    { refresh: ['/folders'], tellFailure: false },
-  );
-  const { draft, text } = useDraft({ name: '' }, create.error);
-  return (
-    <FormDialog
-      title="New folder"
-      close={close}
-      send={create}
-      submit={() => create.mutate(draft.name.trim(), { onSuccess: ({ id }) => made(id) })}
-      label="Create"
-      failed="Not created"
-      fields={['name']}
-    >
-      <TextInput label="Name" required maxLength={100} data-autofocus {...text('name')} />
-    </FormDialog>
   );
 }
