@@ -128,6 +128,7 @@ export const RECORD_OPERATIONS: Readonly<Record<string, Audited>> = {
   'links.updateBulk': { action: 'link.update', target: 'link' },
   'links.delete': { action: 'link.delete', target: 'link' },
   'links.deleteBulk': { action: 'link.delete', target: 'link' },
+  'links.deleteComment': { action: 'link.delete_comment', target: 'link' },
   'folders.update': { action: 'folder.update', target: 'folder' },
   'folders.delete': { action: 'folder.delete', target: 'folder' },
   'bioPages.update': {

@@ -69,6 +69,11 @@ const CALLS: Record<string, () => Promise<Run>> = {
     const ids = [await link()];
     return () => shop.call('DELETE', '/links/bulk', { body: { ids } });
   },
+  'links.deleteComment': async () => {
+    const id = await link();
+    const { body } = await shop.post<{ id: string }>(`/links/${id}/comments`, { text: 'T' });
+    return () => shop.delete(`/links/${id}/comments/${body.id}`);
+  },
   'folders.update': async () => {
     const id = await folder();
     return () => shop.patch(`/folders/${id}`, { name: unique() });
@@ -208,6 +213,7 @@ const WITHOUT_ENTRY = {
   'a visitor of a shared dashboard types its password': ['shared.unlock'],
   'what they create is listed with its time': [
     'annotations.create',
+    'links.createComment',
     'bioPages.create',
     'bioPages.uploadPicture',
     'clicks.import',

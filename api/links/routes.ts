@@ -11,6 +11,7 @@ import { cutPage, readCursor } from '../pages.ts';
 import { IdParams, Ok } from '../schemas.ts';
 import { linkBulkChangeRoutes } from './bulk-change-routes.ts';
 import { changeLink, checkChange, noSuchLink, readChangeRequest, removeLink } from './change.ts';
+import { linkCommentRoutes } from './comment-routes.ts';
 import { linkCreateRoutes } from './create-routes.ts';
 import { destinationPageRoutes } from './destination-page-routes.ts';
 import { linkPerformance } from './performance.ts';
@@ -35,6 +36,7 @@ export async function linkRoutes(app: Api, deps: ApiDeps): Promise<void> {
   await linkSearchRoutes(app, deps);
   await linkQrRoute(app, deps);
   await destinationPageRoutes(app, deps);
+  await linkCommentRoutes(app, deps);
 
   app.get(
     '/links',

@@ -154,6 +154,21 @@ CREATE TABLE annotations (
   UNIQUE (workspace_id, created_at)
 );
 
+-- What the members of a workspace say about a link.
+CREATE TABLE link_comments (
+  id           uuid PRIMARY KEY,
+  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  link_id      uuid NOT NULL REFERENCES links (id),
+  -- The author: exactly one.
+  member_id    uuid REFERENCES members (id),
+  key_id       uuid REFERENCES api_keys (id),
+  text         text NOT NULL CHECK (length(text) BETWEEN 1 AND 2000),
+  created_at   timestamptz NOT NULL,
+  CHECK (num_nonnulls(member_id, key_id) = 1),
+  UNIQUE (workspace_id, created_at)
+);
+CREATE INDEX link_comments_of_link ON link_comments (link_id, created_at DESC);
+
 -- Dashboards that anyone with the token in their URL may read.
 CREATE TABLE shared_dashboards (
   id            uuid PRIMARY KEY,

@@ -54,7 +54,7 @@ async function run(block: string, link: LinkRecord | undefined): Promise<string>
 }
 
 test('the shell blocks of docs/links.md do what it says', async () => {
-  const [results = '', code = '', ...others] = blocksOf(GUIDE, 'sh');
+  const [results = '', code = '', comments = '', ...others] = blocksOf(GUIDE, 'sh');
   expect(others).toEqual([]);
   const split = made.find((link) => link.split !== null);
   const answer = JSON.parse(await run(results, split)) as { totals: object };
@@ -62,4 +62,8 @@ test('the shell blocks of docs/links.md do what it says', async () => {
   writeFileSync(join(dir, 'logo.png'), plainPng(64, 64, [200, 0, 0, 255]));
   await run(code, split);
   expect(scannedText(readFileSync(join(dir, 'code.png')))).toBe(`${split?.short_url}?qr=1`);
+  const [, list = ''] = (await run(comments, split)).split(/(?=\{"comments")/);
+  expect(JSON.parse(list)).toMatchObject({
+    comments: [{ text: 'Printed on 500 flyers.', link_id: split?.id }],
+  });
 });

@@ -18,6 +18,8 @@ export type Victim = {
   clickImport: string;
   destination: string;
   folder: string;
+  /** A comment on the link. */
+  comment: string;
   /** An icon of the destination. */
   icon: string;
   domain: string;
@@ -88,6 +90,7 @@ export async function plantVictim(api: TestApi, owner: TestWorkspace): Promise<V
   const fetched = { title: SECRET_NAME, icon: { type: 'image/png' as const, image } };
   await storeDestinationPage(api.stores.pool, due, fetched);
   const [page] = await destinationPages(api.stores.pool, owner.workspace.id, [url]);
+  const comment = await owner.post<{ id: string }>(`/links/${link}/comments`, { text: SECRET_NAME });
   const bioSlug = 'victims-page';
   const bioPage = await owner.post<{ id: string }>('/bio-pages', {
     slug: bioSlug,
@@ -147,6 +150,7 @@ export async function plantVictim(api: TestApi, owner: TestWorkspace): Promise<V
     clickImport,
     savedView: savedView.body.id,
     annotation: annotation.body.id,
+    comment: comment.body.id,
     icon: page?.iconId ?? '',
     utmTemplate: utmTemplate.body.id,
     pixelTest: pixelTest.body.id,

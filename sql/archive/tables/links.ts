@@ -34,6 +34,7 @@ export const LINK_TABLES: readonly ArchivedTable[] = [
         THEN 'ref=' || ${slugHere('r.id', 'r.slug')} ELSE r.extra_query END`,
     },
   },
+  { name: 'link_comments', order: 'id' },
   {
     name: 'slugs',
     order: 'domain_number, slug',

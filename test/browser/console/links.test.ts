@@ -26,7 +26,7 @@ inChromium(async () => {
 });
 
 test('folders are in the navigation, with the number of their links', async () => {
-  const { id } = await site.api<{ id: string }>('/folders', { name: 'Autumn' });
+  const { id } = await site.api<{ id: string }>('/folders', { name: 'Launch' });
   const { links } = await site.api<{ links: LinkRecord[] }>('/links', {
     destination_url: 'https://shop.example/',
     name: 'In the folder',
@@ -37,11 +37,11 @@ test('folders are in the navigation, with the number of their links', async () =
   const pages = page.getByRole('navigation', { name: 'Pages' });
   await pages.getByRole('link', { name: 'Links', exact: true }).click();
   const folders = page.getByRole('list', { name: 'Folders' });
-  await folders.getByRole('link', { name: 'Autumn 2 links' }).focus();
+  await folders.getByRole('link', { name: 'Launch 2 links' }).focus();
   await page.keyboard.press('Enter');
   await page.getByText('2 links', { exact: true }).first().waitFor();
   expect(new URL(page.url()).search).toBe(`?folder_id=${id}`);
-  expect(await pages.locator('[aria-current="page"]').allTextContents()).toEqual(['Autumn2 links']);
+  expect(await pages.locator('[aria-current="page"]').allTextContents()).toEqual(['Launch2 links']);
   await expectGood(page, 'links-in-folder');
 
   await folders.getByRole('button', { name: 'Add a folder' }).focus();
@@ -51,25 +51,60 @@ test('folders are in the navigation, with the number of their links', async () =
   await expect
     .poll(() => name.evaluate('document.activeElement?.getAttribute("maxlength")'), PATIENCE)
     .toBe('100');
-  await page.keyboard.type('Winter');
+  await page.keyboard.type('Retired');
   await page.keyboard.press('Enter');
-  await folders.getByRole('link', { name: 'Winter 0 links' }).waitFor();
+  await folders.getByRole('link', { name: 'Retired 0 links' }).waitFor();
   await page.getByText('No links match these filters').waitFor();
   // A link that moves is counted at once.
   await page.goto(`${site.app}/console/links/${links[0]?.id}`);
   await press(page, 'Delete');
   await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
-  await folders.getByRole('link', { name: 'Autumn 1 link' }).waitFor();
+  await folders.getByRole('link', { name: 'Launch 1 link' }).waitFor();
   await page.setViewportSize({ width: 360, height: 800 });
   await page.getByRole('button', { name: 'Open the navigation' }).click();
-  await folders.getByRole('link', { name: 'Autumn 1 link' }).click();
+  await folders.getByRole('link', { name: 'Launch 1 link' }).click();
   await folders.waitFor({ state: 'hidden' });
   expectClean(page);
   await page.close();
 
   const analyst = await site.open('/links', { role: 'analyst' });
-  await analyst.getByRole('list', { name: 'Folders' }).getByText('Winter').waitFor();
+  await analyst.getByRole('list', { name: 'Folders' }).getByText('Retired').waitFor();
   expect(await analyst.getByRole('button', { name: 'Add a folder' }).count()).toBe(0);
+  await analyst.close();
+});
+
+test("members comment on a link's page, and delete what they wrote", async () => {
+  const { links } = await site.api<{ links: LinkRecord[] }>('/links', {
+    destination_url: 'https://shop.example/',
+    name: 'Flyer',
+    channel: 'other',
+  });
+  const path = `/links/${links[0]?.id}`;
+  await site.api(`${path}/comments`, { text: 'Printed on 500 flyers.' });
+  const page = await site.open(path, { role: 'operator', keepsUndo: true });
+  const comments = page.getByRole('region', { name: 'Comments' });
+  await comments.getByText('Printed on 500 flyers.').waitFor();
+  // It is a key's: this member may not delete it.
+  expect(await comments.getByRole('button', { name: /^Delete/ }).count()).toBe(0);
+  await comments
+    .getByRole('textbox', { name: 'Add a comment' })
+    .fill('Ends in May.\nAsk Ada about a new one.');
+  await comments.getByRole('button', { name: 'Comment', exact: true }).click();
+  await expectNotice(page, 'Comment added');
+  const list = comments.getByRole('list', { name: 'All comments' });
+  await expect.poll(() => list.getByRole('listitem').count(), PATIENCE).toBe(2);
+  await list.getByText('Ends in May.').waitFor();
+  await expectGood(page, 'link-comments');
+  await list.getByRole('button', { name: /^Delete the comment of operator@/ }).click();
+  await list.getByText('Ends in May.').waitFor({ state: 'detached' });
+  await page.keyboard.press('Control+z');
+  await list.getByText('Ends in May.').waitFor();
+  await page.close();
+
+  const analyst = await site.open(path, { role: 'analyst' });
+  const read = analyst.getByRole('region', { name: 'Comments' });
+  await read.getByText('Printed on 500 flyers.').waitFor();
+  expect(await read.getByRole('textbox').count()).toBe(0);
   await analyst.close();
 });
 

@@ -182,6 +182,13 @@ export interface paths {
     delete: operations["links.delete"];
     patch: operations["links.update"];
   };
+  "/api/v1/links/{id}/comments": {
+    get: operations["links.listComments"];
+    post: operations["links.createComment"];
+  };
+  "/api/v1/links/{id}/comments/{comment_id}": {
+    delete: operations["links.deleteComment"];
+  };
   "/api/v1/links/{id}/qr": {
     get: operations["links.getQr"];
   };
@@ -1205,6 +1212,9 @@ export interface components {
       /** @default false */
       manage?: boolean;
       scopes?: ("read" | "links" | "referrals" | "tracking")[];
+    };
+    CreateLinkComment: {
+      text: components["schemas"]["Text2000"];
     };
     CreateLinks: {
       append_utm?: boolean | null;
@@ -2284,6 +2294,28 @@ export interface components {
       utm_medium: string | null;
       utm_source: string | null;
       utm_term: string | null;
+    };
+    LinkComment: {
+      author: components["schemas"]["LinkCommentAuthor"];
+      /** Format: date-time */
+      created_at: string;
+      /** Format: uuid */
+      id: string;
+      /** Format: uuid */
+      link_id: string;
+      text: string;
+    };
+    LinkCommentAuthor: {
+      /** Format: uuid */
+      id: string;
+      name: string | null;
+      type: components["schemas"]["LinkCommentAuthorType"];
+    };
+    /** @enum {string} */
+    LinkCommentAuthorType: "member" | "key";
+    LinkCommentList: {
+      comments: components["schemas"]["LinkComment"][];
+      next_cursor: string | null;
     };
     LinkCreatedEvent: {
       /** Format: date-time */
@@ -3425,6 +3457,7 @@ export interface components {
     Text254: string;
     Text255: string;
     Text500: string;
+    Text2000: string;
     Text2048: string;
     /** @enum {string} */
     Tier: "free" | "paid";
@@ -5669,6 +5702,72 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["Link"];
+        };
+      };
+    };
+  };
+  "links.listComments": {
+    parameters: {
+      query?: {
+        limit?: number;
+        cursor?: string;
+      };
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["LinkCommentList"];
+        };
+      };
+    };
+  };
+  "links.createComment": {
+    parameters: {
+      header?: {
+        "Idempotency-Key"?: string;
+      };
+      path: {
+        id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateLinkComment"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["LinkComment"];
+        };
+      };
+    };
+  };
+  "links.deleteComment": {
+    parameters: {
+      path: {
+        id: string;
+        comment_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Ok"];
         };
       };
     };

@@ -37,6 +37,9 @@ OPERATIONS: Dict[str, Operation] = {
     "links.search": Operation("GET", "/links/search", repeatable=True),
     "links.listTags": Operation("GET", "/links/tags", repeatable=True, rows="tags"),
     "links.getQr": Operation("GET", "/links/{id}/qr", repeatable=True, raw=True),
+    "links.listComments": Operation("GET", "/links/{id}/comments", repeatable=True, rows="comments", cursor="cursor"),
+    "links.createComment": Operation("POST", "/links/{id}/comments", body="json", idempotent=True),
+    "links.deleteComment": Operation("DELETE", "/links/{id}/comments/{comment_id}", repeatable=True),
     "links.get": Operation("GET", "/links/{id}", repeatable=True),
     "links.update": Operation("PATCH", "/links/{id}", body="json", repeatable=True),
     "links.delete": Operation("DELETE", "/links/{id}", repeatable=True),
@@ -424,6 +427,24 @@ class Links:
         result: httpx.Response = self._call(OPERATIONS["links.getQr"], (id,), {**query}, None, options)
         return result
 
+    def list_comments(self, id: str, *, options: Optional[RequestOptions] = None, **query: Unpack[t.LinksListCommentsQuery]) -> Rows[t.LinkComment, t.LinkCommentList]:
+        """List the comments on a link, newest first"""
+        return Rows(self._call, OPERATIONS["links.listComments"], (id,), {**query}, None, options)
+
+    def create_comment(self, id: str, body: t.CreateLinkComment, *, options: Optional[RequestOptions] = None) -> t.LinkComment:
+        """Comment on a link
+
+        Members of the workspace see it on the link's page; visitors never do. A link has at most 500 comments; else 409."""
+        result: t.LinkComment = self._call(OPERATIONS["links.createComment"], (id,), {}, body, options)
+        return result
+
+    def delete_comment(self, id: str, comment_id: str, *, options: Optional[RequestOptions] = None) -> t.Ok:
+        """Delete a comment on a link
+
+        For its author, an owner, and a key with `manage`; else 403."""
+        result: t.Ok = self._call(OPERATIONS["links.deleteComment"], (id, comment_id,), {}, None, options)
+        return result
+
     def get(self, id: str, *, options: Optional[RequestOptions] = None) -> t.Link:
         """Get a link"""
         result: t.Link = self._call(OPERATIONS["links.get"], (id,), {}, None, options)
@@ -546,6 +567,24 @@ class AsyncLinks:
 
         The code leads to the short URL with `?qr=1`, which is not passed on to the destination and makes the click's `trigger` `qr`."""
         result: httpx.Response = await self._call(OPERATIONS["links.getQr"], (id,), {**query}, None, options)
+        return result
+
+    def list_comments(self, id: str, *, options: Optional[RequestOptions] = None, **query: Unpack[t.LinksListCommentsQuery]) -> AsyncRows[t.LinkComment, t.LinkCommentList]:
+        """List the comments on a link, newest first"""
+        return AsyncRows(self._call, OPERATIONS["links.listComments"], (id,), {**query}, None, options)
+
+    async def create_comment(self, id: str, body: t.CreateLinkComment, *, options: Optional[RequestOptions] = None) -> t.LinkComment:
+        """Comment on a link
+
+        Members of the workspace see it on the link's page; visitors never do. A link has at most 500 comments; else 409."""
+        result: t.LinkComment = await self._call(OPERATIONS["links.createComment"], (id,), {}, body, options)
+        return result
+
+    async def delete_comment(self, id: str, comment_id: str, *, options: Optional[RequestOptions] = None) -> t.Ok:
+        """Delete a comment on a link
+
+        For its author, an owner, and a key with `manage`; else 403."""
+        result: t.Ok = await self._call(OPERATIONS["links.deleteComment"], (id, comment_id,), {}, None, options)
         return result
 
     async def get(self, id: str, *, options: Optional[RequestOptions] = None) -> t.Link:

@@ -871,6 +871,10 @@ class CreateKey(TypedDict):
     """When a secret key expires. By default never, or with the key that creates it, which it cannot outlast (403)."""
 
 
+class CreateLinkComment(TypedDict):
+    text: "Text2000"
+
+
 class CreateLinks(TypedDict):
     destination_url: NotRequired[str]
     """Required without `destination_id`. At most 12,288 characters when percent-encoded."""
@@ -2075,6 +2079,30 @@ class Link(TypedDict):
     updated_at: str
 
 
+class LinkComment(TypedDict):
+    id: str
+    link_id: str
+    text: str
+    author: "LinkCommentAuthor"
+    created_at: str
+
+
+class LinkCommentAuthor(TypedDict):
+    type: "LinkCommentAuthorType"
+    id: str
+    name: Union[str, None]
+    """A member's email, or a key's label."""
+
+
+LinkCommentAuthorType = Literal["member", "key"]
+
+
+class LinkCommentList(TypedDict):
+    comments: List["LinkComment"]
+    next_cursor: Union[str, None]
+    """Pass it as `cursor` to get the next page. Null on the last page."""
+
+
 class LinkCreatedEvent(TypedDict):
     id: str
     """Also the `webhook-id` header."""
@@ -3247,6 +3275,9 @@ Text100 = str
 Text200 = str
 
 
+Text2000 = str
+
+
 Text2048 = str
 
 
@@ -3926,6 +3957,13 @@ class LinksGetQrQuery(TypedDict):
     """Color behind the code, six hexadecimal digits."""
     logo: NotRequired[Literal["0", "1"]]
     """`1`: the workspace's logo in the middle."""
+
+
+class LinksListCommentsQuery(TypedDict):
+    limit: NotRequired[int]
+    """Rows per page."""
+    cursor: NotRequired[Union[str, List[str]]]
+    """The `next_cursor` of the previous page, unchanged."""
 
 
 class DomainsListQuery(TypedDict):

@@ -158,6 +158,22 @@ export interface Links {
    */
   getQr(id: string, query?: QueryOf<T.LinksGetQrData['query']>, options?: RequestOptions): Promise<Response>;
   /**
+   * List the comments on a link, newest first
+   */
+  listComments(id: string, query?: QueryOf<T.LinksListCommentsData['query']>, options?: RequestOptions): List<T.LinksListCommentsResponse['comments'][number], T.LinksListCommentsResponse>;
+  /**
+   * Comment on a link
+   *
+   * Members of the workspace see it on the link's page; visitors never do. A link has at most 500 comments; else 409.
+   */
+  createComment(id: string, body: T.LinksCreateCommentData['body'], options?: RequestOptions): Promise<T.LinksCreateCommentResponse>;
+  /**
+   * Delete a comment on a link
+   *
+   * For its author, an owner, and a key with `manage`; else 403.
+   */
+  deleteComment(id: string, commentId: string, options?: RequestOptions): Promise<T.LinksDeleteCommentResponse>;
+  /**
    * Get a link
    */
   get(id: string, options?: RequestOptions): Promise<T.LinksGetResponse>;
@@ -1107,6 +1123,9 @@ export const OPERATIONS = {
   'links.search': { method: 'GET', path: '/links/search', query: true, repeatable: true },
   'links.listTags': { method: 'GET', path: '/links/tags', repeatable: true, rows: 'tags' },
   'links.getQr': { method: 'GET', path: '/links/{id}/qr', query: true, repeatable: true, result: 'response' },
+  'links.listComments': { method: 'GET', path: '/links/{id}/comments', query: true, repeatable: true, rows: 'comments', cursor: 'cursor' },
+  'links.createComment': { method: 'POST', path: '/links/{id}/comments', body: 'json', idempotent: true },
+  'links.deleteComment': { method: 'DELETE', path: '/links/{id}/comments/{comment_id}', repeatable: true },
   'links.get': { method: 'GET', path: '/links/{id}', repeatable: true },
   'links.update': { method: 'PATCH', path: '/links/{id}', body: 'json', repeatable: true },
   'links.delete': { method: 'DELETE', path: '/links/{id}', repeatable: true },

@@ -1263,6 +1263,10 @@ export type CreateKey = {
     expires_at?: string | null;
 };
 
+export type CreateLinkComment = {
+    text: Text2000;
+};
+
 export type CreateLinks = {
     /**
      * Required without `destination_id`. At most 12,288 characters when percent-encoded.
@@ -3030,6 +3034,33 @@ export type Link = {
     updated_at: string;
 };
 
+export type LinkComment = {
+    id: string;
+    link_id: string;
+    text: string;
+    author: LinkCommentAuthor;
+    created_at: string;
+};
+
+export type LinkCommentAuthor = {
+    type: LinkCommentAuthorType;
+    id: string;
+    /**
+     * A member's email, or a key's label.
+     */
+    name: string | null;
+};
+
+export type LinkCommentAuthorType = 'member' | 'key';
+
+export type LinkCommentList = {
+    comments: Array<LinkComment>;
+    /**
+     * Pass it as `cursor` to get the next page. Null on the last page.
+     */
+    next_cursor: string | null;
+};
+
 export type LinkCreatedEvent = {
     /**
      * Also the `webhook-id` header.
@@ -4646,6 +4677,8 @@ export type Text100 = string;
 
 export type Text200 = string;
 
+export type Text2000 = string;
+
 export type Text2048 = string;
 
 export type Text245 = string;
@@ -5986,6 +6019,76 @@ export type LinksGetQrResponses = {
 };
 
 export type LinksGetQrResponse = LinksGetQrResponses[keyof LinksGetQrResponses];
+
+export type LinksListCommentsData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: {
+        /**
+         * Rows per page.
+         */
+        limit?: number;
+        /**
+         * The `next_cursor` of the previous page, unchanged.
+         */
+        cursor?: string;
+    };
+    url: '/api/v1/links/{id}/comments';
+};
+
+export type LinksListCommentsResponses = {
+    /**
+     * OK
+     */
+    200: LinkCommentList;
+};
+
+export type LinksListCommentsResponse = LinksListCommentsResponses[keyof LinksListCommentsResponses];
+
+export type LinksCreateCommentData = {
+    body: CreateLinkComment;
+    headers?: {
+        /**
+         * Makes the call safe to retry for 24 hours. See Idempotency.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/links/{id}/comments';
+};
+
+export type LinksCreateCommentResponses = {
+    /**
+     * Created
+     */
+    201: LinkComment;
+};
+
+export type LinksCreateCommentResponse = LinksCreateCommentResponses[keyof LinksCreateCommentResponses];
+
+export type LinksDeleteCommentData = {
+    body?: never;
+    path: {
+        id: string;
+        comment_id: string;
+    };
+    query?: never;
+    url: '/api/v1/links/{id}/comments/{comment_id}';
+};
+
+export type LinksDeleteCommentResponses = {
+    /**
+     * OK
+     */
+    200: Ok;
+};
+
+export type LinksDeleteCommentResponse = LinksDeleteCommentResponses[keyof LinksDeleteCommentResponses];
 
 export type LinksDeleteData = {
     body?: never;

@@ -15,6 +15,7 @@ import { WindowPicker } from '../../parts/window-picker.tsx';
 import { ClickExportItems } from './click-export-items.tsx';
 import { LinkBreakdowns } from './link-breakdowns.tsx';
 import { LinkClicks } from './link-clicks.tsx';
+import { LinkComments } from './link-comments.tsx';
 import { LinkFacts } from './link-facts.tsx';
 import { LinkStats } from './link-stats.tsx';
 import { MadeNotice } from './made-notice.tsx';
@@ -65,6 +66,7 @@ function Content({ link }: { link: LinkRecord }) {
           <Stack gap="md">
             <ShortUrl link={link} />
             <LinkFacts link={link} />
+            {workspace.paid && <LinkComments linkId={link.id} />}
           </Stack>
         </Grid.Col>
         <Grid.Col span={{ base: 12, sm: 4 }}>
