@@ -6,6 +6,7 @@ import { Counter, type Registry } from 'prom-client';
  *
  * - `lane_forward`: the offset of a lane never moves back.
  * - `block_month`: a block of clicks has rows of one month. ClickHouse stores such a block in full or not at all.
+ * - `replicas_in_step`: a lane advances only when a replica of ClickHouse has what is before its offset.
  * - `moves_sum_to_zero`: entries that move an amount between accounts sum to zero.
  * - `refund_within_rest`: a refund reverses at most what is left of a commission.
  * - `payout_equals_entries`: a payout pays each commission the sum of its ledger entries.
@@ -13,6 +14,7 @@ import { Counter, type Registry } from 'prom-client';
 const INVARIANTS = [
   'lane_forward',
   'block_month',
+  'replicas_in_step',
   'moves_sum_to_zero',
   'refund_within_rest',
   'payout_equals_entries',

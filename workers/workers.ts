@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { ClickHouseClient } from '../clickhouse/client.ts';
+import { MAIN_REPLICA, type Replica } from '../clickhouse/replicas.ts';
 import type { LookUpTxt } from '../core/dns/txt-records.ts';
 import type { Enricher } from '../core/enrich/enrich.ts';
 import type { DeadTopic } from '../core/event-log/open.ts';
@@ -51,7 +52,10 @@ export const STORE_CONSUMER = 'store';
 
 export type WorkersDependencies = {
   pool: Pool;
+  /** The replica that jobs read and write. */
   clickhouse: ClickHouseClient;
+  /** The replicas that the lanes feed; left out: `clickhouse` alone, as `main`. */
+  replicas?: readonly Replica[];
   /** The reader of the store's lanes. */
   reader: EventLogReader;
   /** The reader of the webhooks' lanes, where a reader keeps an offset and cannot be shared; left out: the same one. */
@@ -161,6 +165,7 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
   });
   const laneDependencies = {
     ...dependencies,
+    replicas: dependencies.replicas ?? [{ name: MAIN_REPLICA, clickhouse }],
     leases,
     metrics,
     pace,

@@ -1,5 +1,6 @@
 import { Registry } from 'prom-client';
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
+import { MAIN_REPLICA } from '../../clickhouse/replicas.ts';
 import { createEnricher } from '../../core/enrich/enrich.ts';
 import { emptyGeo } from '../../core/enrich/geo.ts';
 import type { EventLogReader } from '../../core/event-log/port.ts';
@@ -57,7 +58,7 @@ export class LaneWorker {
     this.#leases = leases;
     const shared = {
       pool,
-      clickhouse,
+      replicas: [{ name: MAIN_REPLICA, clickhouse }],
       reader,
       decode: (batch: Parameters<typeof decodeEvents>[0]) => decodeEvents(batch, testSealer),
       enricher,

@@ -2,7 +2,7 @@ import type { Process, World } from '../world/world.ts';
 import type { Row } from './expressions.ts';
 import { Locks, sqlError } from './locks.ts';
 import { Session } from './session.ts';
-import { definitionOf, TABLES } from './tables.ts';
+import { definitionOf, keyOf, TABLES } from './tables.ts';
 
 /** A row before and after a transaction; null: there was none, or is none. */
 export type Change = { table: string; key: string; before: Row | null; after: Row | null };
@@ -39,7 +39,9 @@ export class Database {
     this.#world = world;
     this.process = world.start('PostgreSQL');
     this.locks = new Locks(world);
-    for (const name of Object.keys(TABLES)) this.#tables.set(name, new Map());
+    for (const [name, { rows = [] }] of Object.entries(TABLES)) {
+      this.#tables.set(name, new Map(rows.map((row) => [keyOf(name, row), row])));
+    }
   }
 
   get isDown(): boolean {

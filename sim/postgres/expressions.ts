@@ -155,6 +155,7 @@ export const FUNCTIONS: Readonly<Record<string, (args: readonly unknown[], run: 
   now: (_, run) => run.now,
   clock_timestamp: (_, run) => run.wall(),
   greatest: (args) => leastOf(args, -1),
+  least: (args) => leastOf(args, 1),
   coalesce: (args) => args.find((value) => value !== null && value !== undefined) ?? null,
   to_timestamp: ([seconds]) => Number(seconds) * 1_000,
   set_config([name, value], run) {

@@ -8,6 +8,8 @@ export type TableDefinition = {
   defaults: (now: number) => Row;
   /** A crash empties it. */
   isUnlogged?: boolean;
+  /** Rows that the migration inserts. */
+  rows?: readonly Row[];
 };
 
 /** The tables of `sql/migrations/0003_event_log.sql` that lanes use, and an empty one that they look into. */
@@ -58,6 +60,18 @@ export const TABLES: Readonly<Record<string, TableDefinition>> = {
       held_until: null,
       updated_at: now,
     }),
+  },
+  replicas: { key: ['name'], columns: { name: 'text' }, defaults: () => ({}), rows: [{ name: 'main' }] },
+  replica_lanes: {
+    key: ['replica', 'partition'],
+    columns: {
+      replica: 'text',
+      partition: 'text',
+      next_offset: 'numeric',
+      intent: 'jsonb',
+      lost_at: 'timestamptz',
+    },
+    defaults: () => ({ intent: null, lost_at: null }),
   },
   live_workers: {
     key: ['consumer', 'holder'],

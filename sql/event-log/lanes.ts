@@ -46,8 +46,8 @@ export class LaneMoved extends Error {
   }
 }
 
-/** Content of `log_lanes.intent`. */
-type IntentRecord = { from: string; to: string; token: string };
+/** Content of an `intent`. */
+export type IntentRecord = { from: string; to: string; token: string };
 
 /**
  * Takes a lane by raising its epoch, when it has no holder or the holder's lease has expired. A new lane starts at
@@ -96,11 +96,13 @@ export async function laneHolder(db: Queryable, consumer: string, partition: str
   return rows[0]?.held_by ?? null;
 }
 
-function fromRecord(record: IntentRecord | null): Intent | null {
+/** Returns the intent of a record. */
+export function fromRecord(record: IntentRecord | null): Intent | null {
   return record && { from: BigInt(record.from), to: BigInt(record.to), token: record.token };
 }
 
-function toRecord({ from, to, token }: Intent): string {
+/** Returns an intent as the column has it. */
+export function toRecord({ from, to, token }: Intent): string {
   const record: IntentRecord = { from: String(from), to: String(to), token };
   return JSON.stringify(record);
 }
@@ -214,7 +216,8 @@ export async function advanceLane(transaction: Queryable, lane: Lane, nextOffset
 }
 
 /**
- * Returns the lowest and highest offset of a partition's consumers. No consumer needs events below `least`. A
+ * Returns the lowest and highest offset of a partition's consumers. Neither a consumer nor a replica that is behind
+ * needs events below `least`, except replicas that the log has lost. A
  * `greatest` past the log's end belongs to an earlier log and says nothing about this one.
  *
  * @returns null when no consumer has started
@@ -225,7 +228,9 @@ export async function laneOffsets(
 ): Promise<{ least: bigint; greatest: bigint } | null> {
   const { rows } = await db.query<{ least: string | null; greatest: string | null }>({
     name: 'lane_offsets',
-    text: 'SELECT min(next_offset) AS least, max(next_offset) AS greatest FROM log_lanes WHERE partition = $1',
+    text: `SELECT least(min(next_offset),
+         (SELECT min(next_offset) FROM replica_lanes WHERE partition = $1 AND lost_at IS NULL)) AS least,
+       max(next_offset) AS greatest FROM log_lanes WHERE partition = $1`,
     values: [partition],
   });
   const { least = null, greatest = null } = rows[0] ?? {};

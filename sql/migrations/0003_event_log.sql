@@ -1,4 +1,5 @@
--- Streams of the event log, corrections of their clocks, lanes of consumers, dead letters, and leases of max_clicks.
+-- Streams of the event log, corrections of their clocks, lanes of consumers, replicas of ClickHouse, dead letters, and
+-- leases of max_clicks.
 
 CREATE TABLE ingest_streams (
   stream_id      uuid PRIMARY KEY,
@@ -77,6 +78,40 @@ CREATE TABLE log_lanes (
   updated_at  timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (consumer, partition)
 );
+
+-- Replicas of ClickHouse: each is a whole copy of the analytical data. One that is missing here has nothing.
+CREATE TABLE replicas (
+  name     text PRIMARY KEY CHECK (name ~ '^[a-z0-9]([a-z0-9-]*[a-z0-9])?$'),
+  added_at timestamptz NOT NULL DEFAULT now()
+);
+INSERT INTO replicas (name) VALUES ('main');
+
+-- Progress of a replica that is behind the lane of a partition: without a row it has everything that the lane has.
+-- The lane's holder writes it, under the lane's epoch. `lost_at`: the log no longer holds `next_offset`, so that only
+-- another replica can fill it.
+CREATE TABLE replica_lanes (
+  replica     text NOT NULL REFERENCES replicas (name),
+  partition   text NOT NULL,
+  next_offset numeric(20) NOT NULL,
+  intent      jsonb, -- as in log_lanes
+  lost_at     timestamptz,
+  updated_at  timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (replica, partition)
+);
+
+-- Progress of streams in a replica that is behind a partition. A stream gets its row when the lane first advances it
+-- without the replica; until then ingest_streams is right for both.
+CREATE TABLE replica_streams (
+  replica        text NOT NULL,
+  partition      text NOT NULL,
+  stream_id      uuid NOT NULL REFERENCES ingest_streams (stream_id),
+  high_water     numeric(20) NOT NULL, -- these as in ingest_streams
+  visible_before bigint NOT NULL,
+  missing        jsonb NOT NULL,
+  PRIMARY KEY (replica, partition, stream_id),
+  FOREIGN KEY (replica, partition) REFERENCES replica_lanes (replica, partition) ON DELETE CASCADE
+);
+CREATE INDEX replica_streams_stream ON replica_streams (stream_id);
 
 -- Worker processes that are alive, so that they share the lanes. Only a hint: the epoch keeps a lane safe. Unlogged:
 -- each worker writes it every second, and a crash of PostgreSQL may empty it.

@@ -4,6 +4,7 @@ import { inTransaction, type Pool, type PoolClient } from '../../sql/database/po
 import { insertCorrections } from '../../sql/event-log/clock-corrections.ts';
 import { addDeadLetters, type DeadLetter } from '../../sql/event-log/dead-letters.ts';
 import { advanceLane, type Lane, LaneMoved, lockLane } from '../../sql/event-log/lanes.ts';
+import { keepStreams } from '../../sql/event-log/replica-lanes.ts';
 import { advanceLaneAndStreams, advanceStreams } from '../../sql/event-log/streams.ts';
 import { addUsedPermits } from '../../sql/links/leases.ts';
 import { upsertIdentities } from '../../sql/orders/identities.ts';
@@ -20,7 +21,13 @@ import { identityOf, joinsOf, leadOf, orderOf } from './reports.ts';
 
 export type AdvanceDependencies = { pool: Pool; retry: Retry; metrics: WorkerMetrics; log: Logger };
 
-export type AdvanceStep = (lane: Lane, prepared: Prepared, refused: readonly Refused[]) => Promise<void>;
+/** @param behind the replicas that do not have the range */
+export type AdvanceStep = (
+  lane: Lane,
+  prepared: Prepared,
+  refused: readonly Refused[],
+  behind: readonly string[],
+) => Promise<void>;
 
 /** Classes of SQLSTATE by which PostgreSQL refuses the values themselves: data, constraints, limits. */
 const REFUSED_VALUE = /^(22|23|54)/;
@@ -37,6 +44,7 @@ export function createAdvanceStep(dependencies: AdvanceDependencies): AdvanceSte
     lane: Lane,
     prepared: Prepared,
     refused: readonly Refused[],
+    behind: readonly string[],
     oneByOne: boolean,
   ): Promise<DeadLetter[]> {
     const { range } = prepared;
@@ -78,23 +86,24 @@ export function createAdvanceStep(dependencies: AdvanceDependencies): AdvanceSte
       await insertCorrections(transaction, prepared.corrections);
       await addUsedPermits(transaction, prepared.leaseUses);
       await addDeadLetters(transaction, letters);
+      await keepStreams(transaction, range.partition, behind, prepared.streamsBefore);
       await advanceStreams(transaction, prepared.streams);
       await advanceLane(transaction, lane, range.to);
       return letters;
     });
   }
 
-  return async function advance(lane, prepared, refused) {
+  return async function advance(lane, prepared, refused, behind) {
     const letters = await retry('advance', async () => {
-      const isProgressOnly = refused.length === 0 && hasOnlyProgress(prepared);
+      const isProgressOnly = refused.length + behind.length === 0 && hasOnlyProgress(prepared);
       if (isProgressOnly && (await advanceLaneAndStreams(pool, lane, prepared.range, prepared.streams))) {
         return [];
       }
       try {
-        return await attempt(lane, prepared, refused, false);
+        return await attempt(lane, prepared, refused, behind, false);
       } catch (error) {
         if (!refusesValues(error)) throw error;
-        return attempt(lane, prepared, refused, true);
+        return attempt(lane, prepared, refused, behind, true);
       }
     });
     for (const { reason, partition, logOffset } of letters) {
@@ -137,7 +146,8 @@ export function refusesValues(error: unknown): error is Error & { code: string }
   );
 }
 
-function refusedLetters(prepared: Prepared, refused: readonly Refused[]): DeadLetter[] {
+/** Returns the dead letters of rows that ClickHouse refuses. */
+export function refusedLetters(prepared: Prepared, refused: readonly Refused[]): DeadLetter[] {
   return refused.map(({ row, reason }) => letterOf(prepared, row, reason));
 }
 

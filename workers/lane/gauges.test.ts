@@ -72,6 +72,7 @@ function dependencies() {
   return {
     pool: rig.stores.pool,
     clickhouse: rig.stores.clickhouse,
+    replicas: [{ name: 'main', clickhouse: rig.stores.clickhouse }],
     reader: gated,
     decode: (batch: Parameters<typeof decodeEvents>[0]) => decodeEvents(batch, sealer),
     enricher: createEnricher({ geo: emptyGeo() }),

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import { isRefusal } from '../../clickhouse/inserts/refusal.ts';
-import { storedAbove } from '../../clickhouse/inserts/stored-above.ts';
+import type { Replica } from '../../clickhouse/replicas.ts';
 import type { Enricher } from '../../core/enrich/enrich.ts';
 import type { EventLogReader } from '../../core/event-log/port.ts';
 import { linkSignals } from '../../core/tier/linked-signal.ts';
@@ -14,15 +13,15 @@ import type { WorkerMetrics } from '../metrics.ts';
 import { untilNextTick } from '../next-tick.ts';
 import { createRetry } from '../retry.ts';
 import { createAdvanceStep } from './advance.ts';
-import { type Block, encodeBlock, toBlocks } from './blocks.ts';
 import { withoutErased } from './erased.ts';
 import type { IdleLanes } from './idle-lanes.ts';
-import { createInsertStep, type EncodedBlock, type Refused } from './insert.ts';
+import { createLaneReplicas } from './lane-replicas.ts';
 import type { Lease } from './leases.ts';
 import type { Pace } from './pace.ts';
 import { pollBatch, type Range } from './poll-batch.ts';
 import { assertForward, createEndWatch } from './position.ts';
 import { createPrepareStep, type Decode, type Prepared } from './prepare.ts';
+import { encoded, type Ready } from './replica-store.ts';
 import { createResumeStep, tokenOf } from './resume.ts';
 import { createTruncation } from './truncate.ts';
 
@@ -49,10 +48,13 @@ import { createTruncation } from './truncate.ts';
  * Every write in PostgreSQL names the lane's epoch, so a holder that was wrongly taken for dead changes nothing. Its
  * late inserts into ClickHouse have the same tokens as the successor's. Once its lease has expired, it sends nothing
  * before it has renewed the lease. While one range is being stored, the next one is read and prepared.
+ *
+ * The README has the replicas: those in step share each range, the others catch up alone.
  */
 export type LaneDependencies = {
   pool: Pool;
-  clickhouse: ClickHouseClient;
+  /** The replicas of ClickHouse that this process knows. */
+  replicas: readonly Replica[];
   reader: EventLogReader;
   decode: Decode;
   enricher: Enricher;
@@ -104,7 +106,7 @@ export async function runLane(
   lane: Lane,
   control: LaneControl,
 ): Promise<void> {
-  const { pool, clickhouse, reader, pace, quiet, metrics, onState, tracing = NO_TRACING } = dependencies;
+  const { pool, reader, pace, quiet, metrics, onState, tracing = NO_TRACING } = dependencies;
   const log = dependencies.log.child({ partition: lane.partition, epoch: lane.epoch });
   const lost = new AbortController();
   const ending = linkSignals(control.signal, lost.signal);
@@ -114,9 +116,20 @@ export async function runLane(
   const shared = { ...dependencies, log, signal };
   const retry = createRetry({ log, metrics, signal, isFinal });
   const prepare = createPrepareStep(shared);
-  const insert = createInsertStep({ ...shared, retry, assertHeld });
   const advance = createAdvanceStep({ ...shared, retry });
-  const resume = createResumeStep({ ...shared, retry });
+  const laneReplicas = createLaneReplicas(
+    {
+      ...shared,
+      retry,
+      lease: control.lease,
+      maxEvents: LANE_DEFAULTS.maxEvents,
+      laneOffset: () => stored,
+      onBlock: () => onState?.('block_inserted', lane),
+      onError: (error) => lost.abort(error),
+    },
+    lane,
+  );
+  const resume = createResumeStep({ ...shared, retry, onReset: laneReplicas.lose });
   const handingOver = linkSignals(signal, control.drain, control.release);
   const idleRead = handingOver.signal;
 
@@ -124,9 +137,9 @@ export async function runLane(
     await readUnseen(range, streams);
     const found = prepare(range, streams);
     const prepared = await retry('read_erasures', () => withoutErased(pool, found));
-    const blocks = toBlocks(prepared).map((block) => ({ block, bytes: encodeBlock(block) }));
+    const ready = encoded(prepared);
     await onState?.('prepared', lane);
-    return { prepared, blocks };
+    return ready;
   }
 
   /**
@@ -169,79 +182,30 @@ export async function runLane(
     return inSpan(span, () => storeRange(ready, replayedToken));
   }
 
-  async function storeRange({ prepared, blocks }: Ready, replayedToken: string | null): Promise<void> {
+  async function storeRange(ready: Ready, replayedToken: string | null): Promise<void> {
+    const { prepared, blocks } = ready;
     const { range } = prepared;
-    const refused: Refused[] = [];
+    const token = replayedToken ?? tokenOf(range);
     if (blocks.length > 0) {
-      const token = replayedToken ?? tokenOf(range);
       if (replayedToken === null) {
         const intent = { from: range.from, to: range.to, token };
         await retry('commit_intent', () => commitIntent(pool, lane, intent));
       }
       await onState?.('intended', lane);
-      for (const block of blocks) {
-        const mayBeStored = replayedToken !== null || prepared.isSentAgain || isInDoubt(block.block);
-        const stored = await insert(block, token, mayBeStored);
-        refused.push(...stored.refused);
-        if (replayedToken === null) foundAgain += stored.found;
-        await onState?.('block_inserted', lane);
-      }
-      await onState?.('inserted', lane);
     }
-    await advance(lane, prepared, refused);
+    await laneReplicas.store(ready, { token, isReplay: replayedToken !== null }, async (refused) => {
+      if (blocks.length > 0) await onState?.('inserted', lane);
+      await advance(lane, prepared, refused, laneReplicas.behind());
+      stored = range.to;
+    });
     if (prepared.orders.length > 0) dependencies.onOrdersStored?.();
-    settleDoubt(prepared);
     measure(prepared);
     await onState?.('advanced', lane);
   }
 
-  /** Logs once, when the lane is past them, how many events it found in ClickHouse without a record in PostgreSQL. */
-  function settleDoubt({ streams, range }: Prepared): void {
-    let isSettled = true;
-    for (const { ordinal, highWater } of streams) {
-      if ((doubt.get(ordinal) ?? -1n) <= highWater) doubt.delete(ordinal);
-      else isSettled = false;
-    }
-    if (foundAgain === 0 || !isSettled) return;
-    log.error(
-      { events: foundAgain, from: String(lane.nextOffset), to: String(range.to) },
-      'PostgreSQL had no record of events that ClickHouse has, as after a failover or a restore; each counts once',
-    );
-    foundAgain = 0;
-  }
-
-  function isInDoubt({ rows }: Block): boolean {
-    return doubt.size > 0 && rows.some((row) => row.sequence <= (doubt.get(row.ordinal) ?? -1n));
-  }
-
   function measure({ range, streams }: Prepared): void {
-    stored = range.to;
     const newest = Math.max(0, ...streams.map((stream) => stream.visibleBefore));
     if (newest > 0) metrics.visibleBefore.set(range.partition, newest);
-  }
-
-  /**
-   * Renews a lease that may have expired: while this process slept, a successor may have stored the range so long ago
-   * that ClickHouse has dropped its tokens. It may have slept until the response came, too.
-   *
-   * A lease that had expired and is renewed nevertheless proves nothing about the time between: a successor may have
-   * stored ranges, and PostgreSQL may have lost its commits in a failover. So ClickHouse is compared again.
-   *
-   * @returns whether nobody else can have stored anything since the last call
-   */
-  async function assertHeld(): Promise<boolean> {
-    let isOurs = true;
-    for (;;) {
-      while (!control.lease.isHeld()) await retry('renew_lane', control.lease.renew);
-      const now = control.lease.lapses();
-      if (now === lapses) return isOurs;
-      const newest = await retry('look_up_stored', async () =>
-        storedAbove(clickhouse, await readStreams(pool)),
-      );
-      doubt = newest;
-      lapses = now;
-      isOurs = false;
-    }
   }
 
   /** Truncates the log, and notices when it was replaced. */
@@ -270,21 +234,17 @@ export async function runLane(
   let storing = settledPromise();
   let stored = lane.nextOffset;
   let hasResumed = false;
-  let doubt = new Map<number, bigint>();
-  /** The lapses of the lease when ClickHouse was last compared. */
-  let lapses = 0;
-  let foundAgain = 0;
 
   async function work(): Promise<void> {
     const all = await retry('read_streams', () => readStreams(pool));
     const streams = new Map(all.map((stream) => [stream.streamId, stream]));
-    const point = await resume(lane, all);
-    doubt = point.doubt;
+    await laneReplicas.take(all);
+    const point = await resume(lane);
     let { from } = point;
+    if (!point.replay) stored = from;
+    laneReplicas.start();
     if (point.replay && lane.intent) {
       await store(await prepareRange(point.replay, streams), lane.intent.token);
-    } else {
-      stored = from;
     }
     hasResumed = true;
     let drainTo: bigint | null = null;
@@ -329,7 +289,7 @@ export async function runLane(
     throw error;
   } finally {
     lost.abort();
-    await Promise.all([upkeep, storing.quiet]);
+    await Promise.all([upkeep, storing.quiet, laneReplicas.ended()]);
     ending.release();
     handingOver.release();
     // Only after both have ended, because each of them sets a gauge.
@@ -342,8 +302,6 @@ export async function runLane(
 const UNSEEN_MS = 5_000;
 /** Interval at which a lane checks whether a process has given up what is missing. Milliseconds. */
 const MISSING_MS = 1_000;
-
-type Ready = { prepared: Prepared; blocks: EncodedBlock[] };
 
 /** Wraps a promise that is awaited later: `outcome` throws its error, `quiet` does not. */
 function settledPromise(outcome: Promise<void> = Promise.resolve()): {

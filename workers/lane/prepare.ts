@@ -44,6 +44,8 @@ export type Prepared = {
   deadLetters: DeadLetter[];
   /** Progress of the range's streams after it. */
   streams: StreamProgress[];
+  /** Progress of these streams before it. */
+  streamsBefore: StreamProgress[];
   leaseUses: PermitUse[];
   corrections: CorrectionReport[];
   /** Some rows fill what the log had lost: ClickHouse may have them from an insert whose range was lost. */
@@ -170,16 +172,21 @@ export function createPrepareStep(dependencies: PrepareDependencies): PrepareSte
       waiting: [],
       deadLetters: range.damage.map((piece) => deadDamage(range.partition, piece)),
       streams: [],
+      streamsBefore: [],
       leaseUses: [],
       corrections: [],
       isSentAgain: false,
     };
     const uses = new Map<string, PermitUse>();
+    const touched = new Set(range.batches.map((batch) => batch.streamId));
+    for (const id of touched) {
+      const stream = streams.get(id);
+      if (stream) prepared.streamsBefore.push({ ...stream });
+    }
     for (const batch of range.batches) addBatch(prepared, batch, streams, uses);
     metrics.events.inc({ kind: 'identify' }, prepared.identifies.length);
     metrics.events.inc({ kind: 'order' }, prepared.orders.length);
     prepared.leaseUses = [...uses.values()];
-    const touched = new Set(range.batches.map((batch) => batch.streamId));
     for (const id of touched) {
       const stream = streams.get(id);
       // A copy: the next range advances the original while this one is being stored.

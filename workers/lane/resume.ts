@@ -1,10 +1,7 @@
-import type { ClickHouseClient } from '../../clickhouse/client.ts';
-import { storedAbove } from '../../clickhouse/inserts/stored-above.ts';
 import type { EventLogReader } from '../../core/event-log/port.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import { type Intent, type Lane, resetLane } from '../../sql/event-log/lanes.ts';
-import type { StreamProgress } from '../../sql/event-log/streams.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import type { Retry } from '../retry.ts';
 import { type Range, readAgain } from './poll-batch.ts';
@@ -12,12 +9,13 @@ import { type Bounds, logBounds } from './position.ts';
 
 export type ResumeDependencies = {
   pool: Pool;
-  clickhouse: ClickHouseClient;
   reader: EventLogReader;
   metrics: WorkerMetrics;
   log: Logger;
   retry: Retry;
   signal: AbortSignal;
+  /** Called before the lane's row is reset. */
+  onReset: () => Promise<void>;
   patienceMs?: number | undefined;
 };
 
@@ -26,27 +24,18 @@ export type ResumePoint = {
   from: bigint;
   /** The range of the predecessor's intent, as read again. */
   replay: Range | null;
-  /**
-   * By ordinal, the newest sequence that ClickHouse has above its stream's high-water mark. Rows up to it are looked up
-   * before they are inserted.
-   */
-  doubt: Map<number, bigint>;
 };
 
-export type ResumeStep = (lane: Lane, streams: readonly StreamProgress[]) => Promise<ResumePoint>;
+export type ResumeStep = (lane: Lane) => Promise<ResumePoint>;
 
 /**
  * Creates the step that finds the offset from which a lane resumes. When the log no longer holds that offset, or the
  * range of the intent, it reports this and resets the lane's row to the log's start before anything else: every later
  * write is fenced by the row. Events that are read twice are dropped by their sequences, so the log's start is always
  * safe.
- *
- * ClickHouse may have events above the high-water marks: those of an intent, and all that was stored since the moment
- * that PostgreSQL has gone back to, as with a standby that was behind or a restored volume. So the two are compared
- * once for each lane that is taken, and `doubt` says up to which sequence ClickHouse has to be looked up first.
  */
 export function createResumeStep(dependencies: ResumeDependencies): ResumeStep {
-  const { pool, clickhouse, reader, metrics, log, retry, signal } = dependencies;
+  const { pool, reader, metrics, log, retry, signal, onReset } = dependencies;
 
   /** @returns null when the log no longer holds the range */
   async function replayOf(lane: Lane, intent: Intent, { start, end }: Bounds): Promise<Range | null> {
@@ -76,25 +65,25 @@ export function createResumeStep(dependencies: ResumeDependencies): ResumeStep {
     }
   }
 
-  return async function resume(lane, streams) {
+  return async function resume(lane) {
     const { nextOffset, intent, partition } = lane;
     const upTo = intent && intent.to > nextOffset ? intent.to : nextOffset;
     const bounds = await retry('read_log_bounds', () => logBounds(reader, partition, upTo, dependencies));
     const { start, end } = bounds;
     const isHeld = nextOffset >= start && nextOffset <= end;
-    const doubt = await retry('look_up_stored', () => storedAbove(clickhouse, streams));
     if (intent) {
       log.info({ from: String(intent.from), to: String(intent.to) }, 'replaying an intent');
       const replay = await replayOf(lane, intent, bounds);
-      if (replay) return { from: replay.to, replay, doubt };
+      if (replay) return { from: replay.to, replay };
     } else if (isHeld) {
-      return { from: nextOffset, replay: null, doubt };
+      return { from: nextOffset, replay: null };
     }
     const to = isHeld ? nextOffset : start;
     const isNew = nextOffset === 0n && lane.epoch === 1;
     if (intent || !isNew) report(lane, bounds, to);
+    await onReset();
     await retry('reset_lane', () => resetLane(pool, lane, to));
-    return { from: to, replay: null, doubt };
+    return { from: to, replay: null };
   };
 }
 

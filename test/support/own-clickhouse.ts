@@ -1,0 +1,63 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { embeddedClickHouse } from '../../cli/embedded/clickhouse.ts';
+import type { EmbeddedStore } from '../../cli/embedded/store.ts';
+import { type ClickHouseClient, createClickHouse } from '../../clickhouse/client.ts';
+import { migrate } from '../../clickhouse/migrate.ts';
+import { createLogger } from '../../core/tier/log.ts';
+
+const DATABASE = 'hoplog';
+
+/** A ClickHouse server of one test file, which may kill it. */
+export type OwnClickHouse = {
+  clickhouse: ClickHouseClient;
+  url: string;
+  /** Starts it, and creates the tables that it lacks. */
+  start(): Promise<void>;
+  /** Kills it with SIGKILL. */
+  kill(): Promise<void>;
+  /** Returns the number of rows of a table and a hash that does not depend on their order. */
+  hash(table: string): Promise<{ rows: number; hash: string }>;
+  close(): Promise<void>;
+};
+
+/** Starts a ClickHouse server with all tables. */
+export async function ownClickHouse(): Promise<OwnClickHouse> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'hoplog-replica-'));
+  const store = await embeddedClickHouse({ dataDir, log: createLogger('test-replica', 'silent') });
+  const clickhouse = createClickHouse({ url: store.url, database: DATABASE });
+  let server: EmbeddedStore | null = null;
+
+  async function start(): Promise<void> {
+    server = await store.start(new AbortController().signal);
+    const any = createClickHouse({ url: store.url, database: 'default' });
+    await migrate(any, { database: DATABASE });
+    await any.close();
+  }
+  await start();
+
+  return {
+    clickhouse,
+    url: store.url,
+    start,
+    async kill() {
+      server?.kill();
+      await server?.exited;
+      server = null;
+    },
+    async hash(table) {
+      const result = await clickhouse.query({
+        query: `SELECT count() AS rows, toString(sum(cityHash64(*))) AS hash FROM ${table}`,
+        format: 'JSONEachRow',
+      });
+      const [found] = await result.json<{ rows: string; hash: string }>();
+      return { rows: Number(found?.rows), hash: found?.hash ?? '' };
+    },
+    async close() {
+      await clickhouse.close();
+      await server?.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
