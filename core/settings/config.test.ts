@@ -85,6 +85,15 @@ test('a cluster of ClickHouse, whose tables are not replicated, stops the start'
   expect(SETTING_NAMES).not.toContain('CLICKHOUSE_CLUSTER');
 });
 
+test('a second replica of ClickHouse, which queries and jobs do not know yet, stops the start', () => {
+  for (const text of ['main,second', 'second', 'main,']) {
+    expect(() => readConfig({ CLICKHOUSE_REPLICAS: text, CLICKHOUSE_SECOND_URL: 'http://b:8123' })).toThrow(
+      `setting CLICKHOUSE_REPLICAS="${text}": must be "main", the ClickHouse of CLICKHOUSE_URL: ` +
+        'other replicas are not supported yet',
+    );
+  }
+});
+
 test('an empty value counts as unset', () => {
   expect(readConfig({ API_PORT: '', JOURNAL_SYNC: '' })).toEqual(readConfig({}));
 });

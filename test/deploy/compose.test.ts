@@ -174,7 +174,7 @@ test('every process of Hoplog gets only settings that exist and are valid', () =
 /** Settings that Compose has no place for: another address of what it runs, backups from the host, tests. */
 const NOT_IN_COMPOSE = [
   ...['AWS_ACCESS_KEY_ID', 'AWS_ENDPOINT_URL', 'AWS_REGION', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'],
-  ...['BACKUP_TO', 'CLICKHOUSE_DATABASE', 'DATABASE_DIRECT_URL', 'DATABASE_READ_URL'],
+  ...['BACKUP_TO', 'CLICKHOUSE_DATABASE', 'CLICKHOUSE_REPLICAS', 'DATABASE_DIRECT_URL', 'DATABASE_READ_URL'],
   ...['INGEST_SHARE_PORT', 'LINKS_SNAPSHOT_TO'],
   ...[
     'KAFKA_DEAD_TOPIC',
