@@ -63,6 +63,7 @@ import { couponRoutes } from './referrals/coupons/routes.ts';
 import { creditRoutes } from './referrals/credits/routes.ts';
 import { enrollmentRoutes } from './referrals/enrollments/routes.ts';
 import { fulfilmentRoutes } from './referrals/fulfilments/routes.ts';
+import { referralImportRoutes } from './referrals/import/routes.ts';
 import { ledgerRoutes } from './referrals/ledger/routes.ts';
 import { payoutRoutes } from './referrals/payouts/routes.ts';
 import { programRoutes } from './referrals/programs/routes.ts';
@@ -124,6 +125,7 @@ const RESOURCES: Routes[] = [
   referralRoutes,
   referralSummaryRoutes,
   enrollmentRoutes,
+  referralImportRoutes,
   signupRoutes,
   purchaseRoutes,
   couponRoutes,

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { importReferrals } from '../api/referrals/import/import-referrals.ts';
 import { createProgram } from '../api/referrals/programs/service.ts';
 import { startEmbeddedPostgres } from '../cli/embedded/postgres.ts';
-import { importReferrals } from '../cli/import/import-referrals.ts';
 import { REFERRAL_FORMATS } from '../core/referral-imports/formats/known.ts';
 import { createLogger } from '../core/tier/log.ts';
 import { migrate } from '../sql/database/migrate.ts';
@@ -102,6 +102,7 @@ async function timedImport(
     format,
     dryRun: false,
     now: new Date(),
+    by: 'operator',
     files: Object.entries(files()).map(([name, text]) => ({
       name,
       form: { delimiter: ',', firstLine: 1 },

@@ -157,6 +157,7 @@ export const RECORD_OPERATIONS: Readonly<Record<string, Audited>> = {
     ],
     fields: true,
   },
+  'referrals.import': { action: 'referrals.import', target: 'program' },
   'enrollments.update': {
     action: 'enrollment.update',
     target: 'enrollment',

@@ -98,6 +98,11 @@ const CALLS: Record<string, () => Promise<Run>> = {
     const { id } = await merchant(shop).program();
     return () => shop.patch(`/programs/${id}`, { commission_rate: 30 });
   },
+  'referrals.import': async () => {
+    const { workspace, programId } = await referrer();
+    const files = [{ name: 'partners.csv', text: 'partner_id,email\n1,ada@mail.example\n' }];
+    return () => workspace.post('/referrals/import', { from: 'csv', program_id: programId, files });
+  },
   'enrollments.update': async () => {
     const { workspace, partner_id } = await referrer();
     return () => workspace.patch(`/enrollments/${partner_id}`, { status: 'suspended' });

@@ -59,7 +59,7 @@ const OPERATIONS: Record<string, string> = {
     'enrollments.confirmPayoutMethod enrollments.delete enrollments.update fulfilments.create',
     'fulfilments.delete fulfilments.retryDelivery fulfilments.rotateSecret fulfilments.update payouts.cancel',
     'payouts.export payouts.failLine payouts.markPaid payouts.retryLine programs.create programs.update',
-    'purchases.reevaluate referrals.reportPurchase referrals.reportRefund signups.approve',
+    'purchases.reevaluate referrals.import referrals.reportPurchase referrals.reportRefund signups.approve',
     'signups.reject',
   ].join(' '),
   'publishable referrals secret operator owner': [

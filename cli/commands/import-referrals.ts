@@ -1,8 +1,13 @@
 import { type Command, Option } from 'commander';
+import {
+  type Counts,
+  importReferrals,
+  type ReferralImport,
+  WrongReferralFile,
+} from '../../api/referrals/import/import-referrals.ts';
 import { REFERRAL_FORMATS } from '../../core/referral-imports/formats/known.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import { latestProgram, listPrograms, type Program } from '../../sql/referrals/programs.ts';
-import { type Counts, importReferrals, type ReferralImport } from '../import/import-referrals.ts';
 import { createProgressBar } from '../import/progress-bar.ts';
 import { openTextFile, readText } from '../import/text-file.ts';
 import { CommandFailed, printResult, table } from '../output.ts';
@@ -65,6 +70,7 @@ async function run(paths: string[], options: Options): Promise<ReferralImport> {
         format,
         dryRun: options.dryRun,
         now: new Date(),
+        by: 'operator',
         files: files.map((file) => {
           if (file.content.kind === 'json') throw new CommandFailed(`${file.path} is JSON: export it as CSV`);
           return {
@@ -94,6 +100,8 @@ async function run(paths: string[], options: Options): Promise<ReferralImport> {
         });
       }
       return report;
+    } catch (error) {
+      throw error instanceof WrongReferralFile ? new CommandFailed(error.message) : error;
     } finally {
       progress.stop();
     }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { importReferrals } from '../../cli/import/import-referrals.ts';
+import { importReferrals } from '../../api/referrals/import/import-referrals.ts';
 import { verifyLedger } from '../../cli/verify-ledger.ts';
 import {
   charge,
@@ -236,6 +236,7 @@ async function imported(
     format,
     dryRun: false,
     now: new Date(),
+    by: 'operator',
     files: Object.entries(files).map(([name, text]) => ({
       name,
       form: { delimiter: ',', firstLine: 1 },

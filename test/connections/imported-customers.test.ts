@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { importReferrals } from '../../cli/import/import-referrals.ts';
+import { importReferrals } from '../../api/referrals/import/import-referrals.ts';
 import { verifyLedger } from '../../cli/verify-ledger.ts';
 import { REFERRAL_FORMATS } from '../../core/referral-imports/formats/known.ts';
 import { latestProgram } from '../../sql/referrals/programs.ts';
@@ -43,6 +43,7 @@ async function imported(
     format,
     dryRun: false,
     now: new Date(),
+    by: 'operator',
     files: Object.entries(files).map(([name, text]) => ({
       name,
       form: { delimiter: ',', firstLine: 1 },

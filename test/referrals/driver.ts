@@ -1,6 +1,6 @@
+import { importReferrals } from '../../api/referrals/import/import-referrals.ts';
 import { setStatus } from '../../cli/commands/enrollment.ts';
 import { erasePerson } from '../../cli/erase-person.ts';
-import { importReferrals } from '../../cli/import/import-referrals.ts';
 import { REFERRAL_FORMATS } from '../../core/referral-imports/formats/known.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import { upsertOrders } from '../../sql/orders/orders.ts';
@@ -107,6 +107,7 @@ export function createDriver(given: {
       format,
       dryRun: false,
       now: new Date(),
+      by: 'operator',
       files: files.map((text, index) => ({
         name: String(index),
         form: { delimiter: ',', firstLine: 1 },

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import type { CommissionRecord } from '../../api/referrals/commissions/schemas.ts';
-import { importReferrals, type ReferralImport } from '../../cli/import/import-referrals.ts';
+import { importReferrals, type ReferralImport } from '../../api/referrals/import/import-referrals.ts';
 import { verifyLedger } from '../../cli/verify-ledger.ts';
 import { REFERRAL_FORMATS } from '../../core/referral-imports/formats/known.ts';
 import { programById } from '../../sql/referrals/programs.ts';
@@ -45,6 +45,7 @@ async function run(
     format,
     dryRun: options.dryRun ?? false,
     now: new Date(),
+    by: 'operator',
     files: Object.entries(files).map(([name, text]) => ({
       name,
       form: { delimiter: ',', firstLine: 1 },

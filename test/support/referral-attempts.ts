@@ -79,6 +79,13 @@ export const REFERRAL_ATTEMPTS: Attempts = {
     },
     { path: '/referrals/report-refund', body: { refund_id: 's', order_id: victim.orderId }, status: 200 },
   ],
+  'POST /api/v1/referrals/import': (victim) => [
+    {
+      path: '/referrals/import',
+      body: { from: 'csv', program_id: victim.program, files: [{ name: 'a.csv', text: 'partner_id\n1\n' }] },
+      status: 404,
+    },
+  ],
   'GET /api/v1/referrals/summary': (victim) => [
     { path: '/referrals/summary', status: 200 },
     { path: `/referrals/summary?program_id=${victim.program}&days=90`, status: 200 },

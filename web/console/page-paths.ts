@@ -25,6 +25,7 @@ export const PAGE_PATHS = {
   'bio-pages/bio-pages-page': '/bio-pages',
   'bio-pages/bio-page-page': '/bio-pages/:id',
   'referrals/referrals-page': '/referrals',
+  'referrals/import/referral-import-page': '/referrals/import',
   'connections/connections-page': '/connections',
   'connections/connection-page': '/connections/:id',
   'webhooks/webhooks-page': '/webhooks',

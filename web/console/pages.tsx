@@ -144,6 +144,12 @@ export const PAGES: Page[] = [
     ...lazyPage(() => import('./pages/referrals/referrals-page.tsx')),
   },
   {
+    path: PAGE_PATHS['referrals/import/referral-import-page'],
+    title: 'Import referrers',
+    guide: 'moving-referrals',
+    ...lazyPage(() => import('./pages/referrals/import/referral-import-page.tsx')),
+  },
+  {
     path: PAGE_PATHS['connections/connections-page'],
     title: 'Connections',
     icon: IconPlugConnected,

@@ -12,7 +12,6 @@ import { createPictureEncoder } from './encode.ts';
 const MIB = 1_048_576;
 /** Bytes of a sent picture. */
 const PICTURE_LIMIT = 5 * MIB;
-const MEDIA_TYPES = ['image/jpeg', 'image/png', 'image/webp', 'image/gif', 'image/avif'];
 
 const PictureBody = Type.String({
   format: 'binary',
@@ -52,7 +51,7 @@ export async function pictureRoutes(app: Api, { pool, config }: ApiDeps): Promis
           operationId: 'bioPages.uploadPicture',
           summary: 'Upload a picture for bio pages',
           description: DESCRIPTION,
-          consumes: MEDIA_TYPES,
+          consumes: ['image/*'],
           response: {
             200: { ...PictureRecord, description: 'The workspace has this picture. Nothing was changed.' },
             201: { ...PictureRecord, description: 'The stored picture.' },
@@ -90,6 +89,6 @@ function noRoom(used: number, more: number, most: number): AppError {
 const inMiB = (bytes: number) => (bytes / MIB).toFixed(1);
 
 const DESCRIPTION =
-  'Send the bytes of the picture as the body. It is turned upright, scaled to at most 1,600 pixels a side, and encoded again as JPEG, or as WebP if it may be transparent: no metadata such as a place remains. ' +
+  'Send the bytes of the picture as the body. It is turned upright, scaled to at most 1,600 pixels a side, and encoded again without metadata, as JPEG, or as WebP if it may be transparent. ' +
   'Use the `url` as `avatar_url` (with `width` and `height`), as `image_url` of a button, or as `canvasValue` or `footerImage` of the theme. ' +
-  'Its name is a hash of its content, so the same picture has one `url`. A picture that no page of the workspace uses for a day is deleted.';
+  'The same picture has one `url`. One that no page uses for a day is deleted.';

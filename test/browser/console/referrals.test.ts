@@ -71,6 +71,63 @@ test('referrers are searched, opened, suspended, which can be undone, and approv
   await page.close();
 });
 
+test(
+  'partners of another program are checked, imported, and seen; refused rows are named',
+  LONG,
+  async () => {
+    const program = await shop.program({ name: 'Moved in', payout_methods: ['paypal'] });
+    const page = await site.open(`/referrals?tab=enrollments&program=${program.id}`);
+    await page.getByRole('link', { name: 'Import', exact: true }).click();
+    await page.getByLabel('From').selectOption('csv');
+    const into = page.getByLabel('Into the program');
+    if ((await into.count()) > 0) await into.selectOption(program.id);
+    const sent = [
+      ['own-partners.csv', 'partner_id,email,codes,shoe_size\np-1,ada@moved.example,ada-moved,38\np-2,,,\n'],
+      ['own-customers.csv', 'customer_id,customer_email,partner_id\nc-1,buyer@moved.example,p-1\n'],
+      ['own-commissions.csv', 'commission_id,amount,currency,partner_id\nx-1,40,usd,p-1\nx-2,five,usd,p-1\n'],
+    ].map(([name = '', text = '']) => ({ name, mimeType: 'text/csv', buffer: Buffer.from(text) }));
+    await page.locator('input[type="file"]').setInputFiles(sent);
+    await page.getByRole('button', { name: 'Check 3 files' }).click();
+    const plan = page.getByRole('region', { name: 'What the import will do' });
+    await plan.getByText('will be refused.').waitFor();
+    const cells = (label: string) =>
+      page
+        .getByRole('region', { name: label })
+        .getByRole('row')
+        .filter({ hasText: /^(Partners|Customers|Commissions)/ })
+        .allInnerTexts();
+    const figures = async (label: string) =>
+      (await cells(label)).map((text) => text.match(/\d+/g)?.map(Number).slice(0, 3));
+    expect(await figures('What will be imported')).toEqual([
+      [2, 2, 0],
+      [1, 1, 0],
+      [2, 1, 0],
+    ]);
+    await plan.getByText('Not taken over from own-partners.csv').waitFor();
+    const refused = page.getByRole('region', { name: 'Rows that will be refused' });
+    expect(await refused.innerText()).toMatch(/own-commissions\.csv\s+3\s+amount/);
+    await expectGood(page, 'referral-import-check');
+    type Listed = { enrollments: { external_user_id: string }[] };
+    const listed = () => site.api<Listed>(`/enrollments?program_id=${program.id}`);
+    expect((await listed()).enrollments).toEqual([]);
+    await plan.getByRole('button', { name: 'Import 4 rows' }).click();
+    await page.getByRole('region', { name: 'Result of the import' }).getByText('Imported.').waitFor();
+    expect(await figures('What was imported')).toEqual([
+      [2, 2, 0],
+      [1, 1, 0],
+      [2, 1, 0],
+    ]);
+    await expectGood(page, 'referral-import-result');
+    expect((await listed()).enrollments.map((one) => one.external_user_id).sort()).toEqual([
+      'csv:p-1',
+      'csv:p-2',
+    ]);
+    await page.getByRole('link', { name: 'See the referrers' }).click();
+    await page.getByRole('button', { name: 'csv:p-1' }).waitFor();
+    await page.close();
+  },
+);
+
 test('the ledger is filtered and paged, and its sums are those of the API', LONG, async () => {
   const program = await shop.program({ name: 'Entries', levels: [5] });
   const top = await shop.enroll('cy', program);

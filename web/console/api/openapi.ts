@@ -306,6 +306,9 @@ export interface paths {
   "/api/v1/referrals/enroll": {
     post: operations["referrals.enroll"];
   };
+  "/api/v1/referrals/import": {
+    post: operations["referrals.import"];
+  };
   "/api/v1/referrals/payout-method": {
     post: operations["referrals.setPayoutMethod"];
   };
@@ -2958,6 +2961,58 @@ export interface components {
       conversion_rate: number;
       purchases: number;
       signups: number;
+    };
+    /** @enum {string} */
+    ReferralFormat: "rewardful" | "tolt" | "firstpromoter" | "partnerstack" | "tapfiliate" | "csv";
+    ReferralImport: {
+      /** @default false */
+      dry_run?: boolean;
+      files: components["schemas"]["ReferralImportFile"][];
+      from: components["schemas"]["ReferralFormat"];
+      /** Format: uuid */
+      program_id?: string;
+    };
+    ReferralImportColumns: {
+      columns: string[];
+      file: string;
+    };
+    ReferralImportCounts: {
+      created: number;
+      existing: number;
+      read: number;
+      skipped: number;
+    };
+    ReferralImportError: {
+      field: string | null;
+      file: string;
+      line: number;
+      message: string;
+    };
+    ReferralImportFile: {
+      name: string;
+      text: string;
+    };
+    ReferralImportNote: {
+      file: string;
+      line: number;
+      message: string;
+    };
+    ReferralImportResult: {
+      commissions: components["schemas"]["ReferralImportCounts"];
+      customers: components["schemas"]["ReferralImportCounts"];
+      dry_run: boolean;
+      errors: components["schemas"]["ReferralImportError"][];
+      notes: components["schemas"]["ReferralImportNote"][];
+      partners: components["schemas"]["ReferralImportCounts"];
+      /** Format: uuid */
+      program_id: string;
+      sum: components["schemas"]["ReferralImportSum"];
+      unknown_columns: components["schemas"]["ReferralImportColumns"][];
+    };
+    ReferralImportSum: {
+      currency: string;
+      files: number;
+      ledger: number;
     };
     ReferralOwed: {
       credits: components["schemas"]["CreditTotals"];
@@ -6640,6 +6695,24 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["EnrolledReferrer"];
+        };
+      };
+    };
+  };
+  "referrals.import": {
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["ReferralImport"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["ReferralImportResult"];
         };
       };
     };

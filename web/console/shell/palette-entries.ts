@@ -70,6 +70,12 @@ export const ACTIONS: readonly RoleEntry[] = [
     also: 'new affiliate partner invite enroll',
   },
   {
+    label: 'Import referrers',
+    path: '/referrals/import',
+    role: 'operator',
+    also: 'csv rewardful tolt firstpromoter partnerstack tapfiliate move affiliates partners upload',
+  },
+  {
     label: 'Review held signups',
     path: '/referrals?tab=signups&result=held',
     role: 'operator',

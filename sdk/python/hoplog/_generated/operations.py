@@ -106,6 +106,7 @@ OPERATIONS: Dict[str, Operation] = {
     "enrollments.delete": Operation("DELETE", "/enrollments/{id}", repeatable=True),
     "enrollments.confirmPayoutMethod": Operation("POST", "/enrollments/{id}/confirm-payout-method"),
     "enrollments.listHistory": Operation("GET", "/enrollments/{id}/history", repeatable=True, rows="history", cursor="cursor"),
+    "referrals.import": Operation("POST", "/referrals/import", body="json"),
     "signups.list": Operation("GET", "/signups", repeatable=True, rows="signups", cursor="cursor"),
     "signups.approve": Operation("POST", "/signups/{id}/approve"),
     "signups.reject": Operation("POST", "/signups/{id}/reject"),
@@ -1425,6 +1426,15 @@ class Referrals:
         result: t.ReferralSummary = self._call(OPERATIONS["referrals.getSummary"], (), {**query}, None, options)
         return result
 
+    def import_(self, body: t.ReferralImport, *, options: Optional[RequestOptions] = None) -> t.ReferralImportResult:
+        """Import referrers from another program
+
+        The guide "Moving in from another referral program" says what becomes of a row. A refused row is in `errors`; the others
+        are imported. Rows that are there are `existing`, so an interrupted call can be sent again. Send more than 4 MiB in several calls,
+        partners first. During a dry run the workspace gets no new links."""
+        result: t.ReferralImportResult = self._call(OPERATIONS["referrals.import"], (), {}, body, options)
+        return result
+
 
 class AsyncReferrals:
     def __init__(self, call: AsyncCall) -> None:
@@ -1484,6 +1494,15 @@ class AsyncReferrals:
 
         Totals of the referral programs with those of the days before, what is owed, who brought most, and what waits for a decision. Counts as the stats of each referrer do: signups by the time of their report, purchases by their own, without blocked and held ones."""
         result: t.ReferralSummary = await self._call(OPERATIONS["referrals.getSummary"], (), {**query}, None, options)
+        return result
+
+    async def import_(self, body: t.ReferralImport, *, options: Optional[RequestOptions] = None) -> t.ReferralImportResult:
+        """Import referrers from another program
+
+        The guide "Moving in from another referral program" says what becomes of a row. A refused row is in `errors`; the others
+        are imported. Rows that are there are `existing`, so an interrupted call can be sent again. Send more than 4 MiB in several calls,
+        partners first. During a dry run the workspace gets no new links."""
+        result: t.ReferralImportResult = await self._call(OPERATIONS["referrals.import"], (), {}, body, options)
         return result
 
 
@@ -2208,7 +2227,7 @@ class BioPages:
     def upload_picture(self, body: bytes, *, options: Optional[RequestOptions] = None) -> t.BioPicture:
         """Upload a picture for bio pages
 
-        Send the bytes of the picture as the body. It is turned upright, scaled to at most 1,600 pixels a side, and encoded again as JPEG, or as WebP if it may be transparent: no metadata such as a place remains. Use the `url` as `avatar_url` (with `width` and `height`), as `image_url` of a button, or as `canvasValue` or `footerImage` of the theme. Its name is a hash of its content, so the same picture has one `url`. A picture that no page of the workspace uses for a day is deleted."""
+        Send the bytes of the picture as the body. It is turned upright, scaled to at most 1,600 pixels a side, and encoded again without metadata, as JPEG, or as WebP if it may be transparent. Use the `url` as `avatar_url` (with `width` and `height`), as `image_url` of a button, or as `canvasValue` or `footerImage` of the theme. The same picture has one `url`. One that no page uses for a day is deleted."""
         result: t.BioPicture = self._call(OPERATIONS["bioPages.uploadPicture"], (), {}, body, options)
         return result
 
@@ -2289,7 +2308,7 @@ class AsyncBioPages:
     async def upload_picture(self, body: bytes, *, options: Optional[RequestOptions] = None) -> t.BioPicture:
         """Upload a picture for bio pages
 
-        Send the bytes of the picture as the body. It is turned upright, scaled to at most 1,600 pixels a side, and encoded again as JPEG, or as WebP if it may be transparent: no metadata such as a place remains. Use the `url` as `avatar_url` (with `width` and `height`), as `image_url` of a button, or as `canvasValue` or `footerImage` of the theme. Its name is a hash of its content, so the same picture has one `url`. A picture that no page of the workspace uses for a day is deleted."""
+        Send the bytes of the picture as the body. It is turned upright, scaled to at most 1,600 pixels a side, and encoded again without metadata, as JPEG, or as WebP if it may be transparent. Use the `url` as `avatar_url` (with `width` and `height`), as `image_url` of a button, or as `canvasValue` or `footerImage` of the theme. The same picture has one `url`. One that no page uses for a day is deleted."""
         result: t.BioPicture = await self._call(OPERATIONS["bioPages.uploadPicture"], (), {}, body, options)
         return result
 

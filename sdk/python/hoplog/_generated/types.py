@@ -2767,6 +2767,82 @@ class ReferralFigures(TypedDict):
     """Purchases divided by clicks, 0 to 1."""
 
 
+ReferralFormat = Literal["rewardful", "tolt", "firstpromoter", "partnerstack", "tapfiliate", "csv"]
+
+
+ReferralImport = TypedDict(
+    "ReferralImport",
+    {
+        "from": "ReferralFormat",
+        "program_id": NotRequired[str],
+        "files": List["ReferralImportFile"],
+        "dry_run": NotRequired[bool],
+    },
+)
+
+
+class ReferralImportColumns(TypedDict):
+    file: str
+    columns: List[str]
+
+
+class ReferralImportCounts(TypedDict):
+    read: int
+    created: int
+    existing: int
+    """Rows that were there."""
+    skipped: int
+    """Commissions with nothing to pay."""
+
+
+class ReferralImportError(TypedDict):
+    file: str
+    line: int
+    """Where the row begins, from 1."""
+    field: Union[str, None]
+    """Name of the column. Null for the row as a whole."""
+    message: str
+
+
+class ReferralImportFile(TypedDict):
+    name: str
+    """Names the file in errors."""
+    text: str
+    """The whole CSV."""
+
+
+class ReferralImportNote(TypedDict):
+    file: str
+    line: int
+    """Where the row begins, from 1."""
+    message: str
+
+
+class ReferralImportResult(TypedDict):
+    dry_run: bool
+    program_id: str
+    partners: "ReferralImportCounts"
+    customers: "ReferralImportCounts"
+    commissions: "ReferralImportCounts"
+    sum: "ReferralImportSum"
+    unknown_columns: List["ReferralImportColumns"]
+    """Columns that are not taken over."""
+    notes: List["ReferralImportNote"]
+    """Codes and coupons that another referrer has."""
+    errors: List["ReferralImportError"]
+    """Rows that made nothing. The other rows are imported."""
+
+
+class ReferralImportSum(TypedDict):
+    """Major units. The two are equal once every row is imported."""
+
+    currency: str
+    files: float
+    """Unpaid commissions in the files."""
+    ledger: float
+    """Those of them that the ledger has."""
+
+
 class ReferralOwed(TypedDict):
     """Balances of now, of any age: commission in its hold period, commission that can be paid out, and credits."""
 

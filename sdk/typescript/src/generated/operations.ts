@@ -554,6 +554,14 @@ export interface Referrals {
    * Totals of the referral programs with those of the days before, what is owed, who brought most, and what waits for a decision. Counts as the stats of each referrer do: signups by the time of their report, purchases by their own, without blocked and held ones.
    */
   getSummary(query?: QueryOf<T.ReferralsGetSummaryData['query']>, options?: RequestOptions): Promise<T.ReferralsGetSummaryResponse>;
+  /**
+   * Import referrers from another program
+   *
+   * The guide "Moving in from another referral program" says what becomes of a row. A refused row is in `errors`; the others
+   * are imported. Rows that are there are `existing`, so an interrupted call can be sent again. Send more than 4 MiB in several calls,
+   * partners first. During a dry run the workspace gets no new links.
+   */
+  import(body: T.ReferralsImportData['body'], options?: RequestOptions): Promise<T.ReferralsImportResponse>;
 }
 
 export interface Enrollments {
@@ -864,7 +872,7 @@ export interface BioPages {
   /**
    * Upload a picture for bio pages
    *
-   * Send the bytes of the picture as the body. It is turned upright, scaled to at most 1,600 pixels a side, and encoded again as JPEG, or as WebP if it may be transparent: no metadata such as a place remains. Use the `url` as `avatar_url` (with `width` and `height`), as `image_url` of a button, or as `canvasValue` or `footerImage` of the theme. Its name is a hash of its content, so the same picture has one `url`. A picture that no page of the workspace uses for a day is deleted.
+   * Send the bytes of the picture as the body. It is turned upright, scaled to at most 1,600 pixels a side, and encoded again without metadata, as JPEG, or as WebP if it may be transparent. Use the `url` as `avatar_url` (with `width` and `height`), as `image_url` of a button, or as `canvasValue` or `footerImage` of the theme. The same picture has one `url`. One that no page uses for a day is deleted.
    */
   uploadPicture(body: T.BioPagesUploadPictureData['body'], options?: RequestOptions): Promise<T.BioPagesUploadPictureResponse>;
   /**
@@ -1192,6 +1200,7 @@ export const OPERATIONS = {
   'enrollments.delete': { method: 'DELETE', path: '/enrollments/{id}', repeatable: true },
   'enrollments.confirmPayoutMethod': { method: 'POST', path: '/enrollments/{id}/confirm-payout-method' },
   'enrollments.listHistory': { method: 'GET', path: '/enrollments/{id}/history', query: true, repeatable: true, rows: 'history', cursor: 'cursor' },
+  'referrals.import': { method: 'POST', path: '/referrals/import', body: 'json' },
   'signups.list': { method: 'GET', path: '/signups', query: true, repeatable: true, rows: 'signups', cursor: 'cursor' },
   'signups.approve': { method: 'POST', path: '/signups/{id}/approve' },
   'signups.reject': { method: 'POST', path: '/signups/{id}/reject' },

@@ -3987,6 +3987,114 @@ export type ReferralFigures = {
 };
 
 /**
+ * `csv`: files with the columns of the guide.
+ */
+export type ReferralFormat = 'rewardful' | 'tolt' | 'firstpromoter' | 'partnerstack' | 'tapfiliate' | 'csv';
+
+export type ReferralImport = {
+    from: ReferralFormat;
+    /**
+     * The program of the new referrers. Default: the newest.
+     */
+    program_id?: string;
+    /**
+     * Partners, customers, and commissions, in any order. The columns of a file tell its kind.
+     */
+    files: Array<ReferralImportFile>;
+    /**
+     * Responds as the import would, and writes nothing.
+     */
+    dry_run?: boolean;
+};
+
+export type ReferralImportColumns = {
+    file: string;
+    columns: Array<string>;
+};
+
+export type ReferralImportCounts = {
+    read: number;
+    created: number;
+    /**
+     * Rows that were there.
+     */
+    existing: number;
+    /**
+     * Commissions with nothing to pay.
+     */
+    skipped: number;
+};
+
+export type ReferralImportError = {
+    file: string;
+    /**
+     * Where the row begins, from 1.
+     */
+    line: number;
+    /**
+     * Name of the column. Null for the row as a whole.
+     */
+    field: string | null;
+    message: string;
+};
+
+export type ReferralImportFile = {
+    /**
+     * Names the file in errors.
+     */
+    name: string;
+    /**
+     * The whole CSV.
+     */
+    text: string;
+};
+
+export type ReferralImportNote = {
+    file: string;
+    /**
+     * Where the row begins, from 1.
+     */
+    line: number;
+    message: string;
+};
+
+export type ReferralImportResult = {
+    dry_run: boolean;
+    program_id: string;
+    partners: ReferralImportCounts;
+    customers: ReferralImportCounts;
+    commissions: ReferralImportCounts;
+    sum: ReferralImportSum;
+    /**
+     * Columns that are not taken over.
+     */
+    unknown_columns: Array<ReferralImportColumns>;
+    /**
+     * Codes and coupons that another referrer has.
+     */
+    notes: Array<ReferralImportNote>;
+    /**
+     * Rows that made nothing. The other rows are imported.
+     */
+    errors: Array<ReferralImportError>;
+};
+
+/**
+ * Major units. The two are equal once every row is imported.
+ */
+export type ReferralImportSum = {
+    currency: string;
+    /**
+     * Unpaid commissions in the files.
+     */
+    files: number;
+    /**
+     * Those of them that the ledger has.
+     */
+    ledger: number;
+};
+
+/**
  * Balances of now, of any age: commission in its hold period, commission that can be paid out, and credits.
  */
 export type ReferralOwed = {
@@ -8298,6 +8406,22 @@ export type EnrollmentsListHistoryResponses = {
 };
 
 export type EnrollmentsListHistoryResponse = EnrollmentsListHistoryResponses[keyof EnrollmentsListHistoryResponses];
+
+export type ReferralsImportData = {
+    body: ReferralImport;
+    path?: never;
+    query?: never;
+    url: '/api/v1/referrals/import';
+};
+
+export type ReferralsImportResponses = {
+    /**
+     * OK
+     */
+    200: ReferralImportResult;
+};
+
+export type ReferralsImportResponse = ReferralsImportResponses[keyof ReferralsImportResponses];
 
 export type SignupsListData = {
     body?: never;

@@ -1,5 +1,6 @@
 import { Button, Tabs } from '@mantine/core';
 import { type ReactNode, useEffect, useState } from 'react';
+import { Link } from 'wouter';
 import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
@@ -62,7 +63,14 @@ export default function ReferralsPage() {
   });
   const shown = ALL.find(({ key }) => key === view.get('tab')) ?? TABS[0];
   const create = can('operator') && <Button onClick={() => setCreation('open')}>New program</Button>;
-  const add = can('operator') && <Button onClick={() => setAdding(true)}>Add a referrer</Button>;
+  const add = can('operator') && (
+    <>
+      <Button component={Link} href="/referrals/import" variant="default">
+        Import
+      </Button>
+      <Button onClick={() => setAdding(true)}>Add a referrer</Button>
+    </>
+  );
   const hasAny = (programs.data?.programs.length ?? 0) > 0;
   return (
     <>

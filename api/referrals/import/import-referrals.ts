@@ -1,28 +1,27 @@
 import { createHash } from 'node:crypto';
-import { ImportErrors, type RowError } from '../../core/link-imports/import-errors.ts';
-import { type ReadRow, RowProblem, type SourceRow } from '../../core/link-imports/source-row.ts';
-import { toMajor } from '../../core/money/money.ts';
-import { fieldKey } from '../../core/referral-imports/field-key.ts';
-import { KINDS, type Kind, type ReferralFormat } from '../../core/referral-imports/format.ts';
+import { ImportErrors, type RowError } from '../../../core/link-imports/import-errors.ts';
+import { type ReadRow, RowProblem, type SourceRow } from '../../../core/link-imports/source-row.ts';
+import { toMajor } from '../../../core/money/money.ts';
+import { fieldKey } from '../../../core/referral-imports/field-key.ts';
+import { KINDS, type Kind, type ReferralFormat } from '../../../core/referral-imports/format.ts';
 import {
   type CommissionRecord,
   type CustomerRecord,
   createReader,
   type PartnerRecord,
   type PartnerRef,
-} from '../../core/referral-imports/records.ts';
-import { openReferralFile, type ReferralFile, unknownColumns } from '../../core/referral-imports/rows.ts';
-import { inTransaction, type Pool, type Queryable } from '../../sql/database/pool.ts';
-import { rolledBack } from '../../sql/database/rolled-back.ts';
-import { type KnownPartner, sumOfImported } from '../../sql/referrals/imports.ts';
-import { listPrograms, type Program } from '../../sql/referrals/programs.ts';
+} from '../../../core/referral-imports/records.ts';
+import { openReferralFile, type ReferralFile, unknownColumns } from '../../../core/referral-imports/rows.ts';
+import { inTransaction, type Pool, type Queryable } from '../../../sql/database/pool.ts';
+import { rolledBack } from '../../../sql/database/rolled-back.ts';
+import { type KnownPartner, sumOfImported } from '../../../sql/referrals/imports.ts';
+import { listPrograms, type Program } from '../../../sql/referrals/programs.ts';
 import {
   importCommissions,
   importCustomers,
   importPartner,
-} from '../../sql/transactions/import-referrals.ts';
-import type { Workspace } from '../../sql/workspaces/workspaces.ts';
-import { CommandFailed } from '../output.ts';
+} from '../../../sql/transactions/import-referrals.ts';
+import type { Workspace } from '../../../sql/workspaces/workspaces.ts';
 import { createPartnerDirectory } from './partner-directory.ts';
 
 /** Rows of one kind. `skipped`: commissions without a payable amount. */
@@ -43,6 +42,9 @@ export type ReferralImport = {
   errors: (RowError & { file: string })[];
 };
 
+/** A file of an import that can't be read. The message names the file. */
+export class WrongReferralFile extends Error {}
+
 export type SourceFile = {
   name: string;
   form: { delimiter: string; firstLine: number };
@@ -60,6 +62,8 @@ export type ImportGiven = {
   files: readonly SourceFile[];
   dryRun: boolean;
   now: Date;
+  /** Who imports, for histories. */
+  by: string;
   onProgress?: (report: Readonly<ReferralImport>) => void;
 };
 
@@ -70,7 +74,7 @@ const BATCH: Record<Kind, number> = { partners: 50, customers: 500, commissions:
  * Imports referrers, then customers, then commissions, in batches: running it again continues an interrupted import. A
  * dry run is one transaction that is rolled back; meanwhile the workspace gets no new links.
  *
- * @throws {CommandFailed} when a file can't be read
+ * @throws {WrongReferralFile} when a file can't be read
  */
 export async function importReferrals(given: ImportGiven): Promise<ReferralImport> {
   if (!given.dryRun) return run(given, (work) => inTransaction(given.pool, work));
@@ -81,7 +85,7 @@ type InBatch = <T>(work: (tx: Queryable) => Promise<T>) => Promise<T>;
 type Row<T> = { row: SourceRow; record: T };
 
 async function run(given: ImportGiven, inBatch: InBatch): Promise<ReferralImport> {
-  const { workspace, program, from, format, now } = given;
+  const { workspace, program, from, format, now, by } = given;
   const { currency } = program.terms;
   const none = (): Counts => ({ read: 0, created: 0, existing: 0, skipped: 0 });
   const report: ReferralImport = {
@@ -141,7 +145,7 @@ async function run(given: ImportGiven, inBatch: InBatch): Promise<ReferralImport
         const made = [];
         for (const { record } of batch) {
           const userId = record.userId ?? userIdOf(nameOfPartner(record.ref));
-          made.push(await importPartner(tx, program, { userId, record }, { now, by: 'operator' }));
+          made.push(await importPartner(tx, program, { userId, record }, { now, by }));
         }
         return made;
       });
@@ -246,7 +250,7 @@ async function run(given: ImportGiven, inBatch: InBatch): Promise<ReferralImport
     file: SourceFile,
   ): Promise<Pick<ReferralFile, 'kind' | 'rows' | 'holdsPartners'>> {
     const content = await openReferralFile(format, file.text(), file.form);
-    if (content === null) throw new CommandFailed(`${file.name} has no rows`);
+    if (content === null) throw new WrongReferralFile(`${file.name} has no rows`);
     return { kind: 'partners', holdsPartners: false, rows: firstOfEach(content.rows) };
   }
 
@@ -254,12 +258,12 @@ async function run(given: ImportGiven, inBatch: InBatch): Promise<ReferralImport
   for (const file of given.files) {
     try {
       const content = await openReferralFile(format, file.text(), file.form);
-      if (content === null) throw new CommandFailed(`${file.name} has no rows`);
+      if (content === null) throw new WrongReferralFile(`${file.name} has no rows`);
       opened.push({ file, ...content });
       const columns = unknownColumns(format, content);
       if (columns.length > 0) report.unknown_columns.push({ file: file.name, columns });
     } catch (error) {
-      if (error instanceof RowProblem) throw new CommandFailed(`${file.name}: ${error.message}`);
+      if (error instanceof RowProblem) throw new WrongReferralFile(`${file.name}: ${error.message}`);
       throw error;
     }
   }

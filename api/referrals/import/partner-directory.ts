@@ -1,6 +1,6 @@
-import type { PartnerRef } from '../../core/referral-imports/records.ts';
-import type { Queryable } from '../../sql/database/pool.ts';
-import { type KnownPartner, partnersNamed } from '../../sql/referrals/imports.ts';
+import type { PartnerRef } from '../../../core/referral-imports/records.ts';
+import type { Queryable } from '../../../sql/database/pool.ts';
+import { type KnownPartner, partnersNamed } from '../../../sql/referrals/imports.ts';
 
 /** The referrers of an import, by their identifiers in rows. */
 export type PartnerDirectory = {
