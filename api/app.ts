@@ -66,6 +66,7 @@ import { fulfilmentRoutes } from './referrals/fulfilments/routes.ts';
 import { referralImportRoutes } from './referrals/import/routes.ts';
 import { ledgerRoutes } from './referrals/ledger/routes.ts';
 import { payoutRoutes } from './referrals/payouts/routes.ts';
+import { referralPreviewRoutes } from './referrals/preview/routes.ts';
 import { programRoutes } from './referrals/programs/routes.ts';
 import { purchaseRoutes } from './referrals/purchases/routes.ts';
 import { referralRoutes } from './referrals/routes.ts';
@@ -126,6 +127,7 @@ const RESOURCES: Routes[] = [
   referralSummaryRoutes,
   enrollmentRoutes,
   referralImportRoutes,
+  referralPreviewRoutes,
   signupRoutes,
   purchaseRoutes,
   couponRoutes,

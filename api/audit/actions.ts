@@ -165,6 +165,7 @@ export const RECORD_OPERATIONS: Readonly<Record<string, Audited>> = {
     fields: true,
   },
   'enrollments.confirmPayoutMethod': { action: 'enrollment.confirm_payout_method', target: 'enrollment' },
+  'enrollments.preview': { action: 'enrollment.preview', target: 'enrollment' },
   'enrollments.delete': { action: 'enrollment.delete', target: 'enrollment' },
   'signups.approve': { action: 'signup.approve', target: 'signup' },
   'signups.reject': { action: 'signup.reject', target: 'signup' },

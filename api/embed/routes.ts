@@ -36,16 +36,18 @@ export async function embedRoutes(app: Api, deps: Pick<ApiDeps, 'config' | 'pool
     sendAsset(request, reply.header('cache-control', LOADER_CACHE), files().loader),
   );
 
-  type PageQuery = { api_base?: unknown; key?: unknown; theme?: unknown };
+  type PageQuery = { api_base?: unknown; key?: unknown; preview?: unknown; theme?: unknown };
   app.get<{ Querystring: PageQuery }>('/embed/referrals', hidden, async (request, reply) => {
-    const { api_base: apiBase, key, theme } = request.query;
+    const { api_base: apiBase, key, preview, theme } = request.query;
     const asked = requestedApi(apiBase, destinationOf(request.headers['sec-fetch-dest']));
     const apis = [ownApi, asked].filter((origin) => origin !== null);
     const allowed = await allowedOriginsOf(deps, key);
     const site = framingOrigin(request);
     const isRefused = site !== null && !isAllowedOrigin(site, allowed, [config.appUrl, config.baseUrl]);
     // Browsers enforce the list even when a request does not name the framing page. Any page may frame a refusal.
-    const policy = pagePolicy(apis, isRefused ? '*' : frameAncestors(allowed));
+    // A preview has the data of the console's own page, and is framed by it alone.
+    const ancestors = preview === undefined ? frameAncestors(allowed) : "'self'";
+    const policy = pagePolicy(apis, isRefused ? '*' : ancestors);
     reply
       .header('cache-control', REVALIDATED)
       .header('content-security-policy', policy)

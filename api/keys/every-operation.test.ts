@@ -70,10 +70,11 @@ const OPERATIONS: Record<string, string> = {
   'manage analyst operator owner': 'members.list',
   'nobody publishable read links referrals tracking secret manage analyst operator owner': [
     'invitations.accept invitations.getPasskeyOptions invitations.view mails.confirm mails.unsubscribe',
+    'referrals.preview',
     'session.getPasskeyOptions session.getProvider session.requestPasswordReset session.resetPassword',
     'session.signIn session.signInWithPasskey session.viewPasswordReset shared.get shared.query shared.unlock',
   ].join(' '),
-  'operator owner': 'sampleShop.open',
+  'operator owner': 'enrollments.preview sampleShop.open',
   'analyst operator owner': [
     'firstSteps.hide firstSteps.list links.getDestinationIcon links.listDestinationPages passkeys.create passkeys.delete passkeys.getOptions',
     'passkeys.list problems.list sampleShop.remove session.confirm session.get session.getConfirmMethods',

@@ -125,7 +125,20 @@ export async function lockEnrollmentOfUser(
   return rows[0] ?? null;
 }
 
-/** Returns the enrollment with this id in the workspace, locked against every other change, or null. */
+/** Returns the enrollment with this id in the workspace, or null. */
+export async function enrollmentById(
+  db: Queryable,
+  workspaceId: string,
+  id: string,
+): Promise<Enrollment | null> {
+  const { rows } = await db.query<Enrollment>(
+    `SELECT ${ENROLLMENT_COLUMNS} FROM enrollments WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NULL`,
+    [workspaceId, id],
+  );
+  return rows[0] ?? null;
+}
+
+/** {@link enrollmentById}, locked against every other change until the transaction ends. */
 export async function lockEnrollment(
   tx: Queryable,
   workspaceId: string,

@@ -17,6 +17,7 @@ export const OPEN = [
   'POST /api/v1/mails/confirm',
   'POST /api/v1/session/passkey',
   'POST /api/v1/session/passkey/options',
+  'GET /api/v1/referrals/preview',
   'GET /api/v1/shared/{token}',
   'POST /api/v1/shared/{token}/query',
   'POST /api/v1/shared/{token}/unlock',

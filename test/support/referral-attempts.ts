@@ -79,6 +79,10 @@ export const REFERRAL_ATTEMPTS: Attempts = {
     },
     { path: '/referrals/report-refund', body: { refund_id: 's', order_id: victim.orderId }, status: 200 },
   ],
+  'GET /api/v1/referrals/preview': () => [{ path: '/referrals/preview', status: 404 }],
+  'POST /api/v1/enrollments/{id}/preview': (victim) => [
+    { path: `/enrollments/${victim.partner}/preview`, status: 404, as: 'member' },
+  ],
   'POST /api/v1/referrals/import': (victim) => [
     {
       path: '/referrals/import',

@@ -88,6 +88,7 @@ export function App({ api, days: givenDays }: { api: ReferralsApi; days: number 
       {view.kind === 'failed' && (
         <Failed
           failure={view.failure}
+          isPreview={api.isReadOnly}
           busy={busy}
           onRetry={() => void load({ days: chosen, quietly: false })}
         />

@@ -1,4 +1,4 @@
-import type { RefObject } from 'preact';
+import type { ComponentChildren, RefObject } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { ActivityCard } from './activity.tsx';
 import { CouponCard } from './coupon-card.tsx';
@@ -50,6 +50,9 @@ export function Dashboard(props: Props) {
         <h1>Your referrals</h1>
         <WindowChoice select={select} days={chosenDays} offered={offeredDays} onDays={onDays} />
       </header>
+      {api.isReadOnly && (
+        <p class="card warning">Preview: what this referrer sees. Nothing can be changed here.</p>
+      )}
       {missed && (
         <div class="card warning missed" role="alert">
           <p>
@@ -80,15 +83,17 @@ export function Dashboard(props: Props) {
       <Figures stats={stats.stats} days={days} />
       <ActivityCard series={stats.series} days={days} />
       {(affiliate.allowed || mayGoBack || hasGoneBack) && (
-        <ModeSwitch
-          api={api}
-          mode={mode}
-          isOffered={affiliate.allowed}
-          onMode={(next) => {
-            setGoneBack(mayGoBack);
-            onChange((now) => ({ ...now, reward_mode: next }));
-          }}
-        />
+        <Changeable api={api}>
+          <ModeSwitch
+            api={api}
+            mode={mode}
+            isOffered={affiliate.allowed}
+            onMode={(next) => {
+              setGoneBack(mayGoBack);
+              onChange((now) => ({ ...now, reward_mode: next }));
+            }}
+          />
+        </Changeable>
       )}
       <div class="columns">
         {(hasCredits || !showsCash) && <Credits credits={rewards.credits} />}
@@ -101,18 +106,20 @@ export function Dashboard(props: Props) {
           />
         )}
         {(isAffiliate || !affiliate.credit_enabled) && (
-          <PayoutSetUp
-            api={api}
-            methods={affiliate.payout_methods}
-            saved={affiliate.payout_method}
-            heldUntil={affiliate.payout_held_until}
-            onSaved={({ payout_method, payout_held_until }) =>
-              onChange((now) => ({
-                ...now,
-                affiliate: { ...now.affiliate, payout_method, payout_held_until },
-              }))
-            }
-          />
+          <Changeable api={api}>
+            <PayoutSetUp
+              api={api}
+              methods={affiliate.payout_methods}
+              saved={affiliate.payout_method}
+              heldUntil={affiliate.payout_held_until}
+              onSaved={({ payout_method, payout_held_until }) =>
+                onChange((now) => ({
+                  ...now,
+                  affiliate: { ...now.affiliate, payout_method, payout_held_until },
+                }))
+              }
+            />
+          </Changeable>
         )}
         {showsCash && <PayoutHistory payouts={affiliate.payouts} currency={rewards.cash.currency} />}
         {showsCash && (
@@ -120,6 +127,17 @@ export function Dashboard(props: Props) {
         )}
       </div>
     </main>
+  );
+}
+
+/** A part that changes something: its controls are disabled in a preview. */
+function Changeable({ api, children }: { api: ReferralsApi; children: ComponentChildren }) {
+  return api.isReadOnly ? (
+    <fieldset class="preview-only" disabled>
+      {children}
+    </fieldset>
+  ) : (
+    children
   );
 }
 

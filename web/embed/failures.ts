@@ -11,8 +11,19 @@ export type Explanation = {
   retry: boolean;
 };
 
-/** Explains why the dashboard is empty. */
-export function explain({ status, code, message }: Failure): Explanation {
+/** Explains why the dashboard is empty. @param isPreview whether a member of the workspace looks at it */
+export function explain({ status, code, message }: Failure, isPreview = false): Explanation {
+  if (isPreview && (status === 404 || status === 409)) {
+    return {
+      title: status === 404 ? 'The preview has ended' : 'This referrer has no link',
+      text:
+        status === 404
+          ? 'Close it and open it again.'
+          : 'The link was deleted. Enroll the user again to make one.',
+      hint: null,
+      retry: false,
+    };
+  }
   switch (status) {
     case 0:
       return {

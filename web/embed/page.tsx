@@ -4,7 +4,7 @@ import { accentColors } from './accent.ts';
 import { ancestors } from './ancestors.ts';
 import { App } from './app.tsx';
 import './page.css';
-import { createReferralsApi } from './referrals-api.ts';
+import { createPreviewApi, createReferralsApi } from './referrals-api.ts';
 import { reportHeight } from './report-height.ts';
 import { readSettings } from './settings.ts';
 import { BadSettings } from './states.tsx';
@@ -16,6 +16,15 @@ const framed = window.parent !== window;
 const { documentElement: html } = document;
 
 function start(root: HTMLElement): void {
+  const query = new URLSearchParams(location.search);
+  if (query.has('preview')) {
+    html.dataset.theme = query.get('theme') === 'dark' ? 'dark' : 'light';
+    render(
+      <App api={createPreviewApi(DEFAULT_BASE || location.origin, location.hash.slice(1))} days={30} />,
+      root,
+    );
+    return;
+  }
   const read = readSettings(location.search);
   html.dataset.theme = read.ok ? read.settings.theme : read.theme;
   if (!read.ok) {

@@ -7,11 +7,18 @@ export type Answer<T> = { ok: true; value: T } | { ok: false; failure: Failure }
 /** Request timeout. Milliseconds. */
 const LIMIT = 20_000;
 
-export type ReferralsApi = ReturnType<typeof createReferralsApi>;
+/** The dashboard's API calls. */
+export type ReferralsApi = {
+  /** Gets the user's statistics; enrolls the user if necessary. */
+  stats(days: number): Promise<Answer<Stats>>;
+  switchMode(mode: RewardMode): Promise<Answer<{ reward_mode: RewardMode }>>;
+  savePayoutMethod(method: string, address: string): Promise<Answer<SavedPayout>>;
+  /** A preview: the dashboard offers no change. */
+  isReadOnly: boolean;
+};
 
 /**
- * The dashboard's three API calls. The user's ID and email are sent only here, in the query or body, with the
- * publishable key.
+ * The calls with a publishable key. The user's ID and email are sent only here, in the query or body.
  *
  * @param origin of the API
  * @param ancestors origins of the pages that frame this one, or opened it
@@ -20,8 +27,39 @@ export function createReferralsApi(
   origin: string,
   { key, userId, userHash, email, tier }: Settings,
   ancestors: readonly string[],
-) {
-  async function call<T>(path: string, body?: object): Promise<Answer<T>> {
+): ReferralsApi {
+  const call = createCall(origin, key, ancestors);
+  const user = { external_user_id: userId, ...(userHash !== null && { user_hash: userHash }) };
+  return {
+    isReadOnly: false,
+    stats(days) {
+      const query = new URLSearchParams({ ...user, tier, days: String(days) });
+      if (email !== null) query.set('email', email);
+      return call(`stats?${query}`);
+    },
+    switchMode: (mode) => call('reward-mode', { ...user, mode }),
+    savePayoutMethod: (method, address) => call('payout-method', { ...user, method, email: address }),
+  };
+}
+
+/** The calls of a preview, whose token reads one referrer's statistics. */
+export function createPreviewApi(origin: string, token: string): ReferralsApi {
+  const call = createCall(origin, token, []);
+  const refused = async () =>
+    ({
+      ok: false,
+      failure: { status: 403, code: 'forbidden', message: 'a preview changes nothing' },
+    }) as const;
+  return {
+    isReadOnly: true,
+    stats: (days) => call(`preview?days=${days}`),
+    switchMode: refused,
+    savePayoutMethod: refused,
+  };
+}
+
+function createCall(origin: string, key: string, ancestors: readonly string[]) {
+  return async <T>(path: string, body?: object): Promise<Answer<T>> => {
     try {
       const response = await fetch(`${origin}/api/v1/referrals/${path}`, {
         method: body ? 'POST' : 'GET',
@@ -43,23 +81,6 @@ export function createReferralsApi(
     } catch {
       return { ok: false, failure: { status: 0, code: 'network', message: 'no answer' } };
     }
-  }
-
-  const user = { external_user_id: userId, ...(userHash !== null && { user_hash: userHash }) };
-
-  return {
-    /** Gets the user's statistics; enrolls the user if necessary. */
-    stats(days: number): Promise<Answer<Stats>> {
-      const query = new URLSearchParams({ ...user, tier, days: String(days) });
-      if (email !== null) query.set('email', email);
-      return call(`stats?${query}`);
-    },
-    switchMode(mode: RewardMode): Promise<Answer<{ reward_mode: RewardMode }>> {
-      return call('reward-mode', { ...user, mode });
-    },
-    savePayoutMethod(method: string, address: string): Promise<Answer<SavedPayout>> {
-      return call('payout-method', { ...user, method, email: address });
-    },
   };
 }
 

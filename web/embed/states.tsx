@@ -23,8 +23,8 @@ export function Skeleton() {
 }
 
 /** Shown when the statistics failed to load. */
-export function Failed(props: { failure: Failure; busy: boolean; onRetry: () => void }) {
-  const { title, text, hint, retry } = explain(props.failure);
+export function Failed(props: { failure: Failure; isPreview: boolean; busy: boolean; onRetry: () => void }) {
+  const { title, text, hint, retry } = explain(props.failure, props.isPreview);
   const heading = useRef<HTMLHeadingElement>(null);
   // Move the focus only from an element inside the page; screen readers announce the alert in any case.
   useEffect(() => {

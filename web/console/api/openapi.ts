@@ -127,6 +127,9 @@ export interface paths {
   "/api/v1/enrollments/{id}/history": {
     get: operations["enrollments.listHistory"];
   };
+  "/api/v1/enrollments/{id}/preview": {
+    post: operations["enrollments.preview"];
+  };
   "/api/v1/first-steps": {
     get: operations["firstSteps.list"];
     patch: operations["firstSteps.hide"];
@@ -311,6 +314,9 @@ export interface paths {
   };
   "/api/v1/referrals/payout-method": {
     post: operations["referrals.setPayoutMethod"];
+  };
+  "/api/v1/referrals/preview": {
+    get: operations["referrals.preview"];
   };
   "/api/v1/referrals/report-purchase": {
     post: operations["referrals.reportPurchase"];
@@ -3026,6 +3032,12 @@ export interface components {
       /** @enum {string} */
       status: "paid" | "failed";
     };
+    ReferralPreview: {
+      /** Format: date-time */
+      expires_at: string;
+      /** Format: uri */
+      url: string;
+    };
     ReferralRewards: {
       cash: components["schemas"]["CashRewards"];
       credits: {
@@ -4245,11 +4257,7 @@ export interface operations {
   "bioPages.uploadPicture": {
     requestBody: {
       content: {
-        "image/avif": string;
-        "image/gif": string;
-        "image/jpeg": string;
-        "image/png": string;
-        "image/webp": string;
+        "image/*": string;
       };
     };
     responses: {
@@ -5224,6 +5232,23 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["EnrollmentHistory"];
+        };
+      };
+    };
+  };
+  "enrollments.preview": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["ReferralPreview"];
         };
       };
     };
@@ -6731,6 +6756,23 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["PayoutMethodSaved"];
+        };
+      };
+    };
+  };
+  "referrals.preview": {
+    parameters: {
+      query?: {
+        days?: number;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["ReferralStats"];
         };
       };
     };

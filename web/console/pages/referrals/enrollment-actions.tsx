@@ -5,6 +5,7 @@ import { useSession } from '../../api/session.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { EditEnrollment } from './edit-enrollment.tsx';
 import { ManualCommission } from './manual-commission.tsx';
+import { PreviewReferrer } from './preview-referrer.tsx';
 import type { Enrollment } from './responses.ts';
 
 /** What an operator may do with a referrer. */
@@ -34,6 +35,7 @@ export function EnrollmentActions({
       <Button variant="default" size="xs" onClick={() => setOpen('bonus')}>
         Add bonus or claw-back
       </Button>
+      <PreviewReferrer enrollment={enrollment} />
       <ConfirmButton
         size="xs"
         question={`Erase ${enrollment.external_user_id}?`}
