@@ -1,5 +1,6 @@
 import { type Static, type TObject, type TProperties, type TSchema, type TUnsafe, Type } from 'typebox';
 import { badRequest } from '../core/errors.ts';
+import { LANGUAGES } from '../core/languages/languages.ts';
 import { INVISIBLE } from '../core/text/visible.ts';
 import { VISITOR_IDS_LIMIT } from '../core/tracking/track-reports.ts';
 
@@ -81,6 +82,10 @@ export function OneOf<const T extends string>(
 ) {
   return { ...Type.Unsafe<T>({ type: 'string', enum: [...values], ...options }), type: 'string' };
 }
+
+/** Returns the schema of a language, or null. */
+export const LanguageOrNull = (description: string) =>
+  Nullable(OneOf(LANGUAGES, { title: 'Language', description }));
 
 /** Returns the schema of a request body; unknown fields are dropped. */
 export function Body<T extends TProperties>(

@@ -130,7 +130,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     tableAgeSeconds,
   });
   const permits = createPermits({ pool, streamId: eventLog.stream.streamId, log, waitMs: longestWaitMs });
-  const pages = createPages();
+  const pages = createPages(policies);
   const gate = createPasswordGate(secrets.cookie, secure);
   const agentKinds = createAgentKinds();
   const visitorIds = createVisitorIds(secrets.visitor);
@@ -140,13 +140,14 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     exchanges,
     metrics,
     interstitial: createInterstitial(),
+    pages,
     identify,
     decidingVisits: createDecidingVisits(createPlaces(log)),
     shortUrl: config.shortUrl,
-    refuse(link, exchange) {
+    refuse({ link, visit, exchange }) {
       permits.release(link.idText);
       metrics.countOutcome('not_recorded');
-      const { headers, body } = pages.unavailable;
+      const { headers, body } = pages.of(visit, link.workspaceId).unavailable;
       exchanges.reply(exchange, '503 Service Unavailable', headers, body);
     },
   });

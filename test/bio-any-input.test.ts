@@ -96,7 +96,10 @@ test('PATCH /bio-pages/:id, field by field, and the page that comes of it', asyn
       expect(status).toBeLessThan(500);
       const [row] = await othersWithNames(api.stores.pool, [{ domainNumber: 0, slug: 'anything' }]);
       if (!row?.page) return;
-      const html = renderBioPage('anything', row.page as PublicPage, ORIGINS).html;
+      const html = renderBioPage('anything', row.page as PublicPage, ORIGINS, {
+        chosen: null,
+        ofVisitor: 'ar',
+      }).html;
       expect(html).not.toMatch(/<script|<img src=x/i);
       expect(html.match(/<\/?style>/g)).toHaveLength(2);
     }),

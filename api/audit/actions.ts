@@ -48,6 +48,7 @@ export const ACCESS_OPERATIONS: Readonly<Record<string, Audited>> = {
       'identity_verification',
       'payout_hold_days',
       'allowed_origins',
+      'language',
       'time_zone',
       'tracking',
       'retention_months',

@@ -6,6 +6,7 @@ import type { TestWorkspace } from '../../test/support/api.ts';
 import { bioBody, makeBioPage } from '../../test/support/bio.ts';
 import { sharedShopTest } from '../../test/support/fixtures.ts';
 
+const ENGLISH = { chosen: null, ofVisitor: 'en' } as const;
 const preview = (shop: TestWorkspace, body: object) => shop.post('/bio-pages/preview', body);
 
 describe('POST /bio-pages/preview', () => {
@@ -15,7 +16,7 @@ describe('POST /bio-pages/preview', () => {
     const { links } = await makeBioPage(shop, 'seen', body);
     const [row] = await othersWithNames(api.stores.pool, [{ domainNumber: 0, slug: 'seen' }]);
     const { publicUrl, shortUrl } = api.deps.config;
-    const page = row && renderBioPage('seen', row.page as PublicPage, { publicUrl, shortUrl });
+    const page = row && renderBioPage('seen', row.page as PublicPage, { publicUrl, shortUrl }, ENGLISH);
     let html = page?.html ?? '';
     expect(links.filter((button) => button.short_url && html.includes(button.short_url))).toHaveLength(3);
     for (const { short_url, url } of links) {

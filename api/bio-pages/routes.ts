@@ -158,8 +158,8 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
         body: PreviewBody,
       },
     },
-    async ({ body }, reply) => {
-      const { html, policy } = previewPage(body, config);
+    async ({ auth, body }, reply) => {
+      const { html, policy } = previewPage(body, config, auth.workspace.language);
       return reply
         .header('cache-control', 'no-store')
         .header('content-security-policy', previewPolicy(policy))

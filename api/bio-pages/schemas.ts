@@ -17,6 +17,7 @@ import {
   ExternalId,
   FIGURES,
   Instant,
+  LanguageOrNull,
   Leads,
   Limit,
   Metadata,
@@ -122,6 +123,10 @@ const SocialLinkBody = Body(
 
 const SIDE = { minimum: 1, maximum: PREVIEW_SIDE_LIMIT };
 
+const PageLanguage = LanguageOrNull(
+  "Language of the page, for screen readers and for the words that are not the page's own. Null, the default: that of the workspace, or else the visitor's.",
+);
+
 const PAGE_FIELDS = {
   title: Type.Optional(Type.String({ maxLength: 60, pattern: NOT_BLANK_OR_EMPTY, title: 'BioTitle' })),
   bio: Type.Optional(Type.String({ maxLength: 280 })),
@@ -147,6 +152,7 @@ const PAGE_FIELDS = {
   theme: Type.Optional(ThemeBody),
   is_published: Type.Optional(Type.Boolean()),
   show_branding: Type.Optional(Type.Boolean()),
+  language: Type.Optional(PageLanguage),
 };
 
 export const CreateBody = Body(
@@ -213,6 +219,7 @@ export const BioPageRecord = Type.Object(
     social_links: Type.Array(SocialLink),
     is_published: Type.Boolean(),
     show_branding: Type.Boolean(),
+    language: PageLanguage,
     external_id: Nullable(Type.String()),
     metadata: Nullable(Metadata as typeof Metadata & { type: string }),
     made_in: OneOf(PAGE_ORIGINS, {

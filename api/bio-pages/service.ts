@@ -217,6 +217,7 @@ const EMPTY: BioPageFields = {
   social_links: [],
   is_published: true,
   show_branding: true,
+  language: null,
   metadata: null,
 };
 
@@ -247,6 +248,7 @@ function changedFields(current: BioPageFields, request: PageRequest): BioPageFie
     social_links: request.social_links ?? current.social_links,
     is_published: request.is_published ?? current.is_published,
     show_branding: request.show_branding ?? current.show_branding,
+    language: request.language === undefined ? current.language : request.language,
     metadata: request.metadata === undefined ? current.metadata : request.metadata,
   };
 }

@@ -9,7 +9,17 @@ import {
   MOST_PAYOUT_HOLD_DAYS,
   MOST_RETENTION_MONTHS,
 } from '../../sql/workspaces/workspaces.ts';
-import { Body, Currency, CurrencyInput, Name, Nullable, OneOf, SecretShown, Uuid } from '../schemas.ts';
+import {
+  Body,
+  Currency,
+  CurrencyInput,
+  LanguageOrNull,
+  Name,
+  Nullable,
+  OneOf,
+  SecretShown,
+  Uuid,
+} from '../schemas.ts';
 
 /** Characters of the largest logo: four for each three bytes. */
 const LOGO_URL_LIMIT = Math.ceil(LOGO_BYTES / 3) * 4 + 30;
@@ -54,6 +64,9 @@ const FIELDS = {
     description:
       'Origins of pages that may use a publishable key, such as `https://shop.example`: a call from a page of another origin is a 403, and only these pages can show the embedded dashboard. Calls without the header `Origin` are not affected. Empty, the default: any.',
   }),
+  language: LanguageOrNull(
+    "Language of visitors' pages (unknown and expired links, passwords, bio pages) and of mail to people who chose none. Null, the default: pages in the language that the visitor's browser prefers, mail in English.",
+  ),
   time_zone: Nullable(
     Type.String({
       minLength: 1,
@@ -113,6 +126,7 @@ export const WorkspaceChange = Body(
     identity_verification: Type.Optional(FIELDS.identity_verification),
     payout_hold_days: Type.Optional(FIELDS.payout_hold_days),
     allowed_origins: Type.Optional(FIELDS.allowed_origins),
+    language: Type.Optional(FIELDS.language),
     time_zone: Type.Optional(FIELDS.time_zone),
     tracking: Type.Optional(FIELDS.tracking),
     default_domain: Type.Optional(FIELDS.default_domain),

@@ -1,7 +1,7 @@
 import type { SocialPlatform } from './public-page.ts';
 
-/** Names of the platforms for screen readers. */
-export const PLATFORM_NAMES: Record<SocialPlatform, string> = {
+/** Names of the platforms for screen readers. `email` is no name, but a word of each language. */
+export const PLATFORM_NAMES: Record<Exclude<SocialPlatform, 'email'>, string> = {
   instagram: 'Instagram',
   tiktok: 'TikTok',
   x: 'X',
@@ -13,7 +13,6 @@ export const PLATFORM_NAMES: Record<SocialPlatform, string> = {
   github: 'GitHub',
   twitch: 'Twitch',
   discord: 'Discord',
-  email: 'Email',
 };
 
 /** Paths in a box of 16 by 16, from Bootstrap Icons 1.13.2 (MIT, see NOTICE). */

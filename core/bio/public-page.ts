@@ -1,3 +1,4 @@
+import type { Language } from '../languages/languages.ts';
 import type { Theme } from './theme.ts';
 
 export const SOCIAL_PLATFORMS = [
@@ -42,6 +43,8 @@ export type PublicPage = {
   avatar_height: number | null;
   theme: Theme;
   show_branding: boolean;
+  /** Null: that of the workspace, or else the visitor's. */
+  language: Language | null;
   social_links: SocialLink[];
   buttons: PublicButton[];
 };

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { type Language, languageAttributes } from '../languages/languages.ts';
+import { type PageWords, pageWords } from '../languages/pages/words.ts';
 import { isOnOrigin } from '../links/destinations.ts';
 import { isShownImage } from '../links/preview.ts';
 import { shortUrlOf } from '../links/short-urls.ts';
@@ -11,6 +13,14 @@ import { styleOf } from './style.ts';
 /** Origins of pages and short links, without a trailing slash. */
 export type Origins = { publicUrl: string; shortUrl: string };
 
+/** Languages of a bio page. */
+export type BioPageLanguage = {
+  /** By the page or its workspace; null: none, so the page has the language of its texts. */
+  chosen: Language | null;
+  /** Of the words that are not the page's own, where none is chosen. */
+  ofVisitor: Language;
+};
+
 /** A bio page as HTML, and the Content-Security-Policy that allows its parts and nothing else. */
 export type RenderedBioPage = { html: string; policy: string };
 
@@ -20,19 +30,30 @@ export type RenderedBioPage = { html: string; policy: string };
  * @param slug the page's own, in lower case
  * @param stored with uploaded pictures as stored, or as URLs
  */
-export function renderBioPage(slug: string, stored: PublicPage, origins: Origins): RenderedBioPage {
+export function renderBioPage(
+  slug: string,
+  stored: PublicPage,
+  origins: Origins,
+  { chosen, ofVisitor }: BioPageLanguage,
+): RenderedBioPage {
   const page = withImageUrls(stored, origins.publicUrl);
   const { css, classes, frame } = styleOf(page.theme);
   const name = page.title.trim() || slug;
+  const words = pageWords(chosen ?? ofVisitor);
+  const ofTexts = languageOfTexts(name, page);
+  const textAttribute = ofTexts && ` lang="${ofTexts}"`;
+  const htmlAttributes = chosen === null ? textAttribute : languageAttributes(chosen);
+  // Words that are not the page's own may be in another language than its texts.
+  const ownAttributes = chosen === null && ofTexts !== ofVisitor ? languageAttributes(ofVisitor) : '';
   const html =
-    `<!doctype html><html${languageOf(name, page)}><head><meta charset="utf-8">` +
+    `<!doctype html><html${htmlAttributes}><head><meta charset="utf-8">` +
     `<meta name="viewport" content="width=device-width,initial-scale=1"><title>${escapeHtml(name)}</title>` +
     `${metaTags(slug, name, page, origins, frame)}<style>${css}</style></head>` +
     `<body${classes ? ` class="${classes}"` : ''}><main>${avatar(page, name)}<h1 dir="auto">${escapeHtml(name)}</h1>` +
     `${page.bio.trim() ? `<p class="bio" dir="auto">${escapeHtml(page.bio.trim())}</p>` : ''}` +
-    `${socialLinks(page.social_links)}${buttons(page.buttons, origins)}` +
+    `${socialLinks(page.social_links, words, ownAttributes)}${buttons(page.buttons, origins)}` +
     `${page.theme.footerImage ? image('footer-image', page.theme.footerImage) : ''}` +
-    `${page.show_branding ? '<footer>Made with Hoplog</footer>' : ''}</main></body></html>`;
+    `${page.show_branding ? `<footer${ownAttributes}>${escapeHtml(words('made_with', { service: 'Hoplog' }))}</footer>` : ''}</main></body></html>`;
   return { html, policy: policyOf(css) };
 }
 
@@ -51,16 +72,15 @@ const SCRIPT_LANGUAGES: readonly [RegExp, string][] = [
 ];
 
 /**
- * Returns the attribute `lang` for a page's texts: the language of a script that only one language uses, or `en` when
- * most letters are Latin. Without it, a screen reader uses the visitor's own language.
+ * Returns the language of a page's texts: that of a script which only one language uses, or `en` when most letters are
+ * Latin. Empty when it is unknown: a screen reader then uses the visitor's own language.
  */
-function languageOf(name: string, { bio, buttons }: PublicPage): string {
+function languageOfTexts(name: string, { bio, buttons }: PublicPage): string {
   const text = [name, bio, ...buttons.map(({ label }) => label)].join(' ');
   const letters = text.match(/\p{L}/gu) ?? [];
   const latin = letters.filter((letter) => /\p{Script=Latin}/u.test(letter));
-  if (latin.length * 2 >= letters.length) return ' lang="en"';
-  const language = SCRIPT_LANGUAGES.find(([script]) => script.test(text))?.[1];
-  return language ? ` lang="${language}"` : '';
+  if (latin.length * 2 >= letters.length) return 'en';
+  return SCRIPT_LANGUAGES.find(([script]) => script.test(text))?.[1] ?? '';
 }
 
 function policyOf(css: string): string {
@@ -118,13 +138,16 @@ function image(className: string, url: string): string {
   return `<img class="${className}" src="${escapeHtml(url)}" alt="" referrerpolicy="no-referrer">`;
 }
 
-function socialLinks(links: SocialLink[]): string {
+function socialLinks(links: SocialLink[], words: PageWords, ownAttributes: string): string {
   if (links.length === 0) return '';
-  const items = links.map(
-    ({ platform, url }) =>
-      `<li><a href="${escapeHtml(url)}" target="_top" rel="noopener me" aria-label="${PLATFORM_NAMES[platform]}">` +
-      `<svg viewBox="0 0 16 16" aria-hidden="true"><path fill-rule="evenodd" d="${PLATFORM_ICONS[platform]}"/></svg></a></li>`,
-  );
+  const items = links.map(({ platform, url }) => {
+    const [name, attributes] =
+      platform === 'email' ? [words('email'), ownAttributes] : [PLATFORM_NAMES[platform], ''];
+    return (
+      `<li><a href="${escapeHtml(url)}" target="_top" rel="noopener me"${attributes} aria-label="${escapeHtml(name)}">` +
+      `<svg viewBox="0 0 16 16" aria-hidden="true"><path fill-rule="evenodd" d="${PLATFORM_ICONS[platform]}"/></svg></a></li>`
+    );
+  });
   return `<ul class="social">${items.join('')}</ul>`;
 }
 

@@ -119,14 +119,26 @@ const FIRST_LETTER = 0x61;
 /** Returns the whole tag, in lower case; empty when there is none. */
 function mostPreferred(header: string): string {
   let [best, bestWeight] = ['', 0];
-  for (const item of header.split(',')) {
-    const [range = '', ...parameters] = item.split(';').map((part) => part.trim());
+  for (const { range, weight } of rangesOf(header)) {
     const [primary = ''] = range.split('-', 1);
-    const weight = weightOf(parameters);
     if (weight > bestWeight && PRIMARY.test(primary)) [best, bestWeight] = [range, weight];
   }
   return best;
 }
+
+/** A language range of `Accept-Language`, such as `de-ch` or `*`, with its weight: 0 means unacceptable. */
+export type LanguageRange = { range: string; weight: number };
+
+/** Returns the language ranges of a header in its order, in lower case. A longer header is not a browser's: none. */
+export function languageRanges(header: string): LanguageRange[] {
+  return header.length > HEADER_LIMIT ? [] : rangesOf(header.toLowerCase());
+}
+
+const rangesOf = (header: string): LanguageRange[] =>
+  header.split(',').map((item) => {
+    const [range = '', ...parameters] = item.split(';').map((part) => part.trim());
+    return { range, weight: weightOf(parameters) };
+  });
 
 /** A malformed weight counts as a missing one: 1. */
 function weightOf(parameters: readonly string[]): number {

@@ -340,3 +340,70 @@ test('a page too large for the table is read from PostgreSQL and delays neither 
     await fresh.remove();
   }
 });
+
+describe('languages', () => {
+  const inLanguage = (path: string, header: string) => get(path, { headers: { 'accept-language': header } });
+  const shown = ({ text, headers }: Awaited<ReturnType<typeof get>>) => ({
+    html: /<html[^>]*?( lang="\w*")?( dir="\w*")?>/.exec(text)?.slice(1).join(''),
+    footer: /<footer.*?<\/footer>/.exec(text)?.[0],
+    vary: headers.get('vary'),
+  });
+
+  test('the words of a bio page are in the language of the visitor, and its texts stay in theirs', async () => {
+    await makeBioPage(shop, 'spoken', { title: 'Ada', show_branding: true });
+    expect(shown(await inLanguage('spoken', 'de-CH,en;q=0.5'))).toEqual({
+      html: ' lang="en"',
+      footer: '<footer lang="de" dir="ltr">Erstellt mit Hoplog</footer>',
+      vary: 'Accept-Language',
+    });
+    expect(shown(await inLanguage('spoken', 'sv'))).toEqual({
+      html: ' lang="en"',
+      footer: '<footer>Made with Hoplog</footer>',
+      vary: 'Accept-Language',
+    });
+  });
+
+  test('a language that the page or its workspace has chosen is that of every visitor', async () => {
+    const other = await api.addWorkspace();
+    const { id, links } = await makeBioPage(other, 'chosen', { title: 'Ada', show_branding: true });
+    const until = async (html: string, path = 'chosen') =>
+      expect.poll(async () => shown(await inLanguage(path, 'fr')).html).toBe(html);
+    await other.patch('/workspace', { language: 'ar' });
+    await until(' lang="ar" dir="rtl"');
+    expect(shown(await inLanguage('chosen', 'fr')).footer).toBe('<footer>صُنع باستخدام Hoplog</footer>');
+    expect(await changeBioPage(other, id, { language: 'ja' })).toMatchObject({ language: 'ja' });
+    await until(' lang="ja" dir="ltr"');
+    // So do the workspace's other pages.
+    const button = links.find(({ short_url }) => short_url !== null);
+    await other.patch(`/links/${button?.tracked_link_id}`, { password: 'open sesame' });
+    const short = new URL(button?.short_url ?? '').pathname.slice(1);
+    const form = async () => (await inLanguage(short, 'fr')).text;
+    await expect.poll(form).toContain('<label for="password">كلمة المرور</label>');
+    expect(await form()).toContain('<html lang="ar" dir="rtl">');
+    await changeBioPage(other, id, { is_published: false });
+    await expect.poll(async () => (await inLanguage('chosen', 'fr')).status).toBe(404);
+    expect((await inLanguage('chosen', 'fr')).text).toContain('<html lang="ar" dir="rtl">');
+    await other.patch('/workspace', { language: null });
+    await expect
+      .poll(async () => (await inLanguage('chosen', 'fr')).text)
+      .toContain('<h1>Lien introuvable</h1>');
+  });
+
+  test('pages in place of a redirect say their language, and no cache keeps one for another', async () => {
+    for (const [header, lang, title] of [
+      ['ar-EG,ar;q=0.9', ' lang="ar" dir="rtl"', 'الرابط غير موجود'],
+      ['ja', ' lang="ja" dir="ltr"', 'リンクが見つかりません'],
+      ['*', ' lang="en" dir="ltr"', 'Link not found'],
+      ['x'.repeat(5_000), ' lang="en" dir="ltr"', 'Link not found'],
+    ] as const) {
+      const page = await inLanguage('no-such-link', header);
+      expect([page.status, shown(page).html]).toEqual([404, lang]);
+      expect(page.text).toContain(`<h1>${title}</h1>`);
+      expect(page.headers.get('content-language')).toBe(lang.slice(7, 9));
+      expect([page.headers.get('vary'), page.headers.get('cache-control')]).toEqual([
+        'Accept-Language',
+        'no-store',
+      ]);
+    }
+  });
+});

@@ -5,8 +5,9 @@ import type { BlockedDomains } from '../../core/links/blocked-domains.ts';
 import type { Exchange, Exchanges } from '../http/exchange.ts';
 import type { OtherRecord } from '../link-table/records.ts';
 import type { IngestMetrics } from '../metrics.ts';
-import type { Page } from '../pages/layout.ts';
-import type { Pages } from '../pages/pages.ts';
+import { type Page, VARIES_BY_LANGUAGE } from '../pages/layout.ts';
+import type { VisitorPages } from '../pages/pages.ts';
+import type { Visit } from '../redirect/visit.ts';
 
 /** Rendered pages, 20 KB each, 300 KB at most. */
 const CAPACITY = 512;
@@ -15,36 +16,41 @@ const CAPACITY = 512;
 export function createBioPageHandler(given: {
   exchanges: Exchanges;
   metrics: IngestMetrics;
-  pages: Pages;
+  pages: VisitorPages;
   origins: Origins;
   domains: BlockedDomains;
-}): (record: OtherRecord, visit: unknown, exchange: Exchange) => void {
+}): (record: OtherRecord, visit: Pick<Visit, 'acceptLanguage'>, exchange: Exchange) => void {
   const { exchanges, metrics, pages, origins, domains } = given;
   const rendered = createBoundedCache<string, { content: string; page: Page | null }>(CAPACITY);
 
   domains.listen(() => rendered.clear());
 
   /** Returns the page, or null when it leads to a blocked domain. */
-  function pageOf({ name: slug, content }: OtherRecord): Page | null {
-    const known = rendered.get(slug);
+  function pageOf({ name: slug, content, workspaceId }: OtherRecord, visit: Pick<Visit, 'acceptLanguage'>) {
+    const ofWorkspace = pages.chosenBy(workspaceId);
+    const ofVisitor = pages.languageOf(visit, workspaceId);
+    const key = `${slug} ${ofVisitor}${ofWorkspace === null ? '' : ' of workspace'}`;
+    const known = rendered.get(key);
     if (known?.content === content) return known.page;
     const parsed = JSON.parse(content) as PublicPage;
     const isBlocked = urlsOf(parsed).some((url) => domains.blocks(url));
-    const page = isBlocked ? null : pageFrom(renderBioPage(slug, parsed, origins));
-    rendered.set(slug, { content, page });
+    const chosen = parsed.language ?? ofWorkspace;
+    const page = isBlocked ? null : pageFrom(renderBioPage(slug, parsed, origins, { chosen, ofVisitor }));
+    rendered.set(key, { content, page });
     return page;
   }
 
-  return (record, _visit, exchange) => {
+  return (record, visit, exchange) => {
+    const { notFound, blocked } = pages.of(visit, record.workspaceId);
     if (record.content === '') {
       metrics.countOutcome('not_found');
-      exchanges.reply(exchange, '404 Not Found', pages.notFound.headers, pages.notFound.body);
+      exchanges.reply(exchange, '404 Not Found', notFound.headers, notFound.body);
       return;
     }
-    const page = pageOf(record);
+    const page = pageOf(record, visit);
     if (page === null) {
       metrics.countOutcome('blocked');
-      exchanges.reply(exchange, '410 Gone', pages.blocked.headers, pages.blocked.body);
+      exchanges.reply(exchange, '410 Gone', blocked.headers, blocked.body);
       return;
     }
     const { headers, body } = page;
@@ -63,6 +69,7 @@ function pageFrom({ html, policy }: RenderedBioPage): Page {
       ['Content-Type', 'text/html; charset=utf-8'],
       // Revalidated each time, so that a change shows at once.
       ['Cache-Control', 'public, max-age=0, must-revalidate'],
+      VARIES_BY_LANGUAGE,
       ['Content-Security-Policy', policy],
       ['X-Content-Type-Options', 'nosniff'],
       ['Referrer-Policy', 'strict-origin-when-cross-origin'],

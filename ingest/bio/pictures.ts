@@ -5,7 +5,7 @@ import { pictureContents } from '../../sql/bio/pictures.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import type { Exchanges, Headers } from '../http/exchange.ts';
 import { createCoalescedQueries, LookupUnavailable } from '../link-table/coalesced-queries.ts';
-import type { Pages } from '../pages/pages.ts';
+import type { VisitorPages } from '../pages/pages.ts';
 
 /** Pictures in memory, 0.2 MB each, 2 MB at most. */
 const CAPACITY = 32;
@@ -27,7 +27,7 @@ type Handler = (res: HttpResponse, req: HttpRequest, head: boolean) => void;
 export function createPictures(given: {
   pool: Pool;
   exchanges: Exchanges;
-  pages: Pages;
+  pages: VisitorPages;
   otherwise: Handler;
   lookupMs?: number | undefined;
 }): Handler {
@@ -55,17 +55,15 @@ export function createPictures(given: {
     if (picture === null) return otherwise(res, req, head);
     const { name, format } = picture;
     const isKnown = req.getHeader('if-none-match').includes(`"${name}"`);
+    const acceptLanguage = req.getHeader('accept-language');
     const exchange = exchanges.open(res, head);
     exchanges.after(exchange, read(name), (content) => {
       if (content === undefined) {
-        exchanges.reply(
-          exchange,
-          '503 Service Unavailable',
-          pages.unavailable.headers,
-          pages.unavailable.body,
-        );
+        const { headers, body } = pages.of({ acceptLanguage }, null).unavailable;
+        exchanges.reply(exchange, '503 Service Unavailable', headers, body);
       } else if (content === null) {
-        exchanges.reply(exchange, '404 Not Found', pages.notFound.headers, pages.notFound.body);
+        const { headers, body } = pages.of({ acceptLanguage }, null).notFound;
+        exchanges.reply(exchange, '404 Not Found', headers, body);
       } else if (isKnown) {
         exchanges.reply(exchange, '304 Not Modified', headersOf(name, format));
       } else {

@@ -121,12 +121,13 @@ export function encodeOther(row: OtherSlugRow): Buffer {
 
 /** Encodes the policy of a workspace, under a name that no slug has. */
 export function encodePolicy(row: WorkspacePolicyRow): Buffer {
-  const { id, suspended, tracking, link_parameters, allowed_origins } = row;
+  const { id, suspended, tracking, link_parameters, allowed_origins, language } = row;
   const policy: WorkspacePolicy = {
     suspended,
     tracking,
     ...(link_parameters !== null && { linkParameters: link_parameters }),
     ...(allowed_origins.length > 0 && { allowedOrigins: allowed_origins }),
+    ...(language !== null && { language }),
   };
   return encode('workspace', { id, workspace_id: id }, policySlug(id), JSON.stringify(policy));
 }

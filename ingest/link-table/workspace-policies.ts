@@ -1,4 +1,5 @@
 import { bytesToUuid } from '../../core/ids.ts';
+import type { Language } from '../../core/languages/languages.ts';
 import { LINK_PARAMETERS } from '../../core/referrals/link-parameters.ts';
 import type { Tracking } from '../../core/tracking/tracking.ts';
 import type { LinkTable } from './table.ts';
@@ -11,6 +12,8 @@ export type WorkspacePolicy = {
   linkParameters?: readonly string[];
   /** Origins of pages that may use a publishable key; left out: any. */
   allowedOrigins?: readonly string[];
+  /** Of visitors' pages; left out: each visitor's own. */
+  language?: Language;
 };
 
 /** The workspaces whose policy is not the default one. */
@@ -21,6 +24,8 @@ export type WorkspacePolicies = {
   linkParametersOf(workspaceId: Uint8Array): readonly string[];
   /** Returns the origins of pages that may use a publishable key; empty: any. */
   allowedOriginsOf(workspaceId: Uint8Array): readonly string[];
+  /** Returns the language of visitors' pages; null: each visitor's own. */
+  languageOf(workspaceId: Uint8Array): Language | null;
 };
 
 /**
@@ -50,6 +55,7 @@ export function createWorkspacePolicies(table: LinkTable): WorkspacePolicies {
     trackingOf: (workspaceId) => policyOf(workspaceId)?.tracking ?? 'full',
     linkParametersOf: (workspaceId) => policyOf(workspaceId)?.linkParameters ?? LINK_PARAMETERS,
     allowedOriginsOf: (workspaceId) => policyOf(workspaceId)?.allowedOrigins ?? [],
+    languageOf: (workspaceId) => policyOf(workspaceId)?.language ?? null,
   };
 }
 

@@ -1,7 +1,9 @@
+import { type Language, languageAttributes } from '../../core/languages/languages.ts';
+import { pageWords } from '../../core/languages/pages/words.ts';
 import { isShownImage, type LinkPreview } from '../../core/links/preview.ts';
 import { cutText } from '../../core/text/cut.ts';
 import { escapeHtml } from '../../core/text/html.ts';
-import { LAYOUT, NOT_INDEXED, type Page, STYLE_SOURCE } from './layout.ts';
+import { LAYOUT, languageHeaders, NOT_INDEXED, type Page, STYLE_SOURCE } from './layout.ts';
 
 /** Characters that a card of X shows (developer.x.com/en/docs/x-for-websites/cards/overview/markup). */
 const CARD_TITLE_LIMIT = 70;
@@ -11,11 +13,17 @@ const CARD_DESCRIPTION_LIMIT = 200;
  * Returns the page that link-preview bots get instead of the redirect: Open Graph and card tags, and a link. The short
  * address replaces a missing title or description: WhatsApp and the Open Graph protocol require both.
  *
+ * @param language of the page's own words
  * @param shortUrl of the link. It is the canonical address: with the destination's, Facebook would read that page's
  * tags
  * @param destination where people are redirected
  */
-export function createPreviewPage(preview: LinkPreview, shortUrl: string, destination: string): Page {
+export function createPreviewPage(
+  language: Language,
+  preview: LinkPreview,
+  shortUrl: string,
+  destination: string,
+): Page {
   const address = shortUrl.slice(shortUrl.indexOf('//') + 2);
   const { title = address, description = address, image_width: width, image_height: height } = preview;
   const image =
@@ -39,11 +47,11 @@ export function createPreviewPage(preview: LinkPreview, shortUrl: string, destin
     tags.push(named('twitter:image', href), named('twitter:image:alt', title));
   }
   const body =
-    `<!doctype html><html lang="en" prefix="og: https://ogp.me/ns#"><head><meta charset="utf-8">${LAYOUT}` +
+    `<!doctype html><html${languageAttributes(language)} prefix="og: https://ogp.me/ns#"><head><meta charset="utf-8">${LAYOUT}` +
     `<title>${escapeHtml(title)}</title>${tags.join('')}</head>` +
     `<body><main><h1>${escapeHtml(title)}</h1>${preview.description === undefined ? '' : `<p>${escapeHtml(description)}</p>`}` +
-    `<p><a href="${escapeHtml(destination)}">Continue</a></p></main></body></html>`;
-  return { headers: HEADERS, body: Buffer.from(body) };
+    `<p><a href="${escapeHtml(destination)}">${escapeHtml(pageWords(language)('continue'))}</a></p></main></body></html>`;
+  return { headers: [...HEADERS, ...languageHeaders(language)], body: Buffer.from(body) };
 }
 
 const HEADERS = [

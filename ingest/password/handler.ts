@@ -8,7 +8,7 @@ import type { Exchange, Exchanges } from '../http/exchange.ts';
 import type { Hosts } from '../link-table/hosts.ts';
 import type { IngestMetrics, RedirectOutcome } from '../metrics.ts';
 import type { Page } from '../pages/layout.ts';
-import type { Pages } from '../pages/pages.ts';
+import type { Pages, VisitorPages } from '../pages/pages.ts';
 import type { CompiledLink } from '../redirect/compiled-link.ts';
 import type { RedirectHandler } from '../redirect/handler.ts';
 import type { LinkPolicy } from '../redirect/link-policy.ts';
@@ -48,7 +48,7 @@ export function createPasswordHandler(given: {
   sharedAttempts: SharedAttempts;
   knownVisitors: KnownVisitors;
   metrics: IngestMetrics;
-  pages: Pages;
+  pages: VisitorPages;
   /** Origin of short links. */
   shortUrl: string;
 }): (res: HttpResponse, req: HttpRequest) => void {
@@ -62,8 +62,12 @@ export function createPasswordHandler(given: {
     exchanges.reply(exchange, status, page.headers, page.body);
   }
 
-  function respondUnavailable(exchange: Exchange): void {
-    respondWith(exchange, 'unavailable', '503 Service Unavailable', pages.unavailable);
+  const pagesOf = ({ link, visit }: Pick<Submitted, 'link' | 'visit'>): Pages =>
+    pages.of(visit, link.workspaceId);
+
+  function respondUnavailable(submitted: Submitted): void {
+    const { unavailable } = pagesOf(submitted);
+    respondWith(submitted.exchange, 'unavailable', '503 Service Unavailable', unavailable);
   }
 
   async function check(submitted: Submitted): Promise<'right' | 'wrong' | 'blocked'> {
@@ -91,8 +95,9 @@ export function createPasswordHandler(given: {
     return sharedAttempts.begin({ ...guess, wasLetIn: true });
   }
 
-  function respondBlocked(exchange: Exchange): void {
-    respondWith(exchange, 'too_many_attempts', '429 Too Many Requests', pages.tooManyAttempts);
+  function respondBlocked(submitted: Submitted): void {
+    const { tooManyAttempts } = pagesOf(submitted);
+    respondWith(submitted.exchange, 'too_many_attempts', '429 Too Many Requests', tooManyAttempts);
   }
 
   async function respond(submitted: Submitted): Promise<void> {
@@ -102,19 +107,20 @@ export function createPasswordHandler(given: {
       sharedAttempts.noteLock(bytesToUuid(link.workspaceId), linkId);
       if (await knownVisitors.find(submitted)) return respond({ ...submitted, wasLetIn: true });
     }
-    if (attempt === 'blocked' || attempt === 'locked') return respondBlocked(exchange);
-    if (attempt === 'busy') return respondUnavailable(exchange);
+    if (attempt === 'blocked' || attempt === 'locked') return respondBlocked(submitted);
+    if (attempt === 'busy') return respondUnavailable(submitted);
     let outcome: 'unchecked' | 'right' | 'wrong' | 'blocked' = 'unchecked';
     try {
       if (exchange.over) return;
-      if (waiting.length >= MOST_WAITING) return respondUnavailable(exchange);
+      if (waiting.length >= MOST_WAITING) return respondUnavailable(submitted);
       outcome = await check(submitted);
     } finally {
       attempt.end(outcome === 'blocked' ? 'unchecked' : outcome);
     }
-    if (outcome === 'blocked') return respondBlocked(exchange);
+    if (outcome === 'blocked') return respondBlocked(submitted);
     if (outcome === 'wrong') {
-      return respondWith(exchange, 'wrong_password', '401 Unauthorized', pages.wrongPassword(visit.referer));
+      const page = pagesOf(submitted).wrongPassword(visit.referer);
+      return respondWith(exchange, 'wrong_password', '401 Unauthorized', page);
     }
     if (!exchange.over) linkPolicy.pass(link, visit, exchange, gate.cookieFor(link, visit.isHttps));
   }
@@ -137,7 +143,7 @@ export function createPasswordHandler(given: {
           exchanges.reply(exchange, '405 Method Not Allowed', [['Allow', 'GET, HEAD']]);
         } else if (visit.isFramed) {
           // The form came from another page in a frame: its password is not read.
-          respondWith(exchange, 'form', '200 OK', pages.framedPasswordForm);
+          respondWith(exchange, 'form', '200 OK', pagesOf({ link, visit }).framedPasswordForm);
         } else if (!linkPolicy.respondedAsExpired(link, visit, exchange)) {
           const visitor = { linkId: link.idText, hash: link.passwordHash, address: visit.address };
           const wasLetIn = gate.wasLetIn(link, visit.cookie) || knownVisitors.has(visitor);

@@ -11,7 +11,7 @@ import type { Host } from '../link-table/hosts.ts';
 import type { WorkspacePolicies } from '../link-table/workspace-policies.ts';
 import type { IngestMetrics } from '../metrics.ts';
 import type { Page } from '../pages/layout.ts';
-import type { Pages } from '../pages/pages.ts';
+import type { VisitorPages } from '../pages/pages.ts';
 import type { IdentifyVisitor } from '../visitors/identify.ts';
 import { isHostFile, isScannedPath } from './machine-paths.ts';
 import { adOf, flagsOf } from './record-and-redirect.ts';
@@ -37,7 +37,7 @@ export function createDomainVisits(given: {
   eventLog: EventLogWriter;
   exchanges: Exchanges;
   metrics: IngestMetrics;
-  pages: Pages;
+  pages: VisitorPages;
   policies: WorkspacePolicies;
   agentKinds: AgentKinds;
   visitorIds: VisitorIds;
@@ -51,21 +51,28 @@ export function createDomainVisits(given: {
     exchanges.reply(exchange, status, [...page.headers, ...setCookie], page.body);
   }
 
-  function respond(url: string | null, exchange: Exchange, cookie: string | null): void {
+  function respond(
+    url: string | null,
+    host: Host,
+    visit: Visit,
+    exchange: Exchange,
+    cookie: string | null,
+  ): void {
     if (url !== null && domains.blocks(url)) {
       metrics.countOutcome('blocked');
-      show(exchange, '410 Gone', pages.blocked, cookie);
+      show(exchange, '410 Gone', pages.of(visit, host.workspaceId).blocked, cookie);
     } else if (url !== null) {
       metrics.countOutcome('redirected');
       exchanges.redirect(exchange, new URL(url).href, [cookie]);
     } else {
       metrics.countOutcome('not_found');
-      show(exchange, '404 Not Found', pages.notFound, cookie);
+      show(exchange, '404 Not Found', pages.of(visit, host.workspaceId).notFound, cookie);
     }
   }
 
   return {
-    servedFile(host, { slug, path }, exchange) {
+    servedFile(host, visit, exchange) {
+      const { slug, path } = visit;
       if (slug !== FILES) return false;
       const file =
         path === '/apple-app-site-association'
@@ -75,7 +82,7 @@ export function createDomainVisits(given: {
             : null;
       if (file === null || policies.isSuspended(host.workspaceId)) {
         metrics.countOutcome('not_found');
-        show(exchange, '404 Not Found', pages.notFound);
+        show(exchange, '404 Not Found', pages.of(visit, host.workspaceId).notFound);
       } else {
         metrics.countOutcome('page');
         const headers = [
@@ -89,12 +96,12 @@ export function createDomainVisits(given: {
     respondUnknown(host, visit, exchange) {
       if (policies.isSuspended(host.workspaceId)) {
         metrics.countOutcome('blocked');
-        show(exchange, '410 Gone', pages.blocked);
+        show(exchange, '410 Gone', pages.of(visit, host.workspaceId).blocked);
         return;
       }
       const path = visit.slug + visit.path;
-      if (isHostFile(path)) return respond(null, exchange, null);
-      if (isScannedPath(path)) return respond(host.notFoundUrl, exchange, null);
+      if (isHostFile(path)) return respond(null, host, visit, exchange, null);
+      if (isScannedPath(path)) return respond(host.notFoundUrl, host, visit, exchange, null);
       const visitors = visitorIds.forWorkspace(host.workspaceId);
       const isBot = agentKinds(visit.userAgent).bot || visit.flags !== 0;
       const visitor = identify(visitors, visit, isBot);
@@ -115,7 +122,8 @@ export function createDomainVisits(given: {
         },
         (outcome) => {
           if (outcome === 'lost') metrics.countLost('click');
-          respond(visit.slug === '' ? host.rootUrl : host.notFoundUrl, exchange, visitor.setCookie);
+          const url = visit.slug === '' ? host.rootUrl : host.notFoundUrl;
+          respond(url, host, visit, exchange, visitor.setCookie);
         },
       );
     },

@@ -9,7 +9,7 @@ import type { OtherRecord } from '../link-table/records.ts';
 import type { Resolver } from '../link-table/resolver.ts';
 import type { WorkspacePolicies } from '../link-table/workspace-policies.ts';
 import type { IngestMetrics } from '../metrics.ts';
-import type { Pages } from '../pages/pages.ts';
+import type { VisitorPages } from '../pages/pages.ts';
 import type { CompiledLink } from './compiled-link.ts';
 import type { CompiledLinks, SlugTarget } from './compiled-links.ts';
 import type { DomainVisits } from './domain-visits.ts';
@@ -56,7 +56,7 @@ export function createRedirectHandler(given: {
   exchanges: Exchanges;
   clientAddress: ClientAddress;
   metrics: IngestMetrics;
-  pages: Pages;
+  pages: VisitorPages;
   visitLink(link: CompiledLink, visit: Visit, exchange: Exchange): void;
   otherKinds: OtherKinds;
   domainVisits: DomainVisits;
@@ -67,9 +67,10 @@ export function createRedirectHandler(given: {
   const { links, resolver, policies, hosts, exchanges, clientAddress } = given;
   const { metrics, pages, visitLink, otherKinds, domainVisits, ownHost, endTurn } = given;
 
-  function respondNotFound(exchange: Exchange): void {
+  function respondNotFound(visit: Visit, exchange: Exchange): void {
     metrics.countOutcome('not_found');
-    exchanges.reply(exchange, '404 Not Found', pages.notFound.headers, pages.notFound.body);
+    const { headers, body } = pages.of(visit, visit.host?.workspaceId ?? null).notFound;
+    exchanges.reply(exchange, '404 Not Found', headers, body);
   }
 
   /** Responds to a GET of an unknown address. On a workspace's domain it is a click without a link. */
@@ -80,14 +81,14 @@ export function createRedirectHandler(given: {
   };
   const refuseUnknown: Unknown = (visit, exchange) => {
     if (visit.host === null && visit.slug === 'api') ownHost.refuseApiCall(exchange);
-    else respondNotFound(exchange);
+    else respondNotFound(visit, exchange);
   };
 
   const respondOther = (_: OtherRecord, visit: Visit, exchange: Exchange) => respondUnknown(visit, exchange);
 
-  function respondUnavailable(exchange: Exchange): void {
+  function respondUnavailable(visit: Visit, exchange: Exchange): void {
     metrics.countOutcome('unavailable');
-    const { headers, body } = pages.unavailable;
+    const { headers, body } = pages.of(visit, visit.host?.workspaceId ?? null).unavailable;
     exchanges.reply(exchange, '503 Service Unavailable', headers, body);
   }
 
@@ -103,7 +104,8 @@ export function createRedirectHandler(given: {
     if (target.kind === 'workspace' || target.kind === 'domain' || taken === null) otherwise(visit, exchange);
     else if (isBlocked || policies.isSuspended(target.workspaceId)) {
       metrics.countOutcome('blocked');
-      exchanges.reply(exchange, '410 Gone', pages.blocked.headers, pages.blocked.body);
+      const { headers, body } = pages.of(visit, target.workspaceId).blocked;
+      exchanges.reply(exchange, '410 Gone', headers, body);
     } else if (target.kind === 'link' && target.startsAt !== null && Date.now() < target.startsAt) {
       otherwise(visit, exchange);
     } else found(target, taken, exchange);
@@ -143,7 +145,7 @@ export function createRedirectHandler(given: {
       otherwise(visit, exchange);
     } else {
       exchanges.after(exchange, lookUp(name), (target) => {
-        if (target === 'unavailable') respondUnavailable(exchange);
+        if (target === 'unavailable') respondUnavailable(visit, exchange);
         else if (target === null) otherwise(visit, exchange);
         else if (!exchange.over) unlessBlocked(target, visit, exchange, outcomes);
       });
@@ -206,7 +208,7 @@ export function createRedirectHandler(given: {
       find(visit, exchange, {
         found(target) {
           if (target.kind === 'link') then(target);
-          else respondNotFound(exchange);
+          else respondNotFound(visit, exchange);
         },
         otherwise: refuseUnknown,
       });

@@ -4,7 +4,7 @@ import type { Exchange, Exchanges } from '../http/exchange.ts';
 import type { Permits } from '../max-clicks/permits.ts';
 import type { IngestMetrics } from '../metrics.ts';
 import type { Page } from '../pages/layout.ts';
-import type { Pages } from '../pages/pages.ts';
+import type { VisitorPages } from '../pages/pages.ts';
 import type { CompiledLink } from './compiled-link.ts';
 import { type AllowedVisit, isBotVisit, type RecordAndRedirect } from './record-and-redirect.ts';
 import type { Visit } from './visit.ts';
@@ -30,7 +30,7 @@ export function createLinkPolicy(given: {
   exchanges: Exchanges;
   recordAndRedirect: RecordAndRedirect;
   metrics: IngestMetrics;
-  pages: Pages;
+  pages: VisitorPages;
   agentKinds: AgentKinds;
   domains: Pick<BlockedDomains, 'blocks'>;
   /** Whether the visitor has already given the link's password. */
@@ -42,21 +42,21 @@ export function createLinkPolicy(given: {
     exchanges.reply(exchange, status, page.headers, page.body);
   }
 
-  function respondExpired(link: CompiledLink, { host }: Visit, exchange: Exchange): void {
-    const url = link.expiredRedirectUrl ?? host?.expiredUrl ?? null;
+  function respondExpired(link: CompiledLink, visit: Visit, exchange: Exchange): void {
+    const url = link.expiredRedirectUrl ?? visit.host?.expiredUrl ?? null;
     if (url !== null && domains.blocks(url)) {
       metrics.countOutcome('blocked');
-      show(exchange, '410 Gone', pages.blocked);
+      show(exchange, '410 Gone', pages.of(visit, link.workspaceId).blocked);
       return;
     }
     metrics.countOutcome('expired');
-    if (url === null) show(exchange, '410 Gone', pages.gone);
+    if (url === null) show(exchange, '410 Gone', pages.of(visit, link.workspaceId).gone);
     else exchanges.redirect(exchange, new URL(url).href, []);
   }
 
-  function respondNoLease(exchange: Exchange): void {
+  function respondNoLease(link: CompiledLink, visit: Visit, exchange: Exchange): void {
     metrics.countOutcome('no_lease');
-    show(exchange, '503 Service Unavailable', pages.unavailable);
+    show(exchange, '503 Service Unavailable', pages.of(visit, link.workspaceId).unavailable);
   }
 
   function pass(link: CompiledLink, visit: Visit, exchange: Exchange, cookie: string | null): void {
@@ -94,7 +94,7 @@ export function createLinkPolicy(given: {
       } else if (result === 'taken') redirect(true);
       else if (result === 'unlimited') redirect(false);
       else if (result === 'spent') respondExpired(link, visit, exchange);
-      else respondNoLease(exchange);
+      else respondNoLease(link, visit, exchange);
     });
   }
 
@@ -111,11 +111,8 @@ export function createLinkPolicy(given: {
       if (respondedAsExpired(link, visit, exchange)) return;
       if (link.passwordHash !== null && !mayPass(link, visit.cookie)) {
         metrics.countOutcome('form');
-        show(
-          exchange,
-          '200 OK',
-          visit.isFramed ? pages.framedPasswordForm : pages.passwordForm(visit.referer),
-        );
+        const { framedPasswordForm, passwordForm } = pages.of(visit, link.workspaceId);
+        show(exchange, '200 OK', visit.isFramed ? framedPasswordForm : passwordForm(visit.referer));
       } else {
         pass(link, visit, exchange, null);
       }

@@ -2,7 +2,7 @@ import { uuidv7 } from '../../core/ids.ts';
 import type { Config } from '../../core/settings/config.ts';
 import type { Exchange, Exchanges, Headers } from '../http/exchange.ts';
 import type { IngestMetrics } from '../metrics.ts';
-import type { Pages } from '../pages/pages.ts';
+import type { VisitorPages } from '../pages/pages.ts';
 import type { Visit } from './visit.ts';
 
 /** First segment of the API's paths; no link can have it as its slug. */
@@ -10,7 +10,7 @@ const API = 'api';
 
 /** Responses at addresses of the deployment's own host that name nothing. */
 export type OwnHost = {
-  respond(visit: Pick<Visit, 'slug' | 'path'>, exchange: Exchange): void;
+  respond(visit: Pick<Visit, 'slug' | 'path' | 'acceptLanguage'>, exchange: Exchange): void;
   /** Responds to a call of the API that came to this host. */
   refuseApiCall(exchange: Exchange): void;
 };
@@ -18,7 +18,7 @@ export type OwnHost = {
 export function createOwnHost(given: {
   exchanges: Exchanges;
   metrics: IngestMetrics;
-  pages: Pages;
+  pages: VisitorPages;
   config: Pick<Config, 'rootUrl' | 'notFoundUrl' | 'baseUrl'>;
 }): OwnHost {
   const { exchanges, metrics, pages, config } = given;
@@ -39,7 +39,8 @@ export function createOwnHost(given: {
 
   return {
     refuseApiCall,
-    respond({ slug, path }, exchange) {
+    respond(visit, exchange) {
+      const { slug, path } = visit;
       const isRoot = slug === '' && path === '';
       const url = isRoot ? rootUrl : notFoundUrl;
       if (slug === API) {
@@ -49,10 +50,12 @@ export function createOwnHost(given: {
         exchanges.redirect(exchange, url, [null]);
       } else if (isRoot) {
         metrics.countOutcome('page');
-        exchanges.reply(exchange, '200 OK', pages.root.headers, pages.root.body);
+        const { headers, body } = pages.of(visit, null).root;
+        exchanges.reply(exchange, '200 OK', headers, body);
       } else {
         metrics.countOutcome('not_found');
-        exchanges.reply(exchange, '404 Not Found', pages.notFound.headers, pages.notFound.body);
+        const { headers, body } = pages.of(visit, null).notFound;
+        exchanges.reply(exchange, '404 Not Found', headers, body);
       }
     },
   };

@@ -8,6 +8,7 @@ import { CLICK_FLAGS } from '../../core/events/types.ts';
 import { shortUrlOf } from '../../core/links/short-urls.ts';
 import type { Exchange, Exchanges } from '../http/exchange.ts';
 import type { IngestMetrics } from '../metrics.ts';
+import type { VisitorPages } from '../pages/pages.ts';
 import { createPreviewPage } from '../pages/preview.ts';
 import type { Interstitial } from '../retargeting/interstitial.ts';
 import type { Identified, IdentifyVisitor } from '../visitors/identify.ts';
@@ -36,17 +37,19 @@ export function createRecordAndRedirect(given: {
   exchanges: Exchanges;
   metrics: IngestMetrics;
   interstitial: Interstitial;
+  pages: Pick<VisitorPages, 'languageOf'>;
   identify: IdentifyVisitor;
   decidingVisits: DecidingVisits;
   /** Origin of short links. */
   shortUrl: string;
   /** Responds 503 and puts the permit back: a click of a link with `max_clicks` must be recorded. */
-  refuse(link: CompiledLink, exchange: Exchange): void;
+  refuse(visit: AllowedVisit): void;
 }): RecordAndRedirect {
-  const { eventLog, exchanges, metrics, interstitial, identify, decidingVisits, shortUrl, refuse } = given;
+  const { eventLog, exchanges, metrics, interstitial, pages, identify, decidingVisits, shortUrl, refuse } =
+    given;
 
   return (allowed) => {
-    const { link, visit, exchange, counted } = allowed;
+    const { link, visit, counted } = allowed;
     const bot = isBotVisit(allowed);
     const visitor = identify(link.visitors, visit, bot);
     const channel = link.channel ?? inferChannel(visit.referer, visit.userAgent);
@@ -72,7 +75,7 @@ export function createRecordAndRedirect(given: {
       (outcome) => {
         if (outcome === 'lost') {
           metrics.countLost('click');
-          if (counted) return refuse(link, exchange);
+          if (counted) return refuse(allowed);
         }
         respond(allowed, url, visitor.setCookie);
       },
@@ -92,7 +95,8 @@ export function createRecordAndRedirect(given: {
     metrics.observeRedirect(visit.startedAt);
     if (link.preview !== null && allowed.agent.bot && isPreviewBot(visit.userAgent)) {
       metrics.countOutcome('preview');
-      const { headers, body } = createPreviewPage(link.preview, addressOf(link) + visit.path, url);
+      const language = pages.languageOf(visit, link.workspaceId);
+      const { headers, body } = createPreviewPage(language, link.preview, addressOf(link) + visit.path, url);
       exchanges.reply(exchange, '200 OK', headers, body);
       return;
     }
@@ -101,7 +105,8 @@ export function createRecordAndRedirect(given: {
     // gets the redirect, and reads the card of the destination.
     if (link.retargeting !== null && !visit.gpc && !isBotVisit(allowed)) {
       metrics.countOutcome('interstitial');
-      const { headers, body } = interstitial(link.retargeting, url);
+      const language = pages.languageOf(visit, link.workspaceId);
+      const { headers, body } = interstitial(language, link.retargeting, url);
       const setCookies = cookies
         .filter((cookie) => cookie !== null)
         .map((cookie) => ['Set-Cookie', cookie] as const);

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
+import { byLanguage, type Language, languageAttributes } from '../../core/languages/languages.ts';
+import { pageWords } from '../../core/languages/pages/words.ts';
 import { escapeHtml } from '../../core/text/html.ts';
 import type { Retargeting } from '../../sql/links/link-settings.ts';
-import { LAYOUT, NOT_INDEXED, type Page, STYLE_SOURCE } from '../pages/layout.ts';
+import { LAYOUT, languageHeaders, NOT_INDEXED, type Page, STYLE_SOURCE } from '../pages/layout.ts';
 import { type Pixel, type PixelNetwork, pixelOf } from './pixels.ts';
 
 /** Returns the page that fires a link's pixels and redirects to `url`. */
-export type Interstitial = (pixels: Retargeting, url: string) => Page;
+export type Interstitial = (language: Language, pixels: Retargeting, url: string) => Page;
 
 /**
  * The page's only inline script. Its parameters are in the page, so that one hash allows it for every link. It fires
@@ -50,7 +52,8 @@ const SCRIPT = `(function () {
 const SCRIPT_HASH = createHash('sha256').update(SCRIPT).digest('base64');
 
 export function createInterstitial(): Interstitial {
-  return (retargeting, url) => {
+  const words = byLanguage(pageWords);
+  return (language, retargeting, url) => {
     const pixels = (Object.entries(retargeting) as [PixelNetwork, string][]).map(([network, id]) => ({
       network,
       id,
@@ -66,17 +69,20 @@ export function createInterstitial(): Interstitial {
     ];
     const data = attributes.map(([name, value]) => ` data-${name}="${escapeHtml(value)}"`).join('');
     const to = escapeHtml(url);
+    const redirecting = escapeHtml(words[language]('redirecting'));
+    const onwards = escapeHtml(words[language]('continue'));
     const body =
-      `<!doctype html><html lang="en"${data}><head><meta charset="utf-8">${LAYOUT}` +
-      `<meta name="robots" content="noindex"><title>Redirecting</title>` +
+      `<!doctype html><html${languageAttributes(language)}${data}><head><meta charset="utf-8">${LAYOUT}` +
+      `<meta name="robots" content="noindex"><title>${redirecting}</title>` +
       `<noscript><meta http-equiv="refresh" content="0;url=${to}"></noscript><script>${SCRIPT}</script>` +
-      `</head><body><main><h1>Redirecting…</h1><p><a href="${to}">Continue</a></p></main></body></html>`;
+      `</head><body><main><h1>${redirecting}…</h1><p><a href="${to}">${onwards}</a></p></main></body></html>`;
     return {
       headers: [
         ['Content-Type', 'text/html; charset=utf-8'],
         ['Cache-Control', 'no-store'],
         ['Content-Security-Policy', policy(pixels.map(({ pixel }) => pixel))],
         ['X-Content-Type-Options', 'nosniff'],
+        ...languageHeaders(language),
         NOT_INDEXED,
       ],
       body: Buffer.from(body),

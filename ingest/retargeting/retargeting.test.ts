@@ -20,7 +20,7 @@ function hostsIn(policy: string): string[] {
 }
 
 function render(pixels: Retargeting, url = 'https://example.com/?a=1&b=%22') {
-  const page = createInterstitial()(pixels, url);
+  const page = createInterstitial()('en', pixels, url);
   const policy = page.headers.find(([name]) => name === 'Content-Security-Policy')?.[1] ?? '';
   return { html: page.body.toString('utf8'), policy };
 }

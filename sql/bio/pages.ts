@@ -1,6 +1,7 @@
 import type { SocialLink } from '../../core/bio/public-page.ts';
 import type { Theme } from '../../core/bio/theme.ts';
 import { uuidv7 } from '../../core/ids.ts';
+import type { Language } from '../../core/languages/languages.ts';
 import { NOT_AHEAD } from '../database/creation-times.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
@@ -18,6 +19,8 @@ export type BioPageFields = {
   social_links: SocialLink[];
   is_published: boolean;
   show_branding: boolean;
+  /** Null: that of the workspace. */
+  language: Language | null;
   metadata: Record<string, unknown> | null;
 };
 
@@ -37,7 +40,7 @@ export type BioPage = BioPageFields & {
 };
 
 const COLUMNS = `id, workspace_id, slug, title, bio, avatar_url, avatar_width, avatar_height, theme, social_links, is_published,
-  show_branding, external_id, made_in, metadata, ${isoMicros('created_at')} AS created_at, ${isoMicros('updated_at')} AS updated_at`;
+  show_branding, language, external_id, made_in, metadata, ${isoMicros('created_at')} AS created_at, ${isoMicros('updated_at')} AS updated_at`;
 
 /** Returns the id of a new page. */
 export const newBioPageId = uuidv7;
@@ -49,8 +52,8 @@ export async function insertBioPage(
 ): Promise<void> {
   await tx.query(
     `INSERT INTO bio_pages (id, workspace_id, slug, external_id, title, bio, avatar_url, theme, social_links,
-       is_published, show_branding, metadata, made_in, avatar_width, avatar_height, created_at, updated_at)
-     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, at, at FROM (SELECT GREATEST(
+       is_published, show_branding, metadata, made_in, avatar_width, avatar_height, language, created_at, updated_at)
+     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, at, at FROM (SELECT GREATEST(
        date_trunc('microseconds', clock_timestamp()),
        (SELECT max(created_at) + interval '1 microsecond' FROM bio_pages
         WHERE workspace_id = $2 AND ${NOT_AHEAD})) AS at) AS now`,
@@ -70,6 +73,7 @@ export async function insertBioPage(
       page.made_in,
       page.avatar_width,
       page.avatar_height,
+      page.language,
     ],
   );
 }
@@ -83,7 +87,7 @@ export async function updateBioPage(
 ): Promise<void> {
   await tx.query(
     `UPDATE bio_pages SET title = $3, bio = $4, avatar_url = $5, theme = $6, social_links = $7, is_published = $8,
-       show_branding = $9, metadata = $10, avatar_width = $11, avatar_height = $12,
+       show_branding = $9, metadata = $10, avatar_width = $11, avatar_height = $12, language = $13,
        updated_at = GREATEST(clock_timestamp(), created_at)
      WHERE id = $1 AND workspace_id = $2`,
     [
@@ -99,6 +103,7 @@ export async function updateBioPage(
       page.metadata && JSON.stringify(page.metadata),
       page.avatar_width,
       page.avatar_height,
+      page.language,
     ],
   );
 }
@@ -188,7 +193,7 @@ export async function isBioSlugFree(db: Queryable, workspaceId: string, slug: st
  */
 export function publicPageSql(pageId: string): string {
   return `(SELECT json_build_object('title', p.title, 'bio', p.bio, 'avatar_url', p.avatar_url,
-      'avatar_width', p.avatar_width, 'avatar_height', p.avatar_height, 'theme', p.theme, 'show_branding', p.show_branding, 'social_links', p.social_links,
+      'avatar_width', p.avatar_width, 'avatar_height', p.avatar_height, 'theme', p.theme, 'show_branding', p.show_branding, 'language', p.language, 'social_links', p.social_links,
       'buttons', coalesce((SELECT json_agg(json_build_object('type', b.type, 'label', b.label, 'url', b.url,
           'slug', CASE WHEN ${DOMAIN_IS_OWN} THEN l.slug END, 'domain', o.domain, 'emoji', b.emoji, 'image_url', b.image_url) ORDER BY b.position)
         FROM bio_buttons b LEFT JOIN links l ON l.id = b.link_id AND l.deleted_at IS NULL

@@ -1,4 +1,5 @@
 import type { PublicPage } from '../../core/bio/public-page.ts';
+import type { Language } from '../../core/languages/languages.ts';
 import { slugKey } from '../../core/links/slugs.ts';
 import type { Tracking } from '../../core/tracking/tracking.ts';
 import { publicPageSql } from '../bio/pages.ts';
@@ -59,7 +60,7 @@ export type DomainRow = {
 
 /**
  * A workspace whose policy differs from the default: it is suspended, tracks less, has programs with other link
- * parameters, or restricts its publishable keys to pages of some origins.
+ * parameters, restricts its publishable keys to pages of some origins, or sets the language of visitors' pages.
  */
 export type WorkspacePolicyRow = {
   id: string;
@@ -69,6 +70,8 @@ export type WorkspacePolicyRow = {
   link_parameters: string[] | null;
   /** Empty: any. */
   allowed_origins: string[];
+  /** Of visitors' pages. Null: each visitor's own. */
+  language: Language | null;
 };
 
 /** A publishable key that has not been revoked. */
@@ -190,7 +193,7 @@ export async function domainsWithIds(db: Queryable, ids: string[]): Promise<Doma
   return rows;
 }
 
-const POLICIES = `SELECT id, suspended_at IS NOT NULL AS suspended, tracking, allowed_origins, link_parameters
+const POLICIES = `SELECT id, suspended_at IS NOT NULL AS suspended, tracking, allowed_origins, link_parameters, language
   FROM workspaces CROSS JOIN LATERAL (
     SELECT CASE WHEN bool_or(p.link_parameters <> '{ref,via}') THEN
         ARRAY(SELECT DISTINCT unnest(q.link_parameters) FROM programs q WHERE q.workspace_id = workspaces.id ORDER BY 1)
@@ -198,7 +201,7 @@ const POLICIES = `SELECT id, suspended_at IS NOT NULL AS suspended, tracking, al
     FROM programs p WHERE p.workspace_id = workspaces.id
   ) AS of_programs
   WHERE (suspended_at IS NOT NULL OR tracking <> 'full' OR link_parameters IS NOT NULL
-    OR allowed_origins <> '{}')`;
+    OR allowed_origins <> '{}' OR language IS NOT NULL)`;
 
 /** Returns every workspace with a policy. */
 export async function workspacePolicies(db: Queryable): Promise<WorkspacePolicyRow[]> {

@@ -39,6 +39,8 @@ CREATE TABLE workspaces (
   time_zone           text, -- IANA name, of days in reports; null: UTC for the API, the viewer's in the console
   payout_hold_days    integer NOT NULL DEFAULT 3 CHECK (payout_hold_days BETWEEN 0 AND 90),
   allowed_origins     text[] NOT NULL DEFAULT '{}', -- of pages that use a publishable key; empty: any
+  -- Of visitors' pages and mail; null: the visitor's own for pages, English for mail.
+  language            text CHECK (language IN ('en', 'de', 'fr', 'es', 'pt', 'it', 'nl', 'pl', 'ja', 'ar')),
   partner_id          uuid REFERENCES partners (id),
   partner_external_id text,
   -- `cookieless`: visitors are told apart within a day, without anything on their device. `none`: not at all.

@@ -160,7 +160,7 @@ CREATE TRIGGER destinations_changed AFTER UPDATE ON destinations
   FOR EACH ROW EXECUTE FUNCTION record_change('destination');
 CREATE TRIGGER keys_changed AFTER INSERT OR UPDATE OF revoked_at ON api_keys
   FOR EACH ROW EXECUTE FUNCTION record_change('key');
-CREATE TRIGGER workspaces_changed AFTER UPDATE OF suspended_at, tracking, allowed_origins ON workspaces
+CREATE TRIGGER workspaces_changed AFTER UPDATE OF suspended_at, tracking, allowed_origins, language ON workspaces
   FOR EACH ROW EXECUTE FUNCTION record_change('workspace');
 
 -- An alias changes with its row in `slugs` and with the address of its link.

@@ -13,6 +13,8 @@ CREATE TABLE bio_pages (
   social_links  jsonb NOT NULL,
   is_published  boolean NOT NULL,
   show_branding boolean NOT NULL,
+  language      text -- null: as the workspace's
+                CHECK (language IN ('en', 'de', 'fr', 'es', 'pt', 'it', 'nl', 'pl', 'ja', 'ar')),
   external_id   text CHECK (length(external_id) BETWEEN 1 AND 200),
   metadata      jsonb,
   created_at    timestamptz NOT NULL, -- unique in its workspace: it is the cursor

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { uuidv7 } from '../../core/ids.ts';
+import type { Language } from '../../core/languages/languages.ts';
 import type { Tracking } from '../../core/tracking/tracking.ts';
 import type { Queryable } from '../database/pool.ts';
 
@@ -37,6 +38,8 @@ export type Workspace = {
   payout_hold_days: number;
   /** Origins of pages that may use a publishable key; empty: any. */
   allowed_origins: string[];
+  /** Of visitors' pages and mail. Null: each visitor's own for pages, English for mail. */
+  language: Language | null;
   tracking: Tracking;
   /** Clicks older than this many months are deleted; null: none. */
   retention_months: number | null;
@@ -63,6 +66,7 @@ const COLUMN_NAMES = [
   'time_zone',
   'payout_hold_days',
   'allowed_origins',
+  'language',
   'tracking',
   'retention_months',
   'partner_id',
@@ -201,6 +205,7 @@ export type WorkspaceSettings = Partial<
     | 'identity_verification'
     | 'payout_hold_days'
     | 'allowed_origins'
+    | 'language'
     | 'time_zone'
     | 'tracking'
     | 'retention_months'
@@ -218,6 +223,7 @@ const SETTABLE = [
   'identity_verification',
   'payout_hold_days',
   'allowed_origins',
+  'language',
   'time_zone',
   'tracking',
   'retention_months',

@@ -16,7 +16,16 @@ const GUIDE_GROUPS: readonly { title: string; files: readonly string[] }[] = [
   { title: 'Start', files: ['quickstart', 'console', 'plans', 'comparison'] },
   {
     title: 'Links and clicks',
-    files: ['links', 'domains', 'bio-pages', 'pixel', 'import', 'click-history', 'moving-workspaces'],
+    files: [
+      'links',
+      'domains',
+      'bio-pages',
+      'languages',
+      'pixel',
+      'import',
+      'click-history',
+      'moving-workspaces',
+    ],
   },
   { title: 'Reports', files: ['analytics', 'reports', 'analysts', 'warehouse'] },
   { title: 'Referrals', files: ['referrals', 'embed', 'connections', 'fulfilment', 'moving-referrals'] },

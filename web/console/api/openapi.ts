@@ -726,6 +726,7 @@ export interface components {
       /** Format: uuid */
       id: string;
       is_published: boolean;
+      language: components["schemas"]["Language"] | null;
       links: components["schemas"]["BioButton"][];
       made_in: components["schemas"]["BioPageOrigin"];
       metadata: components["schemas"]["Metadata"] | null;
@@ -1154,6 +1155,7 @@ export interface components {
       bio?: string;
       external_id?: components["schemas"]["ExternalId"] | null;
       is_published?: boolean;
+      language?: components["schemas"]["Language"] | null;
       links?: components["schemas"]["BioButtonInput"][];
       metadata?: components["schemas"]["Metadata"] | null;
       show_branding?: boolean;
@@ -2117,6 +2119,8 @@ export interface components {
       secret_shown?: false;
       token?: string;
     };
+    /** @enum {string} */
+    Language: "en" | "de" | "fr" | "es" | "pt" | "it" | "nl" | "pl" | "ja" | "ar";
     LastClick: {
       ad_click_id: string;
       ad_click_param: string;
@@ -2782,6 +2786,7 @@ export interface components {
       avatar_width?: number | null;
       bio?: string;
       is_published?: boolean;
+      language?: components["schemas"]["Language"] | null;
       links?: components["schemas"]["BioButtonInput"][];
       show_branding?: boolean;
       slug?: string;
@@ -3590,6 +3595,7 @@ export interface components {
       avatar_width?: number | null;
       bio?: string;
       is_published?: boolean;
+      language?: components["schemas"]["Language"] | null;
       links?: components["schemas"]["BioButtonInput"][];
       metadata?: components["schemas"]["Metadata"] | null;
       show_branding?: boolean;
@@ -3813,6 +3819,7 @@ export interface components {
       currency?: string;
       default_domain?: string | null;
       identity_verification?: components["schemas"]["IdentityVerification"];
+      language?: components["schemas"]["Language"] | null;
       logo?: string | null;
       name?: components["schemas"]["Name"];
       payout_hold_days?: number;
@@ -3982,6 +3989,7 @@ export interface components {
       id: string;
       identity_secret_set: boolean;
       identity_verification: components["schemas"]["IdentityVerification"];
+      language: components["schemas"]["Language"] | null;
       logo: string | null;
       name: components["schemas"]["Name"];
       payout_hold_days: number;

@@ -257,6 +257,8 @@ class BioPage(TypedDict):
     social_links: List["SocialLink"]
     is_published: bool
     show_branding: bool
+    language: Union["Language", None]
+    """Language of the page, for screen readers and for the words that are not the page's own. Null, the default: that of the workspace, or else the visitor's."""
     external_id: Union[str, None]
     metadata: Union["Metadata", None]
     made_in: "BioPageOrigin"
@@ -802,6 +804,8 @@ class CreateBioPage(TypedDict):
     theme: NotRequired["BioThemeInput"]
     is_published: NotRequired[bool]
     show_branding: NotRequired[bool]
+    language: NotRequired[Union["Language", None]]
+    """Language of the page, for screen readers and for the words that are not the page's own. Null, the default: that of the workspace, or else the visitor's."""
     external_id: NotRequired[Union["ExternalId", None]]
     metadata: NotRequired[Union["Metadata", None]]
 
@@ -1865,6 +1869,9 @@ class KeyWithToken(TypedDict):
     """Only in a replay by `Idempotency-Key`, which lacks the secret."""
 
 
+Language = Literal["en", "de", "fr", "es", "pt", "it", "nl", "pl", "ja", "ar"]
+
+
 class LastClick(TypedDict):
     id: str
     ts: str
@@ -2552,6 +2559,8 @@ class PreviewBioPage(TypedDict):
     theme: NotRequired["BioThemeInput"]
     is_published: NotRequired[bool]
     show_branding: NotRequired[bool]
+    language: NotRequired[Union["Language", None]]
+    """Language of the page, for screen readers and for the words that are not the page's own. Null, the default: that of the workspace, or else the visitor's."""
 
 
 class Program(TypedDict):
@@ -3456,6 +3465,8 @@ class UpdateBioPage(TypedDict):
     theme: NotRequired["BioThemeInput"]
     is_published: NotRequired[bool]
     show_branding: NotRequired[bool]
+    language: NotRequired[Union["Language", None]]
+    """Language of the page, for screen readers and for the words that are not the page's own. Null, the default: that of the workspace, or else the visitor's."""
     metadata: NotRequired[Union["Metadata", None]]
 
 
@@ -3664,6 +3675,8 @@ class UpdateWorkspace(TypedDict):
     """Days that a payout line is held back after its address was changed with a publishable key and without a valid `user_hash`. Default 3."""
     allowed_origins: NotRequired[List[str]]
     """Origins of pages that may use a publishable key, such as `https://shop.example`: a call from a page of another origin is a 403, and only these pages can show the embedded dashboard. Calls without the header `Origin` are not affected. Empty, the default: any."""
+    language: NotRequired[Union["Language", None]]
+    """Language of visitors' pages (unknown and expired links, passwords, bio pages) and of mail to people who chose none. Null, the default: pages in the language that the visitor's browser prefers, mail in English."""
     time_zone: NotRequired[Union[str, None]]
     """IANA time zone of days and hours in reports, such as `Europe/Berlin`. Null, the default: UTC, and in the console each viewer's own."""
     tracking: NotRequired["Tracking"]
@@ -3933,6 +3946,8 @@ class WorkspaceSettings(TypedDict):
     """Days that a payout line is held back after its address was changed with a publishable key and without a valid `user_hash`. Default 3."""
     allowed_origins: List[str]
     """Origins of pages that may use a publishable key, such as `https://shop.example`: a call from a page of another origin is a 403, and only these pages can show the embedded dashboard. Calls without the header `Origin` are not affected. Empty, the default: any."""
+    language: Union["Language", None]
+    """Language of visitors' pages (unknown and expired links, passwords, bio pages) and of mail to people who chose none. Null, the default: pages in the language that the visitor's browser prefers, mail in English."""
     time_zone: Union[str, None]
     """IANA time zone of days and hours in reports, such as `Europe/Berlin`. Null, the default: UTC, and in the console each viewer's own."""
     tracking: "Tracking"

@@ -355,6 +355,10 @@ export type BioPage = {
     social_links: Array<SocialLink>;
     is_published: boolean;
     show_branding: boolean;
+    /**
+     * Language of the page, for screen readers and for the words that are not the page's own. Null, the default: that of the workspace, or else the visitor's.
+     */
+    language: Language | null;
     external_id: string | null;
     metadata: Metadata | null;
     made_in: BioPageOrigin;
@@ -1160,6 +1164,10 @@ export type CreateBioPage = {
     theme?: BioThemeInput;
     is_published?: boolean;
     show_branding?: boolean;
+    /**
+     * Language of the page, for screen readers and for the words that are not the page's own. Null, the default: that of the workspace, or else the visitor's.
+     */
+    language?: Language | null;
     external_id?: ExternalId | null;
     metadata?: Metadata | null;
 };
@@ -2711,6 +2719,8 @@ export type KeyWithToken = {
     secret_shown?: false;
 };
 
+export type Language = 'en' | 'de' | 'fr' | 'es' | 'pt' | 'it' | 'nl' | 'pl' | 'ja' | 'ar';
+
 export type LastClick = {
     id: string;
     /**
@@ -3675,6 +3685,10 @@ export type PreviewBioPage = {
     theme?: BioThemeInput;
     is_published?: boolean;
     show_branding?: boolean;
+    /**
+     * Language of the page, for screen readers and for the words that are not the page's own. Null, the default: that of the workspace, or else the visitor's.
+     */
+    language?: Language | null;
 };
 
 export type Program = {
@@ -4928,6 +4942,10 @@ export type UpdateBioPage = {
     theme?: BioThemeInput;
     is_published?: boolean;
     show_branding?: boolean;
+    /**
+     * Language of the page, for screen readers and for the words that are not the page's own. Null, the default: that of the workspace, or else the visitor's.
+     */
+    language?: Language | null;
     metadata?: Metadata | null;
 };
 
@@ -5271,6 +5289,10 @@ export type UpdateWorkspace = {
      * Origins of pages that may use a publishable key, such as `https://shop.example`: a call from a page of another origin is a 403, and only these pages can show the embedded dashboard. Calls without the header `Origin` are not affected. Empty, the default: any.
      */
     allowed_origins?: Array<string>;
+    /**
+     * Language of visitors' pages (unknown and expired links, passwords, bio pages) and of mail to people who chose none. Null, the default: pages in the language that the visitor's browser prefers, mail in English.
+     */
+    language?: Language | null;
     /**
      * IANA time zone of days and hours in reports, such as `Europe/Berlin`. Null, the default: UTC, and in the console each viewer's own.
      */
@@ -5644,6 +5666,10 @@ export type WorkspaceSettings = {
      * Origins of pages that may use a publishable key, such as `https://shop.example`: a call from a page of another origin is a 403, and only these pages can show the embedded dashboard. Calls without the header `Origin` are not affected. Empty, the default: any.
      */
     allowed_origins: Array<string>;
+    /**
+     * Language of visitors' pages (unknown and expired links, passwords, bio pages) and of mail to people who chose none. Null, the default: pages in the language that the visitor's browser prefers, mail in English.
+     */
+    language: Language | null;
     /**
      * IANA time zone of days and hours in reports, such as `Europe/Berlin`. Null, the default: UTC, and in the console each viewer's own.
      */

@@ -30,6 +30,7 @@ const loaded: BioPage = {
   social_links: [],
   is_published: true,
   show_branding: true,
+  language: null,
   metadata: null,
   created_at: '2026-11-20T10:00:00.000000Z',
   updated_at: '2026-11-20T10:00:00.000000Z',

@@ -19,6 +19,7 @@ const FIELDS: readonly Field[] = [
   'social_links',
   'is_published',
   'show_branding',
+  'language',
   'metadata',
 ];
 

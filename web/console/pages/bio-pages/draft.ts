@@ -22,6 +22,8 @@ export type Draft = {
   social_links: DraftSocial[];
   is_published: boolean;
   show_branding: boolean;
+  /** Empty: that of the workspace, or else the visitor's. */
+  language: BioPage['language'] | '';
   /** JSON. */
   metadata: string;
 };
@@ -45,6 +47,7 @@ export function draftOf(page: BioPage): Draft {
     social_links: page.social_links.map((link, index) => ({ ...link, key: `saved-${index}` })),
     is_published: page.is_published,
     show_branding: page.show_branding,
+    language: page.language ?? '',
     metadata: page.metadata ? JSON.stringify(page.metadata, null, 2) : '',
   };
 }
@@ -69,6 +72,7 @@ export function bodyOf(draft: Draft) {
     social_links: draft.social_links.map(({ platform, url }) => ({ platform, url: url.trim() })),
     is_published: draft.is_published,
     show_branding: draft.show_branding,
+    language: draft.language || null,
     metadata: jsonOf(draft.metadata),
   };
 }

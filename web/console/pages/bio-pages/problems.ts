@@ -74,6 +74,7 @@ const FIELDS: Record<Field, [name: string, part: Part]> = {
   theme: ['Look', 'look'],
   is_published: ['Published', 'publish'],
   show_branding: ['“Made with Hoplog”', 'publish'],
+  language: ['Language', 'publish'],
   metadata: ['Metadata', 'publish'],
 };
 

@@ -1,9 +1,11 @@
-import { Box, Stack, Switch, Text, Textarea, Title } from '@mantine/core';
+import { Box, NativeSelect, Stack, Switch, Text, Textarea, Title } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useLocation } from 'wouter';
+import { isLanguage } from '../../../../core/languages/languages.ts';
 import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { LANGUAGE_CHOICES } from '../../parts/language-choices.ts';
 import type { PartProps } from './editor.tsx';
 import type { BioPage } from './responses.ts';
 
@@ -27,6 +29,14 @@ export function PublishForm({ draft, change, wrong, page }: PartProps & { page: 
         label="“Made with Hoplog” at the foot"
         checked={draft.show_branding}
         onChange={(event) => change({ show_branding: event.currentTarget.checked })}
+      />
+      <NativeSelect
+        label="Language"
+        description="Of your texts. Screen readers speak it, and Arabic reads from right to left."
+        data={[{ value: '', label: 'As the workspace, or each visitor’s own' }, ...LANGUAGE_CHOICES]}
+        value={draft.language ?? ''}
+        error={wrong('language')}
+        onChange={({ currentTarget: { value } }) => change({ language: isLanguage(value) ? value : '' })}
       />
       <Title order={2} size="h4" mt="lg">
         For developers

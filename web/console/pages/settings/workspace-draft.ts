@@ -1,3 +1,4 @@
+import { isLanguage, LANGUAGE_NAMES } from '../../../../core/languages/languages.ts';
 import type { ResponseOf } from '../../api/responses.ts';
 import { plural } from '../../formats.ts';
 
@@ -12,6 +13,7 @@ export type Draft = Record<
   | 'time_zone'
   | 'currency'
   | 'tracking'
+  | 'language'
   | 'retention_months',
   string
 >;
@@ -38,6 +40,7 @@ export const FIELD_NAMES: Record<Field, string> = {
   time_zone: 'Time zone',
   currency: 'Currency',
   tracking: 'Tracking',
+  language: 'Language of visitors’ pages',
   retention_months: 'Months that clicks are kept',
 };
 
@@ -49,6 +52,7 @@ export const draftOf = (settings: Settings): Draft => ({
   time_zone: settings.time_zone ?? '',
   currency: settings.currency.toUpperCase(),
   tracking: settings.tracking,
+  language: settings.language ?? '',
   retention_months: settings.retention_months === null ? '' : String(settings.retention_months),
 });
 
@@ -67,7 +71,7 @@ export function bodyOf(before: Draft, draft: Draft): Record<string, unknown> {
   );
 }
 
-const NULLABLE: readonly Field[] = ['primary_domain', 'time_zone', 'retention_months'];
+const NULLABLE: readonly Field[] = ['primary_domain', 'time_zone', 'language', 'retention_months'];
 const NUMBERS: readonly Field[] = ['attribution_window', 'retention_months'];
 
 /** A whole number; other text as it is. */
@@ -85,6 +89,9 @@ export const daysIn = (text: string) => (Number(text) === 1 ? '1 day' : `${text.
 
 const LATER = 'Orders and leads that are first reported from now on. Earlier ones and their figures stay.';
 
+/** A language's name in English. */
+const languageName = (language: string) => (isLanguage(language) ? LANGUAGE_NAMES[language] : language);
+
 /** What a change of a field does to figures. */
 export const EFFECTS: Record<Field, (draft: Draft, before: Draft) => string> = {
   name: () => 'The name of the workspace. No figure changes.',
@@ -101,6 +108,10 @@ export const EFFECTS: Record<Field, (draft: Draft, before: Draft) => string> = {
   currency: ({ currency }) =>
     `Revenue of reports is in ${currency}. It can change only while the workspace has no orders.`,
   tracking: ({ tracking }) => TRACKING_EFFECTS[tracking] ?? '',
+  language: ({ language }) =>
+    language === ''
+      ? 'Visitors see pages in the language of their browser. Bio pages with a language of their own keep it.'
+      : `Visitors see pages in ${languageName(language)}, and mail is in it for people who chose no other. Bio pages with a language of their own keep it.`,
   retention_months: ({ retention_months }, before) =>
     deletesClicks(before, { ...before, retention_months })
       ? `Clicks older than ${plural(Number(retention_months), 'month', 'months')} are deleted, which can’t be undone. Reports of longer periods begin later.`
@@ -127,6 +138,10 @@ export function shownValues(settings: Settings): { name: string; value: string }
     { name: FIELD_NAMES.time_zone, value: settings.time_zone ?? "Each viewer's own" },
     { name: FIELD_NAMES.currency, value: settings.currency.toUpperCase() },
     { name: FIELD_NAMES.tracking, value: TRACKING_NAMES[tracking] ?? tracking },
+    {
+      name: FIELD_NAMES.language,
+      value: settings.language === null ? 'Each visitor’s own' : languageName(settings.language),
+    },
     {
       name: 'Clicks are kept',
       value: retention_months === null ? 'Forever' : plural(retention_months, 'month', 'months'),

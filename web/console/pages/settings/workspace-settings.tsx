@@ -7,6 +7,7 @@ import { SESSION_QUERY, useSession } from '../../api/session.ts';
 import { viewerTimeZone } from '../../formats.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { Fact, Facts } from '../../parts/facts.tsx';
+import { LANGUAGE_CHOICES } from '../../parts/language-choices.ts';
 import { SmallNote } from '../../parts/note.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { Section } from '../../parts/section.tsx';
@@ -41,7 +42,7 @@ export function WorkspaceSettings() {
           : 'An owner of the workspace can change these settings.'
       }
     >
-      <QueryView query={settings} skeleton={can('owner') ? <FormSkeleton /> : <FactsSkeleton count={8} />}>
+      <QueryView query={settings} skeleton={can('owner') ? <FormSkeleton /> : <FactsSkeleton count={9} />}>
         {(data) =>
           can('owner') ? (
             <SettingsForm settings={data} />
@@ -63,7 +64,7 @@ export function WorkspaceSettings() {
 /** The fields, the button, and the note below them. */
 const FormSkeleton = () => (
   <Stack gap="md">
-    <FieldsSkeleton count={8} />
+    <FieldsSkeleton count={9} />
     <BlocksSkeleton heights={[36, 21]} />
   </Stack>
 );
@@ -157,6 +158,14 @@ function SettingsForm({ settings }: { settings: Settings }) {
             data={Object.entries(TRACKING_NAMES).map(([value, label]) => ({ value, label }))}
             value={draft.tracking}
             onChange={(event) => change({ tracking: event.currentTarget.value })}
+          />
+          <NativeSelect
+            label={FIELD_NAMES.language}
+            description="Of unknown and expired links, passwords, bio pages, and mail."
+            data={[{ value: '', label: 'Each visitor’s own' }, ...LANGUAGE_CHOICES]}
+            value={draft.language}
+            error={errorOf('language')}
+            onChange={(event) => change({ language: event.currentTarget.value })}
           />
           <TextInput
             label="Months that clicks are kept"

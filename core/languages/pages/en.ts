@@ -1,0 +1,26 @@
+/** Words of the pages that visitors of links see. */
+export const en = {
+  short_links: 'Short links',
+  short_links_text:
+    'This host leads visitors of short links to their destinations. There is nothing to see here: open the whole address of a link.',
+  not_found: 'Link not found',
+  not_found_text: 'There is no link at this address.',
+  expired: 'Link expired',
+  expired_text: 'This link is no longer active.',
+  blocked: 'Link blocked',
+  blocked_text: 'The operator of this service has blocked this link. It may have been reported as harmful.',
+  unavailable: 'Please try again',
+  unavailable_text: 'This link cannot be opened right now. Try again in a moment.',
+  password_required: 'Password required',
+  password_text: 'This link is protected by a password.',
+  password_framed_text: 'This link is protected by a password. Enter it in a new window.',
+  new_window: 'Open in a new window',
+  password: 'Password',
+  continue: 'Continue',
+  wrong_password: 'That password is not right. Try again.',
+  too_many_attempts: 'Too many attempts',
+  too_many_attempts_text: 'Too many wrong passwords. Try again in a minute.',
+  redirecting: 'Redirecting',
+  made_with: 'Made with {service}',
+  email: 'Email',
+} as const;
