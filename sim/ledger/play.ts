@@ -126,8 +126,8 @@ class Player implements HistoryPlayer<Step> {
 
   /** Whether the API may answer that it has trouble: its way to PostgreSQL does not work. */
   get #mayFail(): boolean {
-    const { networkFaults, postgresFaults, pauses } = this.#history.options;
-    return networkFaults || postgresFaults || pauses;
+    const { networkFaults, postgresFaults, failovers, pauses } = this.#history.options;
+    return networkFaults || postgresFaults || failovers || pauses;
   }
 
   async step(step: Step): Promise<void> {
@@ -153,6 +153,15 @@ class Player implements HistoryPlayer<Step> {
         break;
       case 'mend network':
         this.#network.faults = { ...NO_NETWORK_FAULTS };
+        break;
+      case 'keep standby':
+        await this.#server.keepStandby();
+        break;
+      case 'fail over':
+        this.#server.stop();
+        await world.run(step.downMs);
+        await this.#server.goBack();
+        this.#server.start();
         break;
       case 'restart PostgreSQL':
         world.schedule(

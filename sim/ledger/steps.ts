@@ -15,7 +15,9 @@ export type Step =
   | { do: 'lose calls'; requests: number; answers: number }
   | { do: 'break network'; faults: NetworkFaults }
   | { do: 'mend network' }
-  | { do: 'restart PostgreSQL'; afterMs: number };
+  | { do: 'restart PostgreSQL'; afterMs: number }
+  | { do: 'keep standby' }
+  | { do: 'fail over'; downMs: number };
 
 export type LedgerOptions = {
   /** Whether actions run at the same time, so that no model knows their order. */
@@ -27,6 +29,8 @@ export type LedgerOptions = {
   lostCalls: boolean;
   networkFaults: boolean;
   postgresFaults: boolean;
+  /** PostgreSQL goes back to what a standby has, so that no model knows what is left. */
+  failovers: boolean;
 };
 
 export type LedgerHistory = History<Step> & { options: LedgerOptions; programs: readonly Terms[] };
@@ -69,7 +73,9 @@ export function decide(seed: number): LedgerHistory {
     lostCalls: random.chance(0.5),
     networkFaults: random.chance(0.4),
     postgresFaults: random.chance(0.3),
+    failovers: false,
   };
+  options.failovers = options.together && random.chance(0.4);
   // Half of the histories have no fault of a machine, and so play more actions in the same time.
   if (random.chance(0.5)) {
     const none = { kills: false, pauses: false, networkFaults: false, postgresFaults: false };
@@ -77,13 +83,25 @@ export function decide(seed: number): LedgerHistory {
   }
   const isStories = options.actions === 'stories';
   const samples = fc.sample(history, { numRuns: 3, seed }) as [Actions, Actions, Actions];
-  const programs = isStories ? samples[0].programs.map(paying) : samples[0].programs;
+  const programs = isStories
+    ? samples[0].programs.map((terms) => paying(random, terms))
+    : samples[0].programs;
   const actions = isStories
     ? [...samples[0].actions.slice(0, FIRST_ACTIONS), ...decideStories(random)].filter(isRepeatable)
     : decideActions(random, samples, options);
   const steps: Step[] = actions.slice(0, FIRST_ACTIONS).map((action) => ({ do: 'act', action }));
   let rest = actions.slice(FIRST_ACTIONS);
+  const [keptAt, backAt] = [random.integer(0, rest.length), random.integer(0, rest.length)].sort(
+    (a, b) => a - b,
+  );
+  const all = rest.length;
   while (rest.length > 0) {
+    const passes = (at: number | undefined) =>
+      options.failovers && at !== undefined && all - rest.length >= at;
+    if (passes(keptAt) && !steps.some((step) => step.do === 'keep standby'))
+      steps.push({ do: 'keep standby' });
+    else if (passes(backAt) && !steps.some((step) => step.do === 'fail over'))
+      steps.push({ do: 'fail over', downMs: random.between(100, 6_000) });
     if (random.chance(0.5)) steps.push(...decideFault(random, options));
     const count = options.together ? random.integer(1, 4) : 1;
     const [first, ...others] = rest.slice(0, count);
@@ -122,14 +140,19 @@ function decideActions(
   return [...first, ...actions].filter(isRepeatable);
 }
 
+const HOLD_DAYS = 30;
+/** Runs of the job a few hours before and after the hold period of a sale ends, by the day of the sale. */
+const AROUND_THE_END: Readonly<Record<number, readonly number[]>> = { 0: [29.7, 30.3], [-20]: [9.7, 10.3] };
+
 /** Terms in which sales and signups earn. */
-const paying = (terms: Terms): Terms => ({
+const paying = (random: Random, terms: Terms): Terms => ({
   ...terms,
   status: 'active',
   credit_enabled: true,
   commission_rate: Math.max(10, terms.commission_rate),
   first_sale_only: false,
   commission_months: null,
+  hold_days: random.pick([0, HOLD_DAYS, HOLD_DAYS]),
   min_payout: 0,
   review: 'none',
   signups_from: 'any',
@@ -162,8 +185,9 @@ function decideSale(random: Random, sale: readonly Action[]): Action[] {
   const { order } = purchase;
   if (random.chance(0.4)) {
     purchase.day = random.pick([0, -20]);
-    const ticks = [random.pick(TICK_DAYS), random.pick(TICK_DAYS)].sort((a, b) => a - b);
-    actions.splice(at + 1, 0, ...ticks.map((day): Action => ({ type: 'tick', day })));
+    const ticks = AROUND_THE_END[purchase.day] ?? [];
+    const some = ticks.slice(0, random.integer(1, 2));
+    actions.splice(at + 1, 0, ...some.map((day): Action => ({ type: 'tick', day })));
   }
   if (random.chance(0.4)) {
     const refunds = Array.from({ length: random.integer(1, 3) }, (_, nth): Action => {
@@ -173,6 +197,16 @@ function decideSale(random: Random, sale: readonly Action[]): Action[] {
     actions.splice(random.integer(at, actions.length), 0, ...refunds);
   }
   if (random.chance(0.3)) actions.splice(at + 1, 0, { ...purchase });
+  // Two files have the same commission.
+  if (random.chance(0.3))
+    actions.splice(
+      at + 1,
+      0,
+      { type: 'export', until: null, includeOpen: true },
+      { type: 'export', until: null, includeOpen: true },
+      { type: 'pay', nth: 0, only: null, times: 1 },
+      { type: 'pay', nth: 1, only: null, times: 1 },
+    );
   if (random.chance(0.3))
     actions.push({ type: 'manual', user: purchase.user - 1, amount: random.pick([-100, 500]) });
   return actions;

@@ -20,6 +20,10 @@ export function words(step: Step): string {
     }
     case 'mend network':
       return 'the network works';
+    case 'keep standby':
+      return 'the standby of PostgreSQL gets no commits from here on';
+    case 'fail over':
+      return `PostgreSQL fails, and after ${seconds(step.downMs)} its standby takes over`;
     case 'restart PostgreSQL':
       return `PostgreSQL restarts in ${seconds(step.afterMs)}`;
   }

@@ -35,7 +35,6 @@ export const LEDGER_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'refund-rounded-each-time',
-    isRare: true,
     wrong: 'parts of a refund are rounded one by one',
     file: 'core/referrals/refund.ts',
     from: 'return Number(whole) - takenMinor;',
@@ -43,7 +42,6 @@ export const LEDGER_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'refunded-credit-kept',
-    isRare: true,
     wrong: 'a full refund leaves the credits of its order',
     file: at('reverse-commissions.ts'),
     from: 'if (refundedMinor >= purchase.amount_minor) {',
@@ -67,7 +65,6 @@ export const LEDGER_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'matured-without-entries',
-    isRare: true,
     wrong: 'a commission whose hold period is over moves without its entries',
     file: at('mature-held.ts'),
     from: 'await appendEntries(tx, workspaceId, entries, given.now);',
@@ -75,7 +72,6 @@ export const LEDGER_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'entry-on-one-side',
-    isRare: true,
     wrong: 'a posting has one entry in place of two',
     file: at('mature-held.ts'),
     from: "        { ...entry, account: 'cash_pending', amount: -left },\n",
@@ -83,7 +79,6 @@ export const LEDGER_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'open-files-not-counted',
-    isRare: true,
     wrong: 'a payout file takes what an open one pays',
     file: at('export-payouts.ts'),
     from: 'scope.includeOpen ? [] : await openFilesOf(tx, scope, idsOf(eligible));',

@@ -13,7 +13,7 @@ import { migrate } from '../../sql/database/migrate.ts';
 import { createPool } from '../../sql/database/pool.ts';
 import { bindRunning } from '../../test/support/bound-process.ts';
 import { databaseUrlOf } from '../../test/support/database-url.ts';
-import { SIMULATED_TIME, SNAPSHOT_OF_EMPTY } from './simulated-time.ts';
+import { SIMULATED_TIME, SNAPSHOT_OF_EMPTY, STANDBY } from './simulated-time.ts';
 
 /** A wait for a lock looks for a deadlock after this. The simulator waits longer before it goes on. */
 const DEADLOCK = '4ms';
@@ -31,6 +31,7 @@ const owner = createPool(url);
 await owner.query(SIMULATED_TIME);
 await migrate(owner);
 await owner.query(SNAPSHOT_OF_EMPTY);
+await owner.query(STANDBY);
 await owner.end();
 process.stdout.write(`${url}\n`);
 process.stdin.resume();

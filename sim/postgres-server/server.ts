@@ -91,6 +91,18 @@ export class PostgresServer {
     this.#isDown = false;
   }
 
+  /** A standby gets no commit from here on. */
+  async keepStandby(): Promise<void> {
+    await this.#monitor.query('SELECT emptied.keep()');
+  }
+
+  /** A stopped server becomes its standby: what was committed since {@link keepStandby} is gone. */
+  async goBack(): Promise<void> {
+    // Transactions of processes that were connected are rolled back by now.
+    for (const session of [...this.#sessions]) await session.close();
+    await this.#monitor.query('SELECT emptied.go_back()');
+  }
+
   /** Runs a statement outside of the simulation, for what a check looks at. */
   async look<Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> {
     return (await this.#monitor.query<Row>(sql, values)).rows;

@@ -38,3 +38,42 @@ BEGIN
   END LOOP;
   PERFORM setval('public.simulated_ticks', 1);
 END $$;`;
+
+/**
+ * Creates the functions of a standby: one lets it fall behind, and one makes the database as it was then, as after a
+ * failover to it. The first one is called while no statement runs, so all that it reads is of one moment.
+ */
+export const STANDBY = `
+CREATE FUNCTION emptied.keep() RETURNS void LANGUAGE plpgsql SET client_min_messages = warning AS $$
+DECLARE written record;
+BEGIN
+  DROP SCHEMA IF EXISTS standby CASCADE;
+  CREATE SCHEMA standby;
+  CREATE TABLE standby.of_sequences AS
+    SELECT sequencename AS name, coalesce(last_value, start_value) AS number, last_value IS NOT NULL AS is_called
+    FROM pg_sequences WHERE schemaname = 'public' AND sequencename <> 'simulated_ticks';
+  FOR written IN SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
+    AND pg_relation_size(oid) > 0 AND relname <> 'migrations'
+  LOOP
+    EXECUTE format('CREATE TABLE standby.%I AS TABLE public.%I', written.relname, written.relname);
+  END LOOP;
+END $$;
+CREATE FUNCTION emptied.go_back() RETURNS void LANGUAGE plpgsql SET session_replication_role = replica AS $$
+DECLARE
+  written text;
+  kept record;
+BEGIN
+  SELECT string_agg(oid::regclass::text, ', ') INTO written FROM pg_class
+  WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND pg_relation_size(oid) > 0 AND relname <> 'migrations';
+  IF written IS NOT NULL THEN EXECUTE 'TRUNCATE ' || written || ' CASCADE'; END IF;
+  FOR kept IN SELECT relname, string_agg(format('%I', attname), ', ' ORDER BY attnum) AS columns
+    FROM pg_class JOIN pg_attribute ON attrelid = to_regclass(format('public.%I', relname)) AND attnum > 0
+      AND NOT attisdropped AND attgenerated = ''
+    WHERE relkind = 'r' AND relnamespace = 'standby'::regnamespace AND relname <> 'of_sequences'
+    GROUP BY relname
+  LOOP
+    EXECUTE format('INSERT INTO public.%1$I (%2$s) OVERRIDING SYSTEM VALUE SELECT %2$s FROM standby.%1$I',
+      kept.relname, kept.columns);
+  END LOOP;
+  PERFORM setval(format('public.%I', name)::regclass, number, is_called) FROM standby.of_sequences;
+END $$;`;

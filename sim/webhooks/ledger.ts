@@ -66,6 +66,25 @@ export class WebhookLedger {
   }
 
   hooksOn: ReadonlySet<number> = new Set();
+  /** What a standby has: events that it must deliver, and which webhooks are on. */
+  #kept: { names: Set<string>; hooksOn: ReadonlySet<number> } | null = null;
+
+  /** A standby of PostgreSQL gets nothing from here on. */
+  keep(): void {
+    this.#kept = { names: new Set(this.#wanted.keys()), hooksOn: this.hooksOn };
+  }
+
+  /** PostgreSQL is as it was: events since then may be lost, but no click, which is in the log. */
+  wentBack(): void {
+    if (!this.#kept) return;
+    const { names, hooksOn } = this.#kept;
+    for (const name of this.#wanted.keys())
+      if (name.startsWith('e') && !names.has(name)) this.#wanted.delete(name);
+    for (const hook of hooksOn) this.#offSince.delete(hook);
+    for (const hook of [...hooksOn, ...this.hooksOn]) this.#wasSwitched.add(hook);
+    this.hooksOn = hooksOn;
+    this.#seen.clear();
+  }
 
   #want(name: string): void {
     this.#wanted.set(name, new Set(this.hooksOn));

@@ -56,7 +56,7 @@ class Player implements HistoryPlayer<Step> {
   readonly #receivers: Receivers;
   readonly #workers: Worker[] = [];
   readonly #hooks: Hook[] = [];
-  readonly #log = new Log([JOURNAL], true);
+  readonly #log: Log;
   #network: Network | null = null;
   #shop: { process: Process; pool: Pool } | null = null;
   #writer: Writer | null = null;
@@ -67,9 +67,12 @@ class Player implements HistoryPlayer<Step> {
     this.#world = world;
     this.#server = server;
     this.#options = options;
-    const { kills, pauses, clockFaults, postgresFaults, networkFaults, receiverFaults } = options;
+    // Readers truncate a journal, and PostgreSQL goes back to before.
+    this.#log = new Log([JOURNAL], !options.failovers);
+    const { failovers, kills, pauses, clockFaults, postgresFaults, networkFaults, receiverFaults } = options;
     this.#ledger = new WebhookLedger({
-      isDisturbed: kills || pauses || clockFaults || postgresFaults || networkFaults || receiverFaults,
+      isDisturbed:
+        failovers || kills || pauses || clockFaults || postgresFaults || networkFaults || receiverFaults,
       losesRequests: receiverFaults,
     });
     this.#receivers = new Receivers(world, options.hooks);
@@ -215,6 +218,17 @@ class Player implements HistoryPlayer<Step> {
         this.#server.stop();
         return;
       case 'start PostgreSQL':
+        this.#server.start();
+        return;
+      case 'keep standby':
+        await this.#server.keepStandby();
+        this.#ledger.keep();
+        return;
+      case 'fail over':
+        this.#server.stop();
+        await world.run(step.downMs);
+        await this.#server.goBack();
+        this.#ledger.wentBack();
         this.#server.start();
         return;
       case 'break network':

@@ -22,6 +22,8 @@ export type Step =
   | { do: 'set clock'; worker: number; ms: number }
   | { do: 'stop PostgreSQL' }
   | { do: 'start PostgreSQL' }
+  | { do: 'keep standby' }
+  | { do: 'fail over'; downMs: number }
   | { do: 'break network'; faults: NetworkFaults }
   | { do: 'mend network' };
 
@@ -40,6 +42,8 @@ export type WebhookOptions = {
   pauses: boolean;
   clockFaults: boolean;
   postgresFaults: boolean;
+  /** PostgreSQL goes back to what a standby has. */
+  failovers: boolean;
   networkFaults: boolean;
   receiverFaults: boolean;
   /** How many kinds of steps happen: the fewer, the more often one follows itself. */
@@ -68,13 +72,14 @@ export function decide(seed: number): WebhookHistory {
     pauses: random.chance(0.3),
     clockFaults: random.chance(0.2),
     postgresFaults: random.chance(0.3),
+    failovers: random.chance(0.2),
     networkFaults: random.chance(0.3),
     receiverFaults: random.chance(0.4),
     kinds: random.pick([1, 2, 3, 99, 99]),
   };
   // Two fifths of the histories has no fault of a machine: there each delivery comes once, at its time.
   if (random.chance(0.4)) {
-    const none = { kills: false, pauses: false, clockFaults: false, postgresFaults: false };
+    const none = { kills: false, pauses: false, clockFaults: false, postgresFaults: false, failovers: false };
     Object.assign(options, { ...none, networkFaults: false, receiverFaults: false });
   }
   const steps: Step[] = [];
@@ -238,6 +243,19 @@ function stepKinds(random: Random, options: WebhookOptions): (() => Step[])[] {
       { do: 'stop PostgreSQL' },
       wait(),
       { do: 'start PostgreSQL' },
+      event(),
+    ]);
+  }
+  if (options.failovers) {
+    // Longer than a lease.
+    kinds.push(() => [
+      event(),
+      wait(),
+      { do: 'keep standby' },
+      event(),
+      wait(),
+      { do: 'fail over', downMs: random.between(3_100, 6_000) },
+      wait(),
       event(),
     ]);
   }

@@ -38,6 +38,10 @@ export function words(step: Step): string {
       return 'PostgreSQL is down';
     case 'start PostgreSQL':
       return 'PostgreSQL is up';
+    case 'keep standby':
+      return 'the standby of PostgreSQL gets no commits from here on';
+    case 'fail over':
+      return `PostgreSQL fails, and after ${seconds(step.downMs)} its standby takes over`;
     case 'break network': {
       const { lostRequests, lostAnswers, lateMs = 0 } = step.faults;
       return `of the workers' requests to PostgreSQL ${share(lostRequests)} get lost, and ${share(lostAnswers)} of its answers; others are up to ${seconds(lateMs)} late`;
