@@ -82,6 +82,7 @@ import { sharedDashboardRoutes } from './shared-dashboards/routes.ts';
 import { trackRoutes } from './track/routes.ts';
 import { utmTemplateRoutes } from './utm-templates/routes.ts';
 import { visitorRoutes } from './visitors/routes.ts';
+import { listenRoutes } from './webhooks/listen-routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 import { workspaceRoutes } from './workspace/routes.ts';
 
@@ -140,6 +141,7 @@ const RESOURCES: Routes[] = [
   bioPageRoutes,
   partnerRoutes,
   webhookRoutes,
+  listenRoutes,
   sessionRoutes,
   memberRoutes,
   mailRoutes,

@@ -101,6 +101,7 @@ export const ACCESS_OPERATIONS: Readonly<Record<string, Audited>> = {
   'fulfilments.retryDelivery': { action: 'fulfilment.retry_delivery', target: 'fulfilment' },
   'webhooks.create': { action: 'webhook.create', target: 'webhook' },
   'webhooks.update': { action: 'webhook.update', target: 'webhook' },
+  'webhooks.listen': { action: 'webhook.listen', target: 'listener' },
   'webhooks.delete': { action: 'webhook.delete', target: 'webhook' },
   'webhooks.rotateSecret': { action: 'webhook.rotate_secret', target: 'webhook' },
   'connections.create': { action: 'connection.create', target: 'connection', record: ['provider'] },

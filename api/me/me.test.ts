@@ -64,6 +64,7 @@ apiTest(
         'analytics',
         'domains',
         'connections',
+        'listen',
       ],
     });
   },

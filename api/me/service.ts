@@ -23,6 +23,7 @@ const FEATURES = [
   'analytics',
   'domains',
   'connections',
+  'listen',
 ];
 
 /** Returns the key's workspace, the plan's limits and their usage. */

@@ -149,6 +149,10 @@ export const RESPONSE_EXAMPLES: Record<string, Record<string, unknown>> = {
     'text/event-stream':
       'retry: 1000\nid: 2026-11-20T10:00:00.000000000Z\n\nevent: click\nid: 2026-11-20T10:00:00.123456001Z\ndata: {"id":"019aabf4-3c00-7000-8000-000000000001","channel":"newsletter"}\n\n',
   },
+  'webhooks.listen': {
+    'text/event-stream':
+      'retry: 1000\nid: 019aabf4-3c00-7000-8000-000000000001.0\nevent: ready\ndata: {"listener_id":"019aabf4-3c00-7000-8000-000000000001","secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw","events":["sale.created"]}\n\n',
+  },
   'payouts.export': {
     'text/csv':
       'partner_id,external_user_id,name,method,email,amount,currency\n019aabf4-3c00-7000-8000-000000000006,user_42,Ada Example,paypal,ada@shop.example,120.5,usd\n',

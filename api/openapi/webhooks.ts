@@ -42,6 +42,11 @@ export function webhooksOf(
         id: { type: 'string', format: 'uuid', description: 'Also the `webhook-id` header.' },
         type: { type: 'string', const: event.type },
         created_at: { type: 'string', format: 'date-time' },
+        test: {
+          type: 'boolean',
+          const: true,
+          description: 'An example that `POST /webhooks/trigger` sent. Other events lack it.',
+        },
         data: event.data,
       },
     }),

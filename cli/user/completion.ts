@@ -1,6 +1,7 @@
 import type { Command, Option } from 'commander';
 import { DIMENSIONS, METRICS } from '../../core/analytics/dimensions.ts';
 import { CREATABLE_CHANNELS } from '../../core/enrich/channels.ts';
+import { EVENT_TYPES } from '../../core/webhooks/event-types.ts';
 import { OPERATION_IDS } from './client.ts';
 
 /** Values of options and arguments that commander does not know, by command and name. */
@@ -8,6 +9,8 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   'query --metrics': METRICS,
   'query --by': DIMENSIONS,
   'links create --channel': CREATABLE_CHANNELS,
+  'listen --events': EVENT_TYPES,
+  'trigger type': EVENT_TYPES,
   'call operation': OPERATION_IDS,
 };
 

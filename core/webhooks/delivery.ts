@@ -8,12 +8,14 @@ export type WebhookEvent = {
   type: string;
   /** ISO 8601. */
   created_at: string;
+  /** By `POST /webhooks/trigger`. */
+  test?: true;
   data: unknown;
 };
 
 /** Returns the body of a delivery. Store it as text: every attempt must send, and sign, the same bytes. */
-export function deliveryBody({ id, type, created_at, data }: WebhookEvent): string {
-  return JSON.stringify({ id, type, created_at, data });
+export function deliveryBody({ id, type, created_at, test, data }: WebhookEvent): string {
+  return JSON.stringify({ id, type, created_at, test, data });
 }
 
 const TIME_BYTES = 6;

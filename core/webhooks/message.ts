@@ -48,10 +48,10 @@ const MOST_FIELDS = 10;
 const VALUE_CHARACTERS = 200;
 
 /** Returns the message of an event. */
-export function messageOf({ type, created_at, data }: WebhookEvent): Message {
+export function messageOf({ type, created_at, test, data }: WebhookEvent): Message {
   if (type === CLICK_BATCH && Array.isArray(data)) return batchMessage(data, created_at);
   const of = data as Record<string, unknown>;
-  const title = isKnown(type) ? eventKind(type).title : 'Test';
+  const title = isKnown(type) ? `${test ? 'Test: ' : ''}${eventKind(type).title}` : 'Test';
   const names = isKnown(type) ? SHOWN[type] : [];
   const fields = names.flatMap((name) => {
     const value = shown(name, of);

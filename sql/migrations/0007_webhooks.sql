@@ -7,6 +7,7 @@ CREATE TABLE webhook_outbox (
   type         text NOT NULL,
   data         jsonb NOT NULL,            -- of `link.*`: { link, previous }, as `link_json` returns them
   created_at   timestamptz NOT NULL DEFAULT now(),
+  is_test      boolean NOT NULL DEFAULT false, -- by `POST /webhooks/trigger`: filters and batches do not apply
   link_id      uuid,                      -- of `link.*`: a transaction has one event for each link
   xid          xid8 NOT NULL DEFAULT pg_current_xact_id()
 );
@@ -131,6 +132,29 @@ $$;
 CREATE INDEX webhook_deliveries_of_batch ON webhook_deliveries USING gin (batch_subjects(body))
   WHERE type = 'click.created.batch';
 
+-- Programs that get events over a stream of the API, in place of an address. One that has not been seen for five
+-- minutes is gone, with its events.
+CREATE TABLE webhook_listeners (
+  id           uuid PRIMARY KEY,
+  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  events       text[] NOT NULL,
+  secret       bytea NOT NULL,
+  active_since timestamptz NOT NULL, -- earlier events are not sent
+  seen_at      timestamptz NOT NULL
+);
+CREATE INDEX webhook_listeners_workspace ON webhook_listeners (workspace_id);
+
+CREATE TABLE webhook_listener_events (
+  id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, -- of one listener in the order of commits
+  listener_id uuid NOT NULL REFERENCES webhook_listeners (id) ON DELETE CASCADE,
+  event_id    uuid NOT NULL,
+  body        text NOT NULL,
+  made_at     timestamptz NOT NULL DEFAULT clock_timestamp(),
+  UNIQUE (listener_id, event_id)
+);
+CREATE INDEX webhook_listener_events_of ON webhook_listener_events (listener_id, id);
+CREATE INDEX webhook_listener_events_age ON webhook_listener_events (made_at);
+
 -- The folder of a link until it moved, null: none. A click counts for the folder of its link at the click, however late
 -- it is read. Only of workspaces with a webhook that gets the events of some folders.
 CREATE TABLE link_folder_moves (
@@ -160,6 +184,15 @@ BEGIN
     'folder_id', d.folder_id);
 END $$;
 
+-- Whether the workspace has a webhook or a listener that gets events of links.
+CREATE FUNCTION wants_link_events(workspace uuid) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN EXISTS (SELECT FROM webhooks AS w WHERE w.workspace_id = workspace AND w.is_active AND w.deleted_at IS NULL
+      AND w.events && '{link.created,link.updated,link.deleted}'::text[])
+    OR EXISTS (SELECT FROM webhook_listeners AS l WHERE l.workspace_id = workspace
+      AND l.events && '{link.created,link.updated,link.deleted}'::text[]);
+END $$;
+
 -- Returns a UUIDv7.
 CREATE FUNCTION new_event_id() RETURNS uuid LANGUAGE sql AS $$
   SELECT encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
@@ -182,9 +215,7 @@ CREATE FUNCTION add_events_of_new_links() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM add_link_event('link.created', link_json(l, d), NULL)
   FROM new_rows AS row JOIN links AS l ON l.id = row.id JOIN destinations AS d ON d.id = l.destination_id
-  WHERE l.deleted_at IS NULL AND is_from_archive() IS NOT TRUE AND EXISTS (SELECT FROM webhooks AS w
-    WHERE w.workspace_id = row.workspace_id
-    AND w.is_active AND w.deleted_at IS NULL AND w.events && '{link.created,link.updated,link.deleted}'::text[]);
+  WHERE l.deleted_at IS NULL AND is_from_archive() IS NOT TRUE AND wants_link_events(row.workspace_id);
   RETURN NULL;
 END $$;
 CREATE TRIGGER links_inserted_event AFTER INSERT ON links REFERENCING NEW TABLE AS new_rows
@@ -205,9 +236,7 @@ BEGIN
       INSERT INTO link_folder_moves VALUES (NEW.id, former.folder_id, clock_timestamp());
     END IF;
   END IF;
-  IF NOT EXISTS (SELECT FROM webhooks AS w WHERE w.workspace_id = NEW.workspace_id
-    AND w.is_active AND w.deleted_at IS NULL AND w.events && '{link.created,link.updated,link.deleted}'::text[])
-  THEN
+  IF NOT wants_link_events(NEW.workspace_id) THEN
     RETURN NULL;
   END IF;
   IF OLD.deleted_at IS NOT NULL THEN
@@ -231,9 +260,7 @@ BEGIN
         AND w.is_active AND w.deleted_at IS NULL AND w.filter ? 'folder_ids');
   END IF;
   PERFORM add_link_event('link.updated', link_json(l, NEW), link_json(l, OLD)) FROM links AS l
-  WHERE l.destination_id = NEW.id AND l.deleted_at IS NULL AND EXISTS (SELECT FROM webhooks AS w
-    WHERE w.workspace_id = NEW.workspace_id AND w.is_active AND w.deleted_at IS NULL
-      AND w.events && '{link.created,link.updated,link.deleted}'::text[]);
+  WHERE l.destination_id = NEW.id AND l.deleted_at IS NULL AND wants_link_events(NEW.workspace_id);
   RETURN NULL;
 END $$;
 CREATE TRIGGER destinations_updated_event AFTER UPDATE ON destinations FOR EACH ROW

@@ -4,13 +4,14 @@ import type { Queryable } from '../database/pool.ts';
 import { toRecord } from '../links/link-record.ts';
 import type { Link } from '../links/links.ts';
 import { addDeliveries, type NewDelivery } from './delivery-queue.ts';
+import { addListenerEvents, type ListenerEvent } from './listeners.ts';
 
 /** Returns the webhooks that get an event of a workspace. `at`: when it happened, microseconds since the epoch. */
 export type Subscribers = (
   workspaceId: string,
-  event: { type: string; data: unknown },
+  event: { type: string; data: unknown; isTest: boolean },
   at: number,
-) => readonly { id: string }[];
+) => readonly { id: string; isListener: boolean }[];
 
 type OutboxRow = {
   id: string;
@@ -19,6 +20,7 @@ type OutboxRow = {
   data: unknown;
   created_at: number;
   link_id: string | null;
+  is_test: boolean;
 };
 
 /** `data` of an event of a link, as the triggers of `links` write it. */
@@ -47,26 +49,36 @@ export async function fanOutEvents(
   const { rows } = await tx.query<OutboxRow>(
     `DELETE FROM webhook_outbox WHERE id IN (
        SELECT id FROM webhook_outbox ORDER BY created_at, id LIMIT $1 FOR UPDATE SKIP LOCKED)
-     RETURNING id, workspace_id, type, data, link_id, (extract(epoch FROM created_at) * 1000000)::bigint AS created_at`,
+     RETURNING id, workspace_id, type, data, link_id, is_test, (extract(epoch FROM created_at) * 1000000)::bigint AS created_at`,
     [limit],
   );
   if (rows.length === 0) return { events: 0, deliveries: 0 };
   const subscribers = await readSubscribers();
   rows.sort((a, b) => a.created_at - b.created_at || (a.id < b.id ? -1 : 1));
+  const listened: ListenerEvent[] = [];
   let made = 0;
   let chunk: NewDelivery[] = [];
   for (const row of rows) {
     const data = row.link_id === null ? row.data : linkData(row.type, row.data as ChangedLink, shortUrl);
     if (data === null) continue;
-    const webhooks = subscribers(row.workspace_id, { type: row.type, data }, row.created_at);
+    const webhooks = subscribers(
+      row.workspace_id,
+      { type: row.type, data, isTest: row.is_test },
+      row.created_at,
+    );
     if (webhooks.length === 0) continue;
     const body = deliveryBody({
       id: row.id,
       type: row.type,
       created_at: new Date(Math.floor(row.created_at / 1_000)).toISOString(),
       data,
+      ...(row.is_test && { test: true as const }),
     });
     for (const webhook of webhooks) {
+      if (webhook.isListener) {
+        listened.push({ listenerId: webhook.id, eventId: row.id, body });
+        continue;
+      }
       chunk.push({
         id: deliveryId(webhook.id, row.id),
         workspaceId: row.workspace_id,
@@ -94,6 +106,7 @@ export async function fanOutEvents(
     }
   }
   await addDeliveries(tx, chunk);
+  await addListenerEvents(tx, listened);
   return { events: rows.length, deliveries: made + chunk.length };
 }
 

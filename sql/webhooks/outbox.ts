@@ -141,3 +141,15 @@ export async function queueEvents(
     ],
   );
 }
+
+/** Queues an example of an event. Its data is of any form. */
+export async function queueTestEvent(
+  tx: Queryable,
+  workspaceId: string,
+  { id, type, created_at, data }: { id: string; type: string; created_at: string; data: object },
+): Promise<void> {
+  await tx.query(
+    'INSERT INTO webhook_outbox (id, workspace_id, type, data, created_at, is_test) VALUES ($1, $2, $3, $4, $5, true)',
+    [id, workspaceId, type, JSON.stringify(data), created_at],
+  );
+}

@@ -3,9 +3,10 @@ import type { WebhookFilter } from '../../core/webhooks/filter.ts';
 import type { WebhookFormat } from '../../core/webhooks/formats.ts';
 import type { Queryable } from '../database/pool.ts';
 
-/** An active webhook as a deliverer needs it. */
+/** An active webhook as a deliverer needs it, or a listener, which has no address. */
 export type Subscription = {
   id: string;
+  isListener: boolean;
   workspaceId: string;
   url: string;
   events: string[];
@@ -62,6 +63,7 @@ export async function readSubscriptions(db: Queryable): Promise<{ awake: Subscri
     .filter((row) => row.is_paid)
     .map((row) => ({
       id: row.id,
+      isListener: false,
       workspaceId: row.workspace_id,
       url: row.url,
       events: row.events,
@@ -74,5 +76,35 @@ export async function readSubscriptions(db: Queryable): Promise<{ awake: Subscri
         expiresAt: row.expiries[index] ?? null,
       })),
     }));
-  return { awake, asleep: rows.filter((row) => !row.is_paid).map((row) => row.id) };
+  return {
+    awake: [...awake, ...(await readListeners(db))],
+    asleep: rows.filter((row) => !row.is_paid).map((row) => row.id),
+  };
+}
+
+/** Returns the listeners whose plan covers them. */
+async function readListeners(db: Queryable): Promise<Subscription[]> {
+  const { rows } = await db.query<{
+    id: string;
+    workspace_id: string;
+    events: string[];
+    active_since: number;
+  }>(
+    `SELECT listener.id, listener.workspace_id, listener.events,
+       (extract(epoch FROM listener.active_since) * 1000000)::bigint AS active_since
+     FROM webhook_listeners AS listener JOIN workspaces AS workspace ON workspace.id = listener.workspace_id
+     WHERE ${PAID}`,
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    isListener: true,
+    workspaceId: row.workspace_id,
+    url: '',
+    events: row.events,
+    filter: null,
+    format: 'json',
+    batch: null,
+    activeSince: row.active_since,
+    secrets: [],
+  }));
 }

@@ -11,6 +11,8 @@ import { bundleOf } from '../../cli/programs/programs.ts';
 import { clickLinks, firstVisits } from '../support/clicker.ts';
 import { descendantsOf } from '../support/descendants.ts';
 import { clicksOf, follow, makeLink } from '../support/first-click.ts';
+import { PROGRAM_ENV, programArguments } from '../support/program.ts';
+import { isGenuine, startReceiver } from '../support/receiver.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { installPythonSdk, installTypeScriptSdk, NO_PYTHON, type Runtime } from './packed.ts';
@@ -198,6 +200,66 @@ for (const language of LANGUAGES)
     );
     expect(lines.toSorted()).toEqual(since.toSorted());
   });
+
+test('hoplog listen forwards the events that happen while the API is killed, signed, under one id each', async () => {
+  const receiver = await startReceiver();
+  onTestFinished(() => receiver.close());
+  const link = await makeLink(service, key, 'listened to');
+  await firstVisits([link.short_url]);
+  const command = [
+    'listen',
+    '--forward-to',
+    receiver.url,
+    '--events',
+    'click.created,link.created',
+    '--json',
+  ];
+  const child = spawn(process.execPath, [...programArguments('hoplog'), ...command], {
+    env: { ...PROGRAM_ENV, HOPLOG_URL: service.api_url, HOPLOG_KEY: key },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const [first] = (await once(child.stdout, 'data')) as [Buffer];
+  const { secret } = JSON.parse(first.toString()) as { secret: string };
+
+  const load = clickLinks({ urls: [link.short_url], count: 600, connections: 2, paceMs: 15 });
+  const clicks = () => receiver.received.filter(({ event }) => event.type === 'click.created');
+  for (const part of [1, 200, 400]) {
+    await until(
+      `${part} clicks`,
+      () => clicks().length,
+      (count) => count >= part,
+      { intervalMs: 5 },
+    );
+    killApi();
+    await until('another API', apiProcess, (pid) => pid !== undefined);
+  }
+  const { answered, refused, unanswered } = await load;
+  expect([refused, unanswered]).toEqual([new Map(), []]);
+  const visitors = () => new Set(clicks().map(({ event }) => event.data.visitor_id));
+  await until(
+    'every click',
+    () => visitors().size,
+    (count) => count >= answered.length,
+  );
+  expect([...visitors()].toSorted()).toEqual(answered.toSorted());
+  expect(new Set(clicks().map(({ id }) => id)).size).toBe(answered.length);
+  expect(receiver.received.every((one) => isGenuine(secret, one))).toBe(true);
+
+  const event = await create<{ id: string }>('/webhooks/trigger', {
+    type: 'sale.created',
+    data: { amount: 12.5 },
+  });
+  await create('/webhooks/trigger', { type: 'link.created', data: { name: 'Test' } });
+  await until(
+    'the example',
+    () => receiver.received.find(({ event: { type } }) => type === 'link.created'),
+    Boolean,
+  );
+  // Only the types that it asked for.
+  expect(receiver.received.some(({ id }) => id === event.id)).toBe(false);
+  expect(receiver.received.at(-1)?.event).toMatchObject({ test: true, data: { name: 'Test' } });
+});
 
 test.for(LANGUAGES)('a create in %s whose response was lost is made once', async (language) => {
   let calls = 0;

@@ -84,6 +84,13 @@ export const ATTEMPTS: Attempts = {
       status: 404,
     },
   ],
+  // A listener is not shown anywhere: one that the workspace lacks is the same as any.
+  'GET /api/v1/webhooks/listen': () => [
+    { path: '/webhooks/listen?after=01900000-0000-7000-8000-000000000001.0', status: 404 },
+  ],
+  'POST /api/v1/webhooks/trigger': () => [
+    { path: '/webhooks/trigger', body: { type: 'sale.created' }, status: 201 },
+  ],
   'GET /api/v1/audit-log': () => [
     { path: '/audit-log', status: 200 },
     { path: '/audit-log?format=ndjson', status: 200 },

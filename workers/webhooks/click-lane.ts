@@ -16,6 +16,7 @@ import {
 import { readStreams } from '../../sql/event-log/streams.ts';
 import { addBatchedClicks, type BatchedClick } from '../../sql/webhooks/batched-clicks.ts';
 import { linkFolders } from '../../sql/webhooks/link-folders.ts';
+import { addListenerEvents, type ListenerEvent } from '../../sql/webhooks/listeners.ts';
 import type { IdleLanes } from '../lane/idle-lanes.ts';
 import type { LaneControl } from '../lane/lane.ts';
 import { pollBatch, type Range } from '../lane/poll-batch.ts';
@@ -57,6 +58,10 @@ const CLICK_LANE = {
   /** Offsets since the last write up to which the log hardly grows: some seconds of heartbeats. */
   quietOffsets: 16_384n,
 } as const;
+
+/** Clicks that are stored with the lane's progress, instead of an attempt. */
+type StoredClicks = { batched: readonly BatchedClick[]; listened: readonly ListenerEvent[] };
+const NONE_STORED: StoredClicks = { batched: [], listened: [] };
 
 export type ClickLaneDependencies = {
   pool: Pool;
@@ -135,13 +140,13 @@ export async function runClickLane(
   }
 
   /**
-   * Advances the lane to `to`, and stores the direct deliveries that are not over. Clicks for batches are stored only
-   * where the lane advances: a repeat after a lost response adds none again.
+   * Advances the lane to `to`, and stores the direct deliveries that are not over. Clicks for batches and listeners are
+   * stored only where the lane advances: a repeat after a lost response adds none again.
    */
   async function advanceTo(
     to: bigint,
     direct: DirectDeliveries | null,
-    batched: readonly BatchedClick[],
+    { batched, listened }: StoredClicks,
   ): Promise<void> {
     await retryStoring('webhooks_advance', () =>
       inTransaction(pool, async (tx) => {
@@ -151,6 +156,7 @@ export async function runClickLane(
         await direct?.store(tx);
         if (to <= offset) return;
         await addBatchedClicks(tx, batched, dependencies.now());
+        await addListenerEvents(tx, listened);
         await advanceLane(tx, lane, to);
       }),
     );
@@ -163,13 +169,13 @@ export async function runClickLane(
   async function queue(
     to: bigint,
     direct: DirectDeliveries | null,
-    batched: readonly BatchedClick[] = [],
+    stored: StoredClicks = NONE_STORED,
   ): Promise<void> {
     outstanding += 1;
     tail = tail
       .then(async () => {
         await direct?.over;
-        if (!failure) await advanceTo(to, direct, batched);
+        if (!failure) await advanceTo(to, direct, stored);
       })
       .catch((error: unknown) => {
         failure ??= error;
@@ -198,22 +204,22 @@ export async function runClickLane(
     const links = linksInFolders(range, snapshot, dependencies.decode);
     const folders = await retry('read_link_folders', () => linkFolders(pool, links));
     let together: ClickDelivery[] = [];
-    const batched: BatchedClick[] = [];
+    const stored = { batched: [] as BatchedClick[], listened: [] as ListenerEvent[] };
     for (const delivery of snapshot.wantsClicks
       ? clickDeliveries(range, snapshot, ordinals, folders, dependencies)
       : []) {
-      if (delivery.webhook.batch) {
-        batched.push(batchedClick(delivery));
-        continue;
-      }
+      const { webhook, eventId, body } = delivery;
+      if (webhook.isListener) stored.listened.push({ listenerId: webhook.id, eventId, body });
+      else if (webhook.batch) stored.batched.push(batchedClick(delivery));
+      if (webhook.isListener || webhook.batch) continue;
       together.push(delivery);
       if (together.length < CLICK_LANE.together) continue;
       // Advances only to the range's start, because the rest of the range follows.
       await queue(range.from, await deliverDirectly(together));
       together = [];
     }
-    if (together.length > 0) await queue(range.to, await deliverDirectly(together), batched);
-    else if (batched.length > 0) await queue(range.to, null, batched);
+    if (together.length > 0) await queue(range.to, await deliverDirectly(together), stored);
+    else if (stored.batched.length + stored.listened.length > 0) await queue(range.to, null, stored);
     else if (isAdvanceDue(range.to)) await queue(range.to, null);
   }
 

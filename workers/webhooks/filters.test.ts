@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { LinkRecord } from '../../api/links/schemas.ts';
+import { MOST_LISTENERS } from '../../api/webhooks/listen-routes.ts';
 import { uuidv7 } from '../../core/ids.ts';
+import { inTransaction } from '../../sql/database/pool.ts';
+import { createListener, deleteGoneListeners } from '../../sql/webhooks/listeners.ts';
 import { merchant } from '../../test/referrals/support.ts';
 import type { TestWorkspace } from '../../test/support/api.ts';
 import { type CreatedLinks, campaign, createLink } from '../../test/support/links.ts';
@@ -194,5 +197,65 @@ describe('a format', () => {
       `/webhooks/${slack.id}/deliveries/${delivery.id}`,
     );
     expect(body.request.body).toBe(of('slack').body);
+  });
+});
+
+describe('an example of an event', () => {
+  it('reaches every webhook of its type, whatever the filter, and says that it is one', async () => {
+    const filter = { channels: ['reddit'] };
+    await bench.hook(shop, `${receiver.url}?chosen`, ['link.created'], { filter });
+    await bench.hook(shop, `${receiver.url}?slack`, ['link.created'], { format: 'slack' });
+    await bench.hook(shop, `${receiver.url}?other`, ['sale.created']);
+    type Triggered = { id: string; data: Record<string, unknown> };
+    const body = { type: 'link.created', data: { name: 'From a test' } };
+    const triggered = await shop.post<Triggered>('/webhooks/trigger', body);
+    expect(triggered).toMatchObject({ status: 201, body: { test: true, data: body.data } });
+    await receiver.until(2);
+    await bench.settled();
+    expect(receiver.received).toHaveLength(2);
+    const of = (query: string) => receiver.received.find(({ path }) => path.endsWith(query));
+    expect(of('chosen')?.event).toEqual(triggered.body);
+    expect(of('slack')?.body).toContain('"text":"Test: New link"');
+    const wrong = await shop.post<{ error: { details: object[] } }>('/webhooks/trigger', { type: 'x' });
+    expect(wrong).toMatchObject({ status: 400, body: { error: { details: [{ path: 'type' }] } } });
+  });
+});
+
+describe('a listener', () => {
+  const listen = (query = '') => shop.get(`/webhooks/listen${query}`);
+
+  it('names what is wrong, and is one of five', async () => {
+    expect((await listen('?events=click.created,clicks')).body).toMatchObject({
+      error: { code: 'bad_request', details: [{ path: 'events' }] },
+    });
+    expect((await listen('?after=1')).body).toMatchObject({ error: { details: [{ path: 'after' }] } });
+    expect((await listen(`?after=${uuidv7()}.1`)).status).toBe(404);
+    const { pool } = bench.api.stores;
+    const given = { events: ['sale.created'], secret: Buffer.alloc(32), most: MOST_LISTENERS };
+    const create = () => inTransaction(pool, (tx) => createListener(tx, shop.workspace.id, given));
+    const made = await Promise.all(Array.from({ length: MOST_LISTENERS }, create));
+    expect(made.every((one) => one !== null)).toBe(true);
+    expect((await listen()).status).toBe(409);
+    // Another workspace cannot resume it.
+    const stranger = await bench.api.addWorkspace();
+    expect((await stranger.get(`/webhooks/listen?after=${made[0]?.id}.0`)).status).toBe(404);
+  });
+
+  it('that has left for five minutes is gone, with its events', async () => {
+    const { pool } = bench.api.stores;
+    const given = { events: ['credit.earned'], secret: Buffer.alloc(32), most: MOST_LISTENERS };
+    const made = await inTransaction(pool, (tx) => createListener(tx, shop.workspace.id, given));
+    await bench.credit(shop);
+    const events = async () =>
+      (await pool.query('SELECT FROM webhook_listener_events WHERE listener_id = $1', [made?.id])).rowCount;
+    await expect.poll(events).toBe(1);
+    await inTransaction(pool, deleteGoneListeners);
+    expect(await events()).toBe(1);
+    await pool.query(`UPDATE webhook_listeners SET seen_at = now() - interval '6 minutes' WHERE id = $1`, [
+      made?.id,
+    ]);
+    await inTransaction(pool, deleteGoneListeners);
+    expect(await events()).toBe(0);
+    expect((await listen(`?after=${made?.id}.0`)).status).toBe(404);
   });
 });

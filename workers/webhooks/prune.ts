@@ -1,6 +1,7 @@
 import { CLICK_BATCH } from '../../core/webhooks/batch.ts';
 import { CLICK_EVENT } from '../../core/webhooks/event-types.ts';
 import type { Pool } from '../../sql/database/pool.ts';
+import { inTransaction } from '../../sql/database/pool.ts';
 import {
   capNextAttempts,
   deleteOldClickDeliveries,
@@ -9,6 +10,7 @@ import {
   purgeDeletedWebhooks,
 } from '../../sql/webhooks/delivery-pruning.ts';
 import { deleteOldMoves } from '../../sql/webhooks/link-folders.ts';
+import { deleteGoneListeners } from '../../sql/webhooks/listeners.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import type { PendingCounts } from './pending-counts.ts';
 
@@ -42,6 +44,7 @@ export async function pruneDeliveries(dependencies: {
       clicks += await deleteOldClickDeliveries(pool, written, type, status, KEPT_CLICKS[type][status]);
   }
   await deleteOldMoves(pool, now() - KEPT_MS);
+  await inTransaction(pool, deleteGoneListeners);
   metrics.cleaned.inc({ what: 'webhook_deliveries' }, old + deleted + slept + clicks);
   return old === CHUNK || deleted === CHUNK || slept === CHUNK;
 }

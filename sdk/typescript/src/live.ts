@@ -59,7 +59,7 @@ export async function* liveClicks(open: OpenStream, options: LiveOptions = {}): 
 type StreamEvent = { id: string | undefined; event: string; data: string };
 
 /** Parses server-sent events. @throws HoplogError `network` when the connection breaks off or is silent */
-async function* eventsOf(response: Response): AsyncGenerator<StreamEvent> {
+export async function* eventsOf(response: Response): AsyncGenerator<StreamEvent> {
   if (response.body === null) return;
   const reader = response.body.getReader();
   const decoder = new TextDecoder();

@@ -127,9 +127,9 @@ test('a webhook gets only some events, clicks together, or messages', LONG, asyn
   await page.getByText('Format', { exact: true }).click();
   await page.getByRole('radio', { name: 'Messages for Slack' }).check();
   await page.getByText('Filter', { exact: true }).click();
-  await page.getByRole('textbox', { name: 'Folders' }).click();
+  await page.getByRole('combobox', { name: 'Folders' }).click();
   await page.getByRole('option', { name: 'Spring sale' }).click();
-  await page.getByRole('textbox', { name: 'Channels' }).fill('news');
+  await page.getByRole('combobox', { name: 'Channels' }).fill('news');
   await page.getByRole('option', { name: 'Newsletter' }).click();
   await page.keyboard.press('Tab');
   await page.getByRole('checkbox', { name: 'Send clicks together' }).check();

@@ -488,6 +488,12 @@ export interface paths {
   "/api/v1/webhooks/{id}/test": {
     post: operations["webhooks.test"];
   };
+  "/api/v1/webhooks/listen": {
+    get: operations["webhooks.listen"];
+  };
+  "/api/v1/webhooks/trigger": {
+    post: operations["webhooks.trigger"];
+  };
   "/api/v1/workspace": {
     get: operations["workspace.get"];
     patch: operations["workspace.update"];
@@ -928,6 +934,8 @@ export interface components {
       /** Format: uuid */
       id: string;
       /** @constant */
+      test?: true;
+      /** @constant */
       type: "click.created.batch";
     };
     ClickCreatedEvent: {
@@ -936,6 +944,8 @@ export interface components {
       data: components["schemas"]["Click"];
       /** Format: uuid */
       id: string;
+      /** @constant */
+      test?: true;
       /** @constant */
       type: "click.created";
     };
@@ -1013,6 +1023,8 @@ export interface components {
       /** Format: uuid */
       id: string;
       /** @constant */
+      test?: true;
+      /** @constant */
       type: "commission.created";
     };
     /** @enum {string} */
@@ -1057,6 +1069,8 @@ export interface components {
       data: components["schemas"]["UpdatedCommission"];
       /** Format: uuid */
       id: string;
+      /** @constant */
+      test?: true;
       /** @constant */
       type: "commission.updated";
     };
@@ -1359,6 +1373,8 @@ export interface components {
       /** Format: uuid */
       id: string;
       /** @constant */
+      test?: true;
+      /** @constant */
       type: "credit.delivered";
     };
     CreditDelivery: {
@@ -1400,6 +1416,8 @@ export interface components {
       /** Format: uuid */
       id: string;
       /** @constant */
+      test?: true;
+      /** @constant */
       type: "credit.earned";
     };
     CreditGrant: {
@@ -1429,6 +1447,8 @@ export interface components {
       data: components["schemas"]["CreditGrant"];
       /** Format: uuid */
       id: string;
+      /** @constant */
+      test?: true;
       /** @constant */
       type: "credit.revoked";
     };
@@ -1573,6 +1593,8 @@ export interface components {
       /** Format: uuid */
       id: string;
       /** @constant */
+      test?: true;
+      /** @constant */
       type: "domain.failing";
     };
     DomainList: {
@@ -1652,6 +1674,8 @@ export interface components {
       /** Format: uuid */
       id: string;
       /** @constant */
+      test?: true;
+      /** @constant */
       type: "enrollment.created";
     };
     EnrollmentEventData: {
@@ -1685,6 +1709,8 @@ export interface components {
       data: components["schemas"]["EnrollmentEventData"];
       /** Format: uuid */
       id: string;
+      /** @constant */
+      test?: true;
       /** @constant */
       type: "enrollment.payout_method_changed";
     };
@@ -1865,6 +1891,8 @@ export interface components {
       data: components["schemas"]["FailedFulfilment"];
       /** Format: uuid */
       id: string;
+      /** @constant */
+      test?: true;
       /** @constant */
       type: "fulfilment.failed";
     };
@@ -2195,6 +2223,8 @@ export interface components {
       /** Format: uuid */
       id: string;
       /** @constant */
+      test?: true;
+      /** @constant */
       type: "lead.blocked";
     };
     LeadCreatedEvent: {
@@ -2203,6 +2233,8 @@ export interface components {
       data: components["schemas"]["Lead"];
       /** Format: uuid */
       id: string;
+      /** @constant */
+      test?: true;
       /** @constant */
       type: "lead.created";
     };
@@ -2337,6 +2369,8 @@ export interface components {
       /** Format: uuid */
       id: string;
       /** @constant */
+      test?: true;
+      /** @constant */
       type: "link.created";
     };
     LinkDeletedEvent: {
@@ -2345,6 +2379,8 @@ export interface components {
       data: components["schemas"]["Link"];
       /** Format: uuid */
       id: string;
+      /** @constant */
+      test?: true;
       /** @constant */
       type: "link.deleted";
     };
@@ -2407,6 +2443,8 @@ export interface components {
       data: components["schemas"]["UpdatedLink"];
       /** Format: uuid */
       id: string;
+      /** @constant */
+      test?: true;
       /** @constant */
       type: "link.updated";
     };
@@ -2626,6 +2664,8 @@ export interface components {
       /** Format: uuid */
       id: string;
       /** @constant */
+      test?: true;
+      /** @constant */
       type: "payout.created";
     };
     PayoutEventData: {
@@ -2644,6 +2684,8 @@ export interface components {
       data: components["schemas"]["FailedPayout"];
       /** Format: uuid */
       id: string;
+      /** @constant */
+      test?: true;
       /** @constant */
       type: "payout.failed";
     };
@@ -2697,6 +2739,8 @@ export interface components {
       data: components["schemas"]["PayoutEventData"];
       /** Format: uuid */
       id: string;
+      /** @constant */
+      test?: true;
       /** @constant */
       type: "payout.paid";
     };
@@ -3284,6 +3328,8 @@ export interface components {
       /** Format: uuid */
       id: string;
       /** @constant */
+      test?: true;
+      /** @constant */
       type: "sale.created";
     };
     /** @enum {string} */
@@ -3294,6 +3340,8 @@ export interface components {
       data: components["schemas"]["Sale"];
       /** Format: uuid */
       id: string;
+      /** @constant */
+      test?: true;
       /** @constant */
       type: "sale.updated";
     };
@@ -3575,6 +3623,26 @@ export interface components {
       /** Format: uuid */
       visitor_id?: string | string[] | null;
       visitor_ids?: string[] | null;
+    };
+    TriggeredEvent: {
+      /** Format: date-time */
+      created_at: string;
+      data: {
+        [key: string]: unknown;
+      };
+      /** Format: uuid */
+      id: string;
+      /** @constant */
+      test: true;
+      /** @enum {string} */
+      type: "click.created" | "link.created" | "link.updated" | "link.deleted" | "lead.created" | "lead.blocked" | "sale.created" | "sale.updated" | "commission.created" | "commission.updated" | "credit.earned" | "credit.delivered" | "credit.revoked" | "fulfilment.failed" | "payout.created" | "payout.paid" | "payout.failed" | "enrollment.created" | "enrollment.payout_method_changed" | "domain.failing" | "webhook.disabled";
+    };
+    TriggerEvent: {
+      data?: {
+        [key: string]: unknown;
+      };
+      /** @enum {string} */
+      type: "click.created" | "link.created" | "link.updated" | "link.deleted" | "lead.created" | "lead.blocked" | "sale.created" | "sale.updated" | "commission.created" | "commission.updated" | "credit.earned" | "credit.delivered" | "credit.revoked" | "fulfilment.failed" | "payout.created" | "payout.paid" | "payout.failed" | "enrollment.created" | "enrollment.payout_method_changed" | "domain.failing" | "webhook.disabled";
     };
     TwoFactor: {
       /** Format: date-time */
@@ -3890,6 +3958,8 @@ export interface components {
       /** Format: uuid */
       id: string;
       /** @constant */
+      test?: true;
+      /** @constant */
       type: "webhook.disabled";
     };
     WebhookFilter: {
@@ -3911,6 +3981,8 @@ export interface components {
       data: components["schemas"]["WebhookTest"];
       /** Format: uuid */
       id: string;
+      /** @constant */
+      test?: true;
       /** @constant */
       type: "webhook.test";
     };
@@ -8016,6 +8088,56 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["Delivery"];
+        };
+      };
+    };
+  };
+  "webhooks.listen": {
+    parameters: {
+      query?: {
+        events?: string;
+        after?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "text/event-stream": string;
+        };
+      };
+    };
+  };
+  "webhooks.trigger": {
+    parameters: {
+      header?: {
+        "Idempotency-Key"?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *   "type": "sale.created",
+         *   "data": {
+         *     "amount": 12.5
+         *   }
+         * }
+         */
+        "application/json": components["schemas"]["TriggerEvent"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["TriggeredEvent"];
         };
       };
     };

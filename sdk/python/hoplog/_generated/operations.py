@@ -170,6 +170,8 @@ OPERATIONS: Dict[str, Operation] = {
     "webhooks.listDeliveries": Operation("GET", "/webhooks/{id}/deliveries", repeatable=True, rows="deliveries", cursor="cursor"),
     "webhooks.getDelivery": Operation("GET", "/webhooks/{id}/deliveries/{delivery_id}", repeatable=True),
     "webhooks.redeliver": Operation("POST", "/webhooks/{id}/deliveries/{delivery_id}/redeliver"),
+    "webhooks.listen": Operation("GET", "/webhooks/listen", repeatable=True, raw=True),
+    "webhooks.trigger": Operation("POST", "/webhooks/trigger", body="json", idempotent=True),
     "members.list": Operation("GET", "/members", repeatable=True, rows="members"),
     "members.invite": Operation("POST", "/members/invites", body="json", idempotent=True),
     "members.update": Operation("PATCH", "/members/{id}", body="json", repeatable=True),
@@ -2510,6 +2512,20 @@ class Webhooks:
         result: t.Delivery = self._call(OPERATIONS["webhooks.redeliver"], (id, delivery_id,), {}, None, options)
         return result
 
+    def listen(self, *, options: Optional[RequestOptions] = None, **query: Unpack[t.WebhooksListenQuery]) -> httpx.Response:
+        """Stream signed events to a program without an address
+
+        For the development of receivers, as `hoplog listen` does. The stream begins with the next event. Reconnect with the last `id` within five minutes to get every event that happened meanwhile; after that it is a 404, and nothing is stored. The response ends when the server stops, and within 15 seconds after the key is revoked or the plan lapses. A workspace has at most 5 listeners; else 409."""
+        result: httpx.Response = self._call(OPERATIONS["webhooks.listen"], (), {**query}, None, options)
+        return result
+
+    def trigger(self, body: t.TriggerEvent, *, options: Optional[RequestOptions] = None) -> t.TriggeredEvent:
+        """Send an example of an event
+
+        Sends an event of this type, with `test: true`, to every listener and webhook that gets the type. Filters and batches do not apply. `data` replaces fields of the example. Nothing else happens: no order, click, or link is made."""
+        result: t.TriggeredEvent = self._call(OPERATIONS["webhooks.trigger"], (), {}, body, options)
+        return result
+
 
 class AsyncWebhooks:
     def __init__(self, call: AsyncCall) -> None:
@@ -2577,6 +2593,20 @@ class AsyncWebhooks:
 
         Sends the same event with the same `webhook-id` now. The retry schedule of a finished delivery starts over. An inactive webhook is a 409."""
         result: t.Delivery = await self._call(OPERATIONS["webhooks.redeliver"], (id, delivery_id,), {}, None, options)
+        return result
+
+    async def listen(self, *, options: Optional[RequestOptions] = None, **query: Unpack[t.WebhooksListenQuery]) -> httpx.Response:
+        """Stream signed events to a program without an address
+
+        For the development of receivers, as `hoplog listen` does. The stream begins with the next event. Reconnect with the last `id` within five minutes to get every event that happened meanwhile; after that it is a 404, and nothing is stored. The response ends when the server stops, and within 15 seconds after the key is revoked or the plan lapses. A workspace has at most 5 listeners; else 409."""
+        result: httpx.Response = await self._call(OPERATIONS["webhooks.listen"], (), {**query}, None, options)
+        return result
+
+    async def trigger(self, body: t.TriggerEvent, *, options: Optional[RequestOptions] = None) -> t.TriggeredEvent:
+        """Send an example of an event
+
+        Sends an event of this type, with `test: true`, to every listener and webhook that gets the type. Filters and batches do not apply. `data` replaces fields of the example. Nothing else happens: no order, click, or link is made."""
+        result: t.TriggeredEvent = await self._call(OPERATIONS["webhooks.trigger"], (), {}, body, options)
         return result
 
 

@@ -522,6 +522,8 @@ class ClickCreatedBatchEvent(TypedDict):
     """Also the `webhook-id` header."""
     type: Literal["click.created.batch"]
     created_at: str
+    test: NotRequired[Literal[True]]
+    """An example that `POST /webhooks/trigger` sent. Other events lack it."""
     data: List["Click"]
 
 
@@ -530,6 +532,8 @@ class ClickCreatedEvent(TypedDict):
     """Also the `webhook-id` header."""
     type: Literal["click.created"]
     created_at: str
+    test: NotRequired[Literal[True]]
+    """An example that `POST /webhooks/trigger` sent. Other events lack it."""
     data: "Click"
 
 
@@ -632,6 +636,8 @@ class CommissionCreatedEvent(TypedDict):
     """Also the `webhook-id` header."""
     type: Literal["commission.created"]
     created_at: str
+    test: NotRequired[Literal[True]]
+    """An example that `POST /webhooks/trigger` sent. Other events lack it."""
     data: "Commission"
 
 
@@ -690,6 +696,8 @@ class CommissionUpdatedEvent(TypedDict):
     """Also the `webhook-id` header."""
     type: Literal["commission.updated"]
     created_at: str
+    test: NotRequired[Literal[True]]
+    """An example that `POST /webhooks/trigger` sent. Other events lack it."""
     data: "UpdatedCommission"
 
 
@@ -1065,6 +1073,8 @@ class CreditDeliveredEvent(TypedDict):
     """Also the `webhook-id` header."""
     type: Literal["credit.delivered"]
     created_at: str
+    test: NotRequired[Literal[True]]
+    """An example that `POST /webhooks/trigger` sent. Other events lack it."""
     data: "CreditGrant"
 
 
@@ -1115,6 +1125,8 @@ class CreditEarnedEvent(TypedDict):
     """Also the `webhook-id` header."""
     type: Literal["credit.earned"]
     created_at: str
+    test: NotRequired[Literal[True]]
+    """An example that `POST /webhooks/trigger` sent. Other events lack it."""
     data: "CreditGrant"
 
 
@@ -1145,6 +1157,8 @@ class CreditRevokedEvent(TypedDict):
     """Also the `webhook-id` header."""
     type: Literal["credit.revoked"]
     created_at: str
+    test: NotRequired[Literal[True]]
+    """An example that `POST /webhooks/trigger` sent. Other events lack it."""
     data: "CreditGrant"
 
 
@@ -1276,6 +1290,8 @@ class DomainFailingEvent(TypedDict):
     """Also the `webhook-id` header."""
     type: Literal["domain.failing"]
     created_at: str
+    test: NotRequired[Literal[True]]
+    """An example that `POST /webhooks/trigger` sent. Other events lack it."""
     data: "FailingDomain"
 
 
@@ -1374,6 +1390,8 @@ class EnrollmentCreatedEvent(TypedDict):
     """Also the `webhook-id` header."""
     type: Literal["enrollment.created"]
     created_at: str
+    test: NotRequired[Literal[True]]
+    """An example that `POST /webhooks/trigger` sent. Other events lack it."""
     data: "EnrollmentEventData"
 
 
@@ -1413,6 +1431,8 @@ class EnrollmentPayoutMethodChangedEvent(TypedDict):
     """Also the `webhook-id` header."""
     type: Literal["enrollment.payout_method_changed"]
     created_at: str
+    test: NotRequired[Literal[True]]
+    """An example that `POST /webhooks/trigger` sent. Other events lack it."""
     data: "EnrollmentEventData"
 
 
@@ -1597,6 +1617,8 @@ class FulfilmentFailedEvent(TypedDict):
     """Also the `webhook-id` header."""
     type: Literal["fulfilment.failed"]
     created_at: str
+    test: NotRequired[Literal[True]]
+    """An example that `POST /webhooks/trigger` sent. Other events lack it."""
     data: "FailedFulfilment"
 
 
@@ -1959,6 +1981,8 @@ class LeadBlockedEvent(TypedDict):
     """Also the `webhook-id` header."""
     type: Literal["lead.blocked"]
     created_at: str
+    test: NotRequired[Literal[True]]
+    """An example that `POST /webhooks/trigger` sent. Other events lack it."""
     data: "BlockedLead"
 
 
@@ -1967,6 +1991,8 @@ class LeadCreatedEvent(TypedDict):
     """Also the `webhook-id` header."""
     type: Literal["lead.created"]
     created_at: str
+    test: NotRequired[Literal[True]]
+    """An example that `POST /webhooks/trigger` sent. Other events lack it."""
     data: "Lead"
 
 
@@ -2115,6 +2141,8 @@ class LinkCreatedEvent(TypedDict):
     """Also the `webhook-id` header."""
     type: Literal["link.created"]
     created_at: str
+    test: NotRequired[Literal[True]]
+    """An example that `POST /webhooks/trigger` sent. Other events lack it."""
     data: "Link"
 
 
@@ -2123,6 +2151,8 @@ class LinkDeletedEvent(TypedDict):
     """Also the `webhook-id` header."""
     type: Literal["link.deleted"]
     created_at: str
+    test: NotRequired[Literal[True]]
+    """An example that `POST /webhooks/trigger` sent. Other events lack it."""
     data: "Link"
 
 
@@ -2209,6 +2239,8 @@ class LinkUpdatedEvent(TypedDict):
     """Also the `webhook-id` header."""
     type: Literal["link.updated"]
     created_at: str
+    test: NotRequired[Literal[True]]
+    """An example that `POST /webhooks/trigger` sent. Other events lack it."""
     data: "UpdatedLink"
 
 
@@ -2368,6 +2400,8 @@ class PayoutCreatedEvent(TypedDict):
     """Also the `webhook-id` header."""
     type: Literal["payout.created"]
     created_at: str
+    test: NotRequired[Literal[True]]
+    """An example that `POST /webhooks/trigger` sent. Other events lack it."""
     data: "PayoutEventData"
 
 
@@ -2386,6 +2420,8 @@ class PayoutFailedEvent(TypedDict):
     """Also the `webhook-id` header."""
     type: Literal["payout.failed"]
     created_at: str
+    test: NotRequired[Literal[True]]
+    """An example that `POST /webhooks/trigger` sent. Other events lack it."""
     data: "FailedPayout"
 
 
@@ -2448,6 +2484,8 @@ class PayoutPaidEvent(TypedDict):
     """Also the `webhook-id` header."""
     type: Literal["payout.paid"]
     created_at: str
+    test: NotRequired[Literal[True]]
+    """An example that `POST /webhooks/trigger` sent. Other events lack it."""
     data: "PayoutEventData"
 
 
@@ -3154,6 +3192,8 @@ class SaleCreatedEvent(TypedDict):
     """Also the `webhook-id` header."""
     type: Literal["sale.created"]
     created_at: str
+    test: NotRequired[Literal[True]]
+    """An example that `POST /webhooks/trigger` sent. Other events lack it."""
     data: "Sale"
 
 
@@ -3165,6 +3205,8 @@ class SaleUpdatedEvent(TypedDict):
     """Also the `webhook-id` header."""
     type: Literal["sale.updated"]
     created_at: str
+    test: NotRequired[Literal[True]]
+    """An example that `POST /webhooks/trigger` sent. Other events lack it."""
     data: "Sale"
 
 
@@ -3443,6 +3485,20 @@ class TrackOrder(TypedDict):
 
 
 Tracking = Literal["full", "cookieless", "none"]
+
+
+class TriggerEvent(TypedDict):
+    type: Literal["click.created", "link.created", "link.updated", "link.deleted", "lead.created", "lead.blocked", "sale.created", "sale.updated", "commission.created", "commission.updated", "credit.earned", "credit.delivered", "credit.revoked", "fulfilment.failed", "payout.created", "payout.paid", "payout.failed", "enrollment.created", "enrollment.payout_method_changed", "domain.failing", "webhook.disabled"]
+    data: NotRequired[Dict[str, Any]]
+    """Fields of `data`, in place of those of the example."""
+
+
+class TriggeredEvent(TypedDict):
+    id: str
+    type: Literal["click.created", "link.created", "link.updated", "link.deleted", "lead.created", "lead.blocked", "sale.created", "sale.updated", "commission.created", "commission.updated", "credit.earned", "credit.delivered", "credit.revoked", "fulfilment.failed", "payout.created", "payout.paid", "payout.failed", "enrollment.created", "enrollment.payout_method_changed", "domain.failing", "webhook.disabled"]
+    created_at: str
+    test: Literal[True]
+    data: Dict[str, Any]
 
 
 class UnmatchedSignup(TypedDict):
@@ -3836,6 +3892,8 @@ class WebhookDisabledEvent(TypedDict):
     """Also the `webhook-id` header."""
     type: Literal["webhook.disabled"]
     created_at: str
+    test: NotRequired[Literal[True]]
+    """An example that `POST /webhooks/trigger` sent. Other events lack it."""
     data: "DisabledWebhook"
 
 
@@ -3870,6 +3928,8 @@ class WebhookTestEvent(TypedDict):
     """Also the `webhook-id` header."""
     type: Literal["webhook.test"]
     created_at: str
+    test: NotRequired[Literal[True]]
+    """An example that `POST /webhooks/trigger` sent. Other events lack it."""
     data: "WebhookTest"
 
 
@@ -4774,6 +4834,13 @@ class WebhooksListDeliveriesQuery(TypedDict):
     """Rows per page."""
     cursor: NotRequired[Union[str, List[str]]]
     """The `next_cursor` of the previous page, unchanged."""
+
+
+class WebhooksListenQuery(TypedDict):
+    events: NotRequired[Union[str, List[str]]]
+    """Types of events, separated by commas. By default all."""
+    after: NotRequired[Union[str, List[str]]]
+    """As `Last-Event-ID`: the last `id` of the stream before."""
 
 
 class MailsListQuery(TypedDict):

@@ -1022,6 +1022,18 @@ export interface Webhooks {
    * Sends the same event with the same `webhook-id` now. The retry schedule of a finished delivery starts over. An inactive webhook is a 409.
    */
   redeliver(id: string, deliveryId: string, options?: RequestOptions): Promise<T.WebhooksRedeliverResponse>;
+  /**
+   * Stream signed events to a program without an address
+   *
+   * For the development of receivers, as `hoplog listen` does. The stream begins with the next event. Reconnect with the last `id` within five minutes to get every event that happened meanwhile; after that it is a 404, and nothing is stored. The response ends when the server stops, and within 15 seconds after the key is revoked or the plan lapses. A workspace has at most 5 listeners; else 409.
+   */
+  listen(query?: QueryOf<T.WebhooksListenData['query']>, options?: RequestOptions): Promise<Response>;
+  /**
+   * Send an example of an event
+   *
+   * Sends an event of this type, with `test: true`, to every listener and webhook that gets the type. Filters and batches do not apply. `data` replaces fields of the example. Nothing else happens: no order, click, or link is made.
+   */
+  trigger(body: T.WebhooksTriggerData['body'], options?: RequestOptions): Promise<T.WebhooksTriggerResponse>;
 }
 
 export interface Members {
@@ -1264,6 +1276,8 @@ export const OPERATIONS = {
   'webhooks.listDeliveries': { method: 'GET', path: '/webhooks/{id}/deliveries', query: true, repeatable: true, rows: 'deliveries', cursor: 'cursor' },
   'webhooks.getDelivery': { method: 'GET', path: '/webhooks/{id}/deliveries/{delivery_id}', repeatable: true },
   'webhooks.redeliver': { method: 'POST', path: '/webhooks/{id}/deliveries/{delivery_id}/redeliver' },
+  'webhooks.listen': { method: 'GET', path: '/webhooks/listen', query: true, repeatable: true, result: 'response' },
+  'webhooks.trigger': { method: 'POST', path: '/webhooks/trigger', body: 'json', idempotent: true },
   'members.list': { method: 'GET', path: '/members', repeatable: true, rows: 'members' },
   'members.invite': { method: 'POST', path: '/members/invites', body: 'json', idempotent: true },
   'members.update': { method: 'PATCH', path: '/members/{id}', body: 'json', repeatable: true },

@@ -734,6 +734,10 @@ export type ClickCreatedBatchEvent = {
     id: string;
     type: 'click.created.batch';
     created_at: string;
+    /**
+     * An example that `POST /webhooks/trigger` sent. Other events lack it.
+     */
+    test?: true;
     data: Array<Click>;
 };
 
@@ -744,6 +748,10 @@ export type ClickCreatedEvent = {
     id: string;
     type: 'click.created';
     created_at: string;
+    /**
+     * An example that `POST /webhooks/trigger` sent. Other events lack it.
+     */
+    test?: true;
     data: Click;
 };
 
@@ -912,6 +920,10 @@ export type CommissionCreatedEvent = {
     id: string;
     type: 'commission.created';
     created_at: string;
+    /**
+     * An example that `POST /webhooks/trigger` sent. Other events lack it.
+     */
+    test?: true;
     data: Commission;
 };
 
@@ -996,6 +1008,10 @@ export type CommissionUpdatedEvent = {
     id: string;
     type: 'commission.updated';
     created_at: string;
+    /**
+     * An example that `POST /webhooks/trigger` sent. Other events lack it.
+     */
+    test?: true;
     data: UpdatedCommission;
 };
 
@@ -1572,6 +1588,10 @@ export type CreditDeliveredEvent = {
     id: string;
     type: 'credit.delivered';
     created_at: string;
+    /**
+     * An example that `POST /webhooks/trigger` sent. Other events lack it.
+     */
+    test?: true;
     data: CreditGrant;
 };
 
@@ -1643,6 +1663,10 @@ export type CreditEarnedEvent = {
     id: string;
     type: 'credit.earned';
     created_at: string;
+    /**
+     * An example that `POST /webhooks/trigger` sent. Other events lack it.
+     */
+    test?: true;
     data: CreditGrant;
 };
 
@@ -1687,6 +1711,10 @@ export type CreditRevokedEvent = {
     id: string;
     type: 'credit.revoked';
     created_at: string;
+    /**
+     * An example that `POST /webhooks/trigger` sent. Other events lack it.
+     */
+    test?: true;
     data: CreditGrant;
 };
 
@@ -1864,6 +1892,10 @@ export type DomainFailingEvent = {
     id: string;
     type: 'domain.failing';
     created_at: string;
+    /**
+     * An example that `POST /webhooks/trigger` sent. Other events lack it.
+     */
+    test?: true;
     data: FailingDomain;
 };
 
@@ -2001,6 +2033,10 @@ export type EnrollmentCreatedEvent = {
     id: string;
     type: 'enrollment.created';
     created_at: string;
+    /**
+     * An example that `POST /webhooks/trigger` sent. Other events lack it.
+     */
+    test?: true;
     data: EnrollmentEventData;
 };
 
@@ -2054,6 +2090,10 @@ export type EnrollmentPayoutMethodChangedEvent = {
     id: string;
     type: 'enrollment.payout_method_changed';
     created_at: string;
+    /**
+     * An example that `POST /webhooks/trigger` sent. Other events lack it.
+     */
+    test?: true;
     data: EnrollmentEventData;
 };
 
@@ -2293,6 +2333,10 @@ export type FulfilmentFailedEvent = {
     id: string;
     type: 'fulfilment.failed';
     created_at: string;
+    /**
+     * An example that `POST /webhooks/trigger` sent. Other events lack it.
+     */
+    test?: true;
     data: FailedFulfilment;
 };
 
@@ -2859,6 +2903,10 @@ export type LeadBlockedEvent = {
     id: string;
     type: 'lead.blocked';
     created_at: string;
+    /**
+     * An example that `POST /webhooks/trigger` sent. Other events lack it.
+     */
+    test?: true;
     data: BlockedLead;
 };
 
@@ -2869,6 +2917,10 @@ export type LeadCreatedEvent = {
     id: string;
     type: 'lead.created';
     created_at: string;
+    /**
+     * An example that `POST /webhooks/trigger` sent. Other events lack it.
+     */
+    test?: true;
     data: Lead;
 };
 
@@ -3078,6 +3130,10 @@ export type LinkCreatedEvent = {
     id: string;
     type: 'link.created';
     created_at: string;
+    /**
+     * An example that `POST /webhooks/trigger` sent. Other events lack it.
+     */
+    test?: true;
     data: Link;
 };
 
@@ -3088,6 +3144,10 @@ export type LinkDeletedEvent = {
     id: string;
     type: 'link.deleted';
     created_at: string;
+    /**
+     * An example that `POST /webhooks/trigger` sent. Other events lack it.
+     */
+    test?: true;
     data: Link;
 };
 
@@ -3210,6 +3270,10 @@ export type LinkUpdatedEvent = {
     id: string;
     type: 'link.updated';
     created_at: string;
+    /**
+     * An example that `POST /webhooks/trigger` sent. Other events lack it.
+     */
+    test?: true;
     data: UpdatedLink;
 };
 
@@ -3424,6 +3488,10 @@ export type PayoutCreatedEvent = {
     id: string;
     type: 'payout.created';
     created_at: string;
+    /**
+     * An example that `POST /webhooks/trigger` sent. Other events lack it.
+     */
+    test?: true;
     data: PayoutEventData;
 };
 
@@ -3448,6 +3516,10 @@ export type PayoutFailedEvent = {
     id: string;
     type: 'payout.failed';
     created_at: string;
+    /**
+     * An example that `POST /webhooks/trigger` sent. Other events lack it.
+     */
+    test?: true;
     data: FailedPayout;
 };
 
@@ -3532,6 +3604,10 @@ export type PayoutPaidEvent = {
     id: string;
     type: 'payout.paid';
     created_at: string;
+    /**
+     * An example that `POST /webhooks/trigger` sent. Other events lack it.
+     */
+    test?: true;
     data: PayoutEventData;
 };
 
@@ -4516,6 +4592,10 @@ export type SaleCreatedEvent = {
     id: string;
     type: 'sale.created';
     created_at: string;
+    /**
+     * An example that `POST /webhooks/trigger` sent. Other events lack it.
+     */
+    test?: true;
     data: Sale;
 };
 
@@ -4531,6 +4611,10 @@ export type SaleUpdatedEvent = {
     id: string;
     type: 'sale.updated';
     created_at: string;
+    /**
+     * An example that `POST /webhooks/trigger` sent. Other events lack it.
+     */
+    test?: true;
     data: Sale;
 };
 
@@ -4911,6 +4995,26 @@ export type TrackOrder = {
  * How visitors are told apart. `full`: by a cookie on the short-link origin, and `_vid` on the destination. `cookieless`: neither; the visitor is a hash of address, user agent, workspace and a salt that is discarded each day (UTC). `none`: neither, and each click is a visitor of its own.
  */
 export type Tracking = 'full' | 'cookieless' | 'none';
+
+export type TriggerEvent = {
+    type: 'click.created' | 'link.created' | 'link.updated' | 'link.deleted' | 'lead.created' | 'lead.blocked' | 'sale.created' | 'sale.updated' | 'commission.created' | 'commission.updated' | 'credit.earned' | 'credit.delivered' | 'credit.revoked' | 'fulfilment.failed' | 'payout.created' | 'payout.paid' | 'payout.failed' | 'enrollment.created' | 'enrollment.payout_method_changed' | 'domain.failing' | 'webhook.disabled';
+    /**
+     * Fields of `data`, in place of those of the example.
+     */
+    data?: {
+        [key: string]: unknown;
+    };
+};
+
+export type TriggeredEvent = {
+    id: string;
+    type: 'click.created' | 'link.created' | 'link.updated' | 'link.deleted' | 'lead.created' | 'lead.blocked' | 'sale.created' | 'sale.updated' | 'commission.created' | 'commission.updated' | 'credit.earned' | 'credit.delivered' | 'credit.revoked' | 'fulfilment.failed' | 'payout.created' | 'payout.paid' | 'payout.failed' | 'enrollment.created' | 'enrollment.payout_method_changed' | 'domain.failing' | 'webhook.disabled';
+    created_at: string;
+    test: true;
+    data: {
+        [key: string]: unknown;
+    };
+};
 
 export type UnmatchedSignup = {
     matched: false;
@@ -5517,6 +5621,10 @@ export type WebhookDisabledEvent = {
     id: string;
     type: 'webhook.disabled';
     created_at: string;
+    /**
+     * An example that `POST /webhooks/trigger` sent. Other events lack it.
+     */
+    test?: true;
     data: DisabledWebhook;
 };
 
@@ -5566,6 +5674,10 @@ export type WebhookTestEvent = {
     id: string;
     type: 'webhook.test';
     created_at: string;
+    /**
+     * An example that `POST /webhooks/trigger` sent. Other events lack it.
+     */
+    test?: true;
     data: WebhookTest;
 };
 
@@ -10000,6 +10112,53 @@ export type WebhooksRedeliverResponses = {
 };
 
 export type WebhooksRedeliverResponse = WebhooksRedeliverResponses[keyof WebhooksRedeliverResponses];
+
+export type WebhooksListenData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Types of events, separated by commas. By default all.
+         */
+        events?: string;
+        /**
+         * As `Last-Event-ID`: the last `id` of the stream before.
+         */
+        after?: string;
+    };
+    url: '/api/v1/webhooks/listen';
+};
+
+export type WebhooksListenResponses = {
+    /**
+     * Server-sent events. `event: ready` has `{ listener_id, secret, events }` as `data`. `event: event` has `{ id, type, headers, body }`: the signed request that a webhook would get. A comment is sent every 15 seconds.
+     */
+    200: string;
+};
+
+export type WebhooksListenResponse = WebhooksListenResponses[keyof WebhooksListenResponses];
+
+export type WebhooksTriggerData = {
+    body: TriggerEvent;
+    headers?: {
+        /**
+         * Makes the call safe to retry for 24 hours. See Idempotency.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/webhooks/trigger';
+};
+
+export type WebhooksTriggerResponses = {
+    /**
+     * Created
+     */
+    201: TriggeredEvent;
+};
+
+export type WebhooksTriggerResponse = WebhooksTriggerResponses[keyof WebhooksTriggerResponses];
 
 export type MembersListData = {
     body?: never;
