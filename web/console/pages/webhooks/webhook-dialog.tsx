@@ -48,7 +48,8 @@ export function WebhookDialog({ webhook, close }: { webhook: Webhook | null; clo
         'url',
         'events',
         'description',
-        'batch',
+        'batch.max',
+        'batch.seconds',
         'format',
         ...FILTERS.map(([name]) => `filter.${name}`),
       ]}
