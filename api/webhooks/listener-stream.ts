@@ -90,7 +90,10 @@ export function openListenerStream(
   }
 
   function end(): void {
-    body.end();
+    // A reader that has fallen behind would keep the connection open, so it is cut: it resumes.
+    const isBehind = body.readableFlowing !== null && body.writableLength + body.readableLength > 0;
+    if (isBehind) body.destroy();
+    else body.end();
   }
 
   const heartbeat = setInterval(() => {

@@ -1,4 +1,4 @@
-import { Checkbox, Group, MultiSelect, Radio, Stack, TextInput } from '@mantine/core';
+import { Checkbox, Group, MultiSelect, Radio, Stack, Text, TextInput } from '@mantine/core';
 import { CHANNELS } from '../../../../core/enrich/channels.ts';
 import { CLICK_EVENT } from '../../../../core/webhooks/event-types.ts';
 import { useApi } from '../../api/queries.ts';
@@ -91,40 +91,45 @@ export function FilterFields({ form: { draft, change, error } }: Props) {
       hint="Only events of some links, folders, channels, or programs"
       isWrong={FILTERS.some(([name]) => wrong(name) !== null)}
     >
-      <LinksField
-        type="links"
-        values={links}
-        choose={(chosen) => change({ links: chosen })}
-        maxValues={MOST}
-        error={wrong('link_ids')}
-      />
-      <LinksField
-        type="folder"
-        values={folders}
-        choose={(chosen) => change({ folders: chosen })}
-        maxValues={MOST}
-        error={wrong('folder_ids')}
-      />
-      <MultiSelect
-        label="Channels"
-        data={CHANNELS.map((channel) => ({ value: channel, label: channelName(channel) }))}
-        value={draft.channels}
-        error={wrong('channels')}
-        onChange={(channels) => change({ channels })}
-        searchable
-        nothingFoundMessage="Nothing found"
-      />
-      <MultiSelect
-        label="Programs"
-        description="All empty: every event. With several, an event must match each. An event that names no such thing is left out: a sale names no link."
-        data={(programs.data?.programs ?? []).map(({ id, name }) => ({ value: id, label: name }))}
-        value={draft.programs}
-        error={wrong('program_ids')}
-        onChange={(chosen) => change({ programs: chosen })}
-        maxValues={MOST}
-        searchable
-        nothingFoundMessage="Nothing found"
-      />
+      <Stack gap="md">
+        <Text size="sm">
+          All empty: every event. With several, an event must match each. An event that names no such thing is
+          left out: a sale names no link.
+        </Text>
+        <LinksField
+          type="links"
+          values={links}
+          choose={(chosen) => change({ links: chosen })}
+          maxValues={MOST}
+          error={wrong('link_ids')}
+        />
+        <LinksField
+          type="folder"
+          values={folders}
+          choose={(chosen) => change({ folders: chosen })}
+          maxValues={MOST}
+          error={wrong('folder_ids')}
+        />
+        <MultiSelect
+          label="Channels"
+          data={CHANNELS.map((channel) => ({ value: channel, label: channelName(channel) }))}
+          value={draft.channels}
+          error={wrong('channels')}
+          onChange={(channels) => change({ channels })}
+          searchable
+          nothingFoundMessage="Nothing found"
+        />
+        <MultiSelect
+          label="Programs"
+          data={(programs.data?.programs ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+          value={draft.programs}
+          error={wrong('program_ids')}
+          onChange={(chosen) => change({ programs: chosen })}
+          maxValues={MOST}
+          searchable
+          nothingFoundMessage="Nothing found"
+        />
+      </Stack>
     </FormSection>
   );
 }
