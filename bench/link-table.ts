@@ -64,7 +64,12 @@ async function load(
   const opened = await openLinkTable({
     catchUp: false,
     pool,
-    sources: { databaseUrl: postgres.url, databaseDirectUrl: postgres.url, databaseReadUrl: '' },
+    sources: {
+      databaseUrl: postgres.url,
+      databaseDirectUrl: postgres.url,
+      databaseReadUrl: '',
+      snapshot: null,
+    },
     dir,
     log: silentLogger(),
     most,

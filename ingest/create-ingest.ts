@@ -23,6 +23,7 @@ import { countConnections } from './http/connections.ts';
 import { createExchanges } from './http/exchange.ts';
 import { listen, loadUws, warnOfResets } from './http/uws.ts';
 import { openLinkTable } from './link-table/open.ts';
+import { linkSources } from './link-table/sources.ts';
 import type { Outstanding } from './max-clicks/outstanding.ts';
 import { createPermits } from './max-clicks/permits.ts';
 import { createIngestMetrics } from './metrics.ts';
@@ -105,11 +106,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
   const exchanges = createExchanges(log);
   const linkTable = await openLinkTable({
     pool,
-    sources: {
-      databaseUrl: config.databaseUrl,
-      databaseDirectUrl: config.databaseDirectUrl,
-      databaseReadUrl: config.databaseReadUrl,
-    },
+    sources: linkSources(config, secrets.cookie),
     dir: deps.tableDir,
     log,
     most: config.ingestLinksInMemory,

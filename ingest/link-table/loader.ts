@@ -62,7 +62,7 @@ export type SyncPoint = { cursor: string; at: number; server: string };
 /** Rows applied in one turn of the event loop, for which redirects wait. */
 const PAGE = 500;
 /** PostgreSQL keeps changes for a day; after this absence a walk is safer. */
-const LONGEST_ABSENCE_MS = 6 * 3_600_000;
+export const LONGEST_ABSENCE_MS = 6 * 3_600_000;
 
 export function createTableLoader(given: {
   pool: Pool;

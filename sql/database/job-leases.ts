@@ -8,6 +8,7 @@ type Job =
   | 'erasures'
   | 'clockCorrections'
   | 'sampleShop'
+  | 'linksSnapshot'
   | `clickImport/${string}`
   | `workspaceImport/${string}`;
 

@@ -11,6 +11,8 @@ export type IngestProcess = {
   pid: number;
   /** Its readiness on the metrics port. */
   details(): Promise<IngestDetails>;
+  /** Returns its log so far. */
+  log(): string;
   /** Sends `kill -9`. */
   kill(): Promise<void>;
   /** Sends SIGTERM. @returns the exit status */
@@ -51,6 +53,7 @@ export async function startIngestProcess(env: Record<string, string>): Promise<I
   return {
     url: `http://127.0.0.1:${port}`,
     pid: child.pid ?? 0,
+    log: () => errors,
     async details() {
       const response = await fetch(`http://127.0.0.1:${metricsPort}/health/ready`);
       return { ready: response.ok, body: (await response.json()) as IngestDetails['body'] };

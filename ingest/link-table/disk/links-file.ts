@@ -48,8 +48,8 @@ export type LinksReader = {
   close(): void;
 };
 
-/** Raise it when records change: a file of another version is read from PostgreSQL again. */
-const VERSION = 4;
+/** Raise it when records change: a file or a snapshot of another version is not read. */
+export const RECORDS_VERSION = 4;
 /** Memory for pages of the file, KiB. The operating system caches the rest. */
 const WRITER_CACHE_KIB = 32 * 1024;
 const READER_CACHE_KIB = 8 * 1024;
@@ -72,7 +72,7 @@ const SCHEMA = `
   CREATE TABLE keys (id BLOB PRIMARY KEY, key BLOB NOT NULL) WITHOUT ROWID;
   CREATE TABLE sync_point (one INTEGER PRIMARY KEY CHECK (one = 1), cursor TEXT NOT NULL, at INTEGER NOT NULL,
     server TEXT NOT NULL);
-  PRAGMA user_version = ${VERSION}`;
+  PRAGMA user_version = ${RECORDS_VERSION}`;
 
 /**
  * Creates a file under a temporary name, which {@link finishLinksFile} changes. It has no rollback journal: an
@@ -124,20 +124,30 @@ export function openLinksReader(dir: string, exclusive = false): LinksReader | n
       const row = bySlug.get(slug.toLowerCase()) as [Uint8Array] | undefined;
       return row === undefined ? null : asBuffer(row[0]);
     },
-    *records() {
-      for (let after = 0; ; ) {
-        const rows = page.all(after) as unknown as [number, Uint8Array][];
-        if (rows.length === 0) return;
-        for (const [ref, record] of rows) {
-          after = ref;
-          yield asBuffer(record);
-        }
-      }
-    },
+    records: () => paged(page),
     others: () => recordsOf(others),
     keys: keysOf(db),
     close: () => db.close(),
   };
+}
+
+/** All links as they were at one commit, while others write. */
+export type LinksAtOnce = { syncPoint: SyncPoint; links(): Iterable<Buffer>; close(): void };
+
+/** @returns null when there is no usable file, or one without a sync point */
+export function openLinksAtOnce(dir: string): LinksAtOnce | null {
+  const db = openDatabase(dir, { readOnly: true, exclusive: false });
+  if (db === null) return null;
+  db.exec(`PRAGMA cache_size = -${READER_CACHE_KIB}; BEGIN`);
+  const syncPoint = syncPointOf(db);
+  if (syncPoint === null) {
+    db.close();
+    return null;
+  }
+  const page = columns(
+    db.prepare(`SELECT ref, record FROM records WHERE ref > ? AND other = 0 ORDER BY ref LIMIT ${READ_PAGE}`),
+  );
+  return { syncPoint, links: () => paged(page), close: () => db.close() };
 }
 
 /** @returns null when there is no file, or one that is no database or has another version */
@@ -151,7 +161,7 @@ function openDatabase(
   try {
     if (exclusive) db.exec('PRAGMA locking_mode = EXCLUSIVE');
     const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number };
-    if (version === VERSION) return db;
+    if (version === RECORDS_VERSION) return db;
   } catch (error) {
     if (!isDamage(error)) {
       db.close();
@@ -160,6 +170,24 @@ function openDatabase(
   }
   db.close();
   return null;
+}
+
+/** Returns all records of a statement that takes the ref before its page. */
+function* paged(statement: StatementSync): Generator<Buffer> {
+  for (let after = 0; ; ) {
+    const rows = statement.all(after) as unknown as [number, Uint8Array][];
+    if (rows.length === 0) return;
+    for (const [ref, record] of rows) {
+      after = ref;
+      yield asBuffer(record);
+    }
+  }
+}
+
+function syncPointOf(db: DatabaseSync): SyncPoint | null {
+  const [cursor, at, server] = (columns(db.prepare('SELECT cursor, at, server FROM sync_point')).get() ??
+    []) as [string?, number?, string?];
+  return cursor === undefined || at === undefined || server === undefined ? null : { cursor, at, server };
 }
 
 function* recordsOf(statement: StatementSync): Generator<Buffer> {
@@ -184,8 +212,6 @@ function linksFile(db: DatabaseSync, isNew: boolean): LinksFile {
   const putSyncPoint = db.prepare(
     'INSERT OR REPLACE INTO sync_point (one, cursor, at, server) VALUES (1, ?, ?, ?)',
   );
-  const [cursor, at, server] = (columns(db.prepare('SELECT cursor, at, server FROM sync_point')).get() ??
-    []) as [string?, number?, string?];
   let open = false;
   let seen = createBitSet();
 
@@ -201,8 +227,7 @@ function linksFile(db: DatabaseSync, isNew: boolean): LinksFile {
   }
 
   return {
-    syncPoint:
-      cursor === undefined || at === undefined || server === undefined ? null : { cursor, at, server },
+    syncPoint: syncPointOf(db),
     put(record) {
       const id = idOf(record);
       const [ref, before] = (byId.get(id) ?? []) as [number?, Uint8Array?];

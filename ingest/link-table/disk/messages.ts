@@ -1,3 +1,5 @@
+import type { S3Settings } from '../../../core/settings/config.ts';
+
 /** The data with which both threads of the table on disk start. */
 export type DiskThreadData = {
   dir: string;
@@ -11,6 +13,8 @@ export type LinkSources = {
   databaseDirectUrl: string;
   /** A replica; empty: none. */
   databaseReadUrl: string;
+  /** Where a snapshot of all links is, and the deployment's secret; null: nowhere. */
+  snapshot: { to: string; s3: S3Settings; secret: Uint8Array } | null;
 };
 
 export type WriterData = DiskThreadData & {

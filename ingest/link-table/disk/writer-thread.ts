@@ -1,11 +1,16 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { openFileTarget } from '../../../core/file-targets/open.ts';
 import { openCredentials } from '../../../core/settings/credentials.ts';
 import { collectAtRest } from '../../../core/tier/collect-at-rest.ts';
 import { createLogger } from '../../../core/tier/log.ts';
 import { createPool } from '../../../sql/database/pool.ts';
+import type { OpenEarlierLinks } from '../earlier-links.ts';
 import { createTableLoader } from '../loader.ts';
 import { listenForChanges } from '../notifications.ts';
 import { fromReplica } from '../replica-links.ts';
+import { snapshotKeys } from '../snapshot/manifest.ts';
+import { fromSnapshot } from '../snapshot/snapshot-links.ts';
+import { startSnapshotWriter } from '../snapshot/snapshot-writer.ts';
 import { createTableWriter } from '../table-writer.ts';
 import { createDiskSink } from './disk-sink.ts';
 import type { FromWriter, Settled, WriterData } from './messages.ts';
@@ -35,6 +40,16 @@ const poolOf = (source: 'databaseUrl' | 'databaseDirectUrl' | 'databaseReadUrl')
 const pool = poolOf('databaseUrl');
 const notifications = poolOf('databaseDirectUrl');
 const replica = data.sources.databaseReadUrl === '' ? null : poolOf('databaseReadUrl');
+const snapshots =
+  data.sources.snapshot === null
+    ? null
+    : {
+        target: openFileTarget(data.sources.snapshot.to, data.sources.snapshot.s3),
+        keys: snapshotKeys(data.sources.snapshot.secret),
+      };
+const elsewhere: OpenEarlierLinks[] = [];
+if (snapshots !== null) elsewhere.push(fromSnapshot({ ...snapshots, page: PAGE }));
+if (replica !== null) elsewhere.push(fromReplica({ primary: pool, replica, page: PAGE }));
 const sink = createDiskSink({
   dir: data.dir,
   log,
@@ -52,7 +67,7 @@ const loader = createTableLoader({
   // Memory gets what a former thread did not post by a walk.
   syncPoint: sink.syncPoint && (isFirst ? sink.syncPoint : { ...sink.syncPoint, server: '' }),
   page: PAGE,
-  elsewhere: replica === null ? [] : [fromReplica({ primary: pool, replica, page: PAGE })],
+  elsewhere,
   writer: {
     ...writer,
     async settle(syncPoint) {
@@ -72,11 +87,22 @@ const loader = createTableLoader({
 });
 void loader.tried.then(() => port.postMessage('tried' satisfies FromWriter));
 loader.start();
+const stopSnapshots =
+  snapshots === null
+    ? null
+    : startSnapshotWriter({
+        ...snapshots,
+        dir: data.dir,
+        pool,
+        log,
+        isWhole: () => sink.whole() && loader.loaded(),
+      });
 const stopListening = listenForChanges(notifications, loader.wake);
 collectAtRest();
 
 port.once('message', async () => {
   stopListening();
+  stopSnapshots?.();
   await loader.stop();
   sink.close();
   await Promise.all([pool.end(), notifications.end(), replica?.end()]);
