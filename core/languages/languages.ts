@@ -31,7 +31,7 @@ export function byLanguage<T>(make: (language: Language) => T): Record<Language,
 }
 
 /** Returns the direction of a language's script, as the attribute `dir` names it. */
-function directionOf(language: Language): 'ltr' | 'rtl' {
+export function directionOf(language: Language): 'ltr' | 'rtl' {
   return language === 'ar' ? 'rtl' : 'ltr';
 }
 

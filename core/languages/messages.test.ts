@@ -1,13 +1,17 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { LANGUAGE_NAMES, LANGUAGES, type Language } from './languages.ts';
+import { MAIL_MESSAGES } from './mails/words.ts';
 import { createWords, type Message } from './messages.ts';
 import { PAGE_MESSAGES } from './pages/words.ts';
 
 type Table = Record<string, Message>;
 
 /** Every table of messages, by its folder here. */
-const TABLES: Record<string, Record<Language, Table>> = { pages: PAGE_MESSAGES };
+const TABLES: Record<string, Record<Language, Table>> = {
+  pages: PAGE_MESSAGES,
+  mails: MAIL_MESSAGES,
+};
 
 const placeholders = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
 const formsOf = (message: Message): string[] =>

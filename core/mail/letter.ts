@@ -1,3 +1,5 @@
+import { directionOf, type Language, languageAttributes } from '../languages/languages.ts';
+import { mailWords } from '../languages/mails/words.ts';
 import { escapeHtml } from '../text/html.ts';
 
 /** A mail before it is text and HTML. Every part is plain text. */
@@ -39,6 +41,8 @@ export type Sender = {
   appUrl: string;
   /** Page where the recipient ends further mail; null: it cannot be ended. */
   unsubscribeUrl: string | null;
+  /** Of the letter. */
+  language: Language;
 };
 
 /** `Content-ID` of the logo. */
@@ -77,13 +81,16 @@ function partsOf({ figures = [], tables = [] }: Letter): string[] {
   ];
 }
 
-function footLines({ workspaceName, appUrl, unsubscribeUrl }: Sender): string[] {
-  const from = workspaceName === null ? SERVICE : `${workspaceName}, by ${SERVICE}`;
+function footLines(sender: Sender): string[] {
+  const { appUrl, unsubscribeUrl, language } = sender;
   return [
-    `${from}, ${appUrl}`,
-    ...(unsubscribeUrl === null ? [] : [`No more mail like this: ${unsubscribeUrl}`]),
+    `${fromOf(sender)}, ${appUrl}`,
+    ...(unsubscribeUrl === null ? [] : [`${mailWords(language)('unsubscribe')}: ${unsubscribeUrl}`]),
   ];
 }
+
+const fromOf = ({ workspaceName: name, language }: Sender) =>
+  name === null ? SERVICE : mailWords(language)('from', { name, service: SERVICE });
 
 const FONT = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
 const COLOR = {
@@ -129,23 +136,26 @@ const link = (url: string, label = url) =>
  */
 export function htmlOf(letter: Letter, sender: Sender): string {
   const { title, paragraphs, facts = [], figures = [], picture, tables = [], button, notes = [] } = letter;
+  const words = mailWords(sender.language);
+  // Gmail drops the attributes of the document.
+  const attributes = languageAttributes(sender.language);
   const rows = [
     `<h1 class="text" style="margin:0 0 16px;${FONT};font-size:22px;line-height:30px;font-weight:600;color:${COLOR.text}">${lines(title)}</h1>`,
     ...paragraphs.map((text) => paragraph(text)),
-    ...(facts.length > 0 ? [factTable(facts)] : []),
+    ...(facts.length > 0 ? [factTable(facts, sender)] : []),
     ...(figures.length > 0 ? [figureTable(figures)] : []),
     ...(picture ? [pictureOf(picture)] : []),
     ...tables.map(rowTable),
     ...(button ? [buttonTable(button)] : []),
-    ...(button ? [small(`If the button does not work, open this address:<br>${link(button.url)}`)] : []),
+    ...(button ? [small(`${escapeHtml(words('button_fails'))}<br>${link(button.url)}`)] : []),
     ...notes.map((text) => small(lines(text))),
   ];
   return `<!doctype html>
-<html lang="en" dir="ltr"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
+<html${attributes}><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark">
 <title>${escapeHtml(letter.subject)}</title><style>:root{color-scheme:light dark}
 ${DARK_STYLE}</style></head>
-<body class="page" style="margin:0;padding:0;background:${COLOR.page}"><div role="main">
+<body class="page" style="margin:0;padding:0;background:${COLOR.page}"><div role="main"${attributes}>
 <table role="presentation" class="page" width="100%" cellpadding="0" cellspacing="0" border="0" style="background:${COLOR.page}"><tr><td align="center" style="padding:24px 12px">
 <table role="presentation" width="560" cellpadding="0" cellspacing="0" border="0" style="width:100%;max-width:560px">
 <tr><td style="padding:0 4px 16px">${head(sender)}</td></tr>
@@ -166,11 +176,12 @@ function head({ workspaceName, hasLogo }: Sender): string {
   return `<table role="presentation" cellpadding="0" cellspacing="0" border="0"><tr>${logo}<td class="text" dir="auto" style="${FONT};font-size:16px;line-height:24px;font-weight:600;color:${COLOR.text};word-break:break-word">${name}</td></tr></table>`;
 }
 
-function factTable(facts: NonNullable<Letter['facts']>): string {
+function factTable(facts: NonNullable<Letter['facts']>, { language }: Sender): string {
+  const end = directionOf(language) === 'rtl' ? 'left' : 'right';
   const cell = `padding:8px 0;border-top:1px solid ${COLOR.line};${FONT};font-size:14px;line-height:20px;vertical-align:top`;
   const rows = facts.map(
     ([name, value]) =>
-      `<tr><td class="dim line" width="110" style="${cell};padding-right:12px;color:${COLOR.dim}">${escapeHtml(name)}</td><td class="text line" dir="auto" style="${cell};color:${COLOR.text}">${lines(value)}</td></tr>`,
+      `<tr><td class="dim line" width="110" style="${cell};padding-${end}:12px;color:${COLOR.dim}">${escapeHtml(name)}</td><td class="text line" style="${cell};color:${COLOR.text}"><bdi>${lines(value)}</bdi></td></tr>`,
   );
   return `<table width="100%" cellpadding="0" cellspacing="0" border="0" style="margin:0 0 20px">${rows.join('')}</table>`;
 }
@@ -214,9 +225,8 @@ function buttonTable({ label, url }: NonNullable<Letter['button']>): string {
 }
 
 function foot(sender: Sender): string {
-  const from = sender.workspaceName === null ? SERVICE : `${sender.workspaceName}, by ${SERVICE}`;
-  const parts = [small(`${escapeHtml(from)}<br>${link(sender.appUrl)}`)];
+  const parts = [small(`${escapeHtml(fromOf(sender))}<br>${link(sender.appUrl)}`)];
   if (sender.unsubscribeUrl !== null)
-    parts.push(small(link(sender.unsubscribeUrl, 'No more mail like this')));
+    parts.push(small(link(sender.unsubscribeUrl, mailWords(sender.language)('unsubscribe'))));
   return parts.join('');
 }

@@ -1,3 +1,4 @@
+import type { Language } from '../../core/languages/languages.ts';
 import type { MailKind } from '../../core/mail/contents.ts';
 import type { Queryable } from '../database/pool.ts';
 import { type Claimed, outcomeCounts } from '../deliveries/queue.ts';
@@ -20,6 +21,8 @@ export type MailContext = {
   workspaceName: string | null;
   timeZone: string | null;
   logo: Buffer | null;
+  /** Of the workspace; of an account, that of all its workspaces. Null: none, or several. */
+  language: Language | null;
   /** Whether the recipient wants no mail of the workspace. */
   isUnsubscribed: boolean;
   /** Whether a member with a password has this address. */
@@ -33,6 +36,9 @@ export async function mailContext(
 ): Promise<MailContext> {
   const { rows } = await db.query<MailContext>(
     `SELECT w.name AS "workspaceName", w.time_zone AS "timeZone", w.logo,
+       coalesce(w.language, (SELECT min(o.language) FROM members m JOIN workspaces o ON o.id = m.workspace_id
+         WHERE $1::uuid IS NULL AND m.email = $2 AND m.removed_at IS NULL
+         HAVING count(DISTINCT coalesce(o.language, 'en')) = 1)) AS language,
        EXISTS (SELECT FROM mail_unsubscribes u WHERE u.workspace_id = $1 AND u.email = $2) AS "isUnsubscribed",
        EXISTS (SELECT FROM members m WHERE m.email = $2 AND m.removed_at IS NULL AND m.password_hash IS NOT NULL)
          AS "hasPassword"

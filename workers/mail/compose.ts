@@ -1,3 +1,4 @@
+import { DEFAULT_LANGUAGE } from '../../core/languages/languages.ts';
 import { isOfOwnAccount, type MailContent } from '../../core/mail/contents.ts';
 import { htmlOf, LOGO_CID, PICTURE_CID, type Sender, textOf } from '../../core/mail/letter.ts';
 import { plainName } from '../../core/mail/plain-name.ts';
@@ -20,20 +21,22 @@ export function composeMail(
   { settings, appUrl, baseUrl }: Composing,
   { id, recipient, workspaceId, createdAt }: ClaimedMail,
   content: MailContent,
-  { workspaceName, timeZone, logo }: MailContext,
+  { workspaceName, timeZone, logo, language: ofRecipient }: MailContext,
   { unsubscribes }: Pick<MailSealers, 'unsubscribes'>,
 ) {
   const token =
     workspaceId === null || isOfOwnAccount(content.kind)
       ? null
       : unsubscribeToken(unsubscribes, { workspaceId, email: recipient });
+  const language = content.kind === 'report' || ofRecipient === null ? DEFAULT_LANGUAGE : ofRecipient;
   const sender: Sender = {
     workspaceName: workspaceName === null ? null : plainName(workspaceName),
     hasLogo: logo !== null,
     appUrl,
     unsubscribeUrl: token === null ? null : `${appUrl}/console/unsubscribe#${token}`,
+    language,
   };
-  const letter = letterOf(content, { workspaceName, timeZone });
+  const letter = letterOf(content, { workspaceName, timeZone, language });
   return {
     messageId: messageIdOf(id, settings),
     date: createdAt,

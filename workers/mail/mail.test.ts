@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect } from 'vitest';
 import { inTransaction, type Pool } from '../../sql/database/pool.ts';
-import { failExpiredMails } from '../../sql/mail/mail-queue.ts';
+import { failExpiredMails, mailContext } from '../../sql/mail/mail-queue.ts';
 import { createOutbox } from '../../sql/mail/outbox.ts';
 import { createMailSealers } from '../../sql/mail/sealer.ts';
 import { subscriptionOf, unsubscribe } from '../../sql/mail/unsubscribes.ts';
@@ -75,6 +75,42 @@ describe('a mail', () => {
     // The content may hold a link that signs in.
     expect(row).toMatchObject({ attempts: 1, error: null, content: null });
   });
+
+  storesTest('is in the language of its workspace', async ({ stores: { pool } }) => {
+    const { id } = await workspaceIn(pool);
+    await pool.query("UPDATE workspaces SET language = 'ar' WHERE id = $1", [id]);
+    const recipient = await queueNotice(pool, id);
+    work(pool, server.url);
+    const mail = await server.untilMailTo(recipient);
+    expect(mail.subject).toBe('تم تغيير كلمة مرورك');
+    expect(mail.text).toContain('المتصفح: Firefox on Linux');
+    expect(mail.text).toContain('29 نوفمبر 2026');
+    expect(mail.html).toContain('<html lang="ar" dir="rtl">');
+    expect(mail.html).toContain('<div role="main" lang="ar" dir="rtl">');
+  });
+
+  storesTest(
+    'of an account is in the language that all its workspaces have',
+    async ({ stores: { pool } }) => {
+      const recipient = 'ines@members.example';
+      const join = async (language: string | null) => {
+        const { id } = await workspaceIn(pool);
+        await pool.query('UPDATE workspaces SET language = $2 WHERE id = $1', [id, language]);
+        await pool.query(
+          "INSERT INTO members (id, workspace_id, email, role) VALUES (gen_random_uuid(), $1, $2, 'owner')",
+          [id, recipient],
+        );
+      };
+      const languageOf = async () => (await mailContext(pool, { workspaceId: null, recipient })).language;
+      expect(await languageOf()).toBeNull();
+      await join('pl');
+      expect(await languageOf()).toBe('pl');
+      await join('pl');
+      expect(await languageOf()).toBe('pl');
+      await join(null);
+      expect(await languageOf()).toBeNull();
+    },
+  );
 
   storesTest('exists only if the transaction that causes it commits', async ({ stores: { pool } }) => {
     const { id } = await workspaceIn(pool);

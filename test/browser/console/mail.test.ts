@@ -1,7 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { isOfOwnAccount, MAIL_KINDS, type MailContent } from '../../../core/mail/contents.ts';
+import type { Language } from '../../../core/languages/languages.ts';
+import { isOfOwnAccount, MAIL_KINDS, type MailContent, type MailKind } from '../../../core/mail/contents.ts';
 import { htmlOf, LOGO_CID, PICTURE_CID } from '../../../core/mail/letter.ts';
 import { letterOf } from '../../../core/mail/words.ts';
 import { chartPicture } from '../../../core/reports/chart-picture.ts';
@@ -231,13 +232,22 @@ const CONTENTS: Record<(typeof MAIL_KINDS)[number], MailContent> = {
   report: REPORT,
 };
 
+/** Kinds that are looked at in other languages, one of them from right to left. */
+const LOOKED_AT: Partial<Record<MailKind, Language>> = {
+  sign_in: 'ar',
+  key_change: 'de',
+  confirmation: 'ja',
+};
+
 test('mails read well in 390 and 700 pixels, light and dark', async () => {
   const context = await site.browser.newContext();
   const page = await context.newPage();
   for (const [nth, kind] of MAIL_KINDS.entries()) {
     const isOfWorkspace = kind !== 'password_reset';
+    const language = LOOKED_AT[kind] ?? 'en';
     const workspaceName = isOfWorkspace ? 'Hernández & Söhne Corner Shop' : null;
-    const html = htmlOf(letterOf(CONTENTS[kind], { workspaceName, timeZone: 'America/New_York' }), {
+    const html = htmlOf(letterOf(CONTENTS[kind], { workspaceName, timeZone: 'America/New_York', language }), {
+      language,
       workspaceName,
       hasLogo: isOfWorkspace,
       appUrl: 'https://app.hop.example',
