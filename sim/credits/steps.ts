@@ -192,6 +192,12 @@ function stepKinds(random: Random, options: CreditOptions): (() => Step[])[] {
       ...(options.ties && random.chance(0.5)
         ? ([{ do: 'tie customer', referrer: 0, customer: random.integer(0, 3) }] as Step[])
         : []),
+      ...(ofCoupons && random.chance(0.5)
+        ? ([
+            { do: 'wait', ms: 1_500 },
+            { do: 'delete coupon', nth: nth() },
+          ] as Step[])
+        : []),
       { do: 'wait', ms: random.between(110_000, 140_000) },
     ]);
   if (options.networkFaults) {

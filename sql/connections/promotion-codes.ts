@@ -40,6 +40,21 @@ export async function requestPromotionCode(
   return rowCount === 1;
 }
 
+/**
+ * Ends a code that an attempt has made after its claim: its coupon was deleted meanwhile, and the attempts to end the
+ * code found none.
+ */
+export async function endCodeMadeLate(
+  tx: Queryable,
+  { id, reference, now }: { id: string; reference: string; now: Date },
+): Promise<void> {
+  await tx.query(
+    `UPDATE promotion_codes SET status = 'ending', reference = $2, attempts = 0, error = NULL, next_attempt_at = $3
+     WHERE id = $1 AND status = 'ended'`,
+    [id, reference, now],
+  );
+}
+
 /** Ends the codes of coupons at their providers. A code that is being created is ended after that attempt. */
 export async function endPromotionCodes(
   tx: Queryable,

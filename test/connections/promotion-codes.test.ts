@@ -154,6 +154,21 @@ describe('a coupon with a promotion code', () => {
     expect((await again(body.id)).status).toBe(409);
   });
 
+  test('is made where the coupon exists, and the look-up of it has no answer', async ({ api }) => {
+    stripe.behave('lose-response', '/v1/coupons');
+    await make();
+    await work(api);
+    stripe.behave('work');
+    stripe.forgetKeys();
+    stripe.before = async (method) => (method === 'GET' ? 'lose' : 'continue');
+    await work(api, 60);
+    expect((await coupon())?.promotion_code).toMatchObject({ status: 'pending' });
+    stripe.before = async () => 'continue';
+    await work(api, 60);
+    expect((await coupon())?.promotion_code).toMatchObject({ status: 'active' });
+    expect([stripe.coupons.length, stripe.codes.length]).toEqual([1, 1]);
+  });
+
   test('fails at once when Stripe refuses it, shows why, and takes other terms', async ({ api }) => {
     const taken = { object: 'promotion_code', id: 'promo_own', code: 'anna20', active: true };
     stripe.codes.push({ ...taken, promotion: { coupon: 'own' } });
@@ -194,6 +209,24 @@ describe('a coupon with a promotion code', () => {
     await make();
     await work(api);
     expect(stripe.codes).toMatchObject([{ active: false }, { id: 'promo_2', active: true }]);
+  });
+
+  test('ends in Stripe when it is made after its claim, and the coupon was deleted meanwhile', async ({
+    api,
+  }) => {
+    const { body } = await make();
+    stripe.before = async (_method, path) => {
+      if (path !== '/v1/promotion_codes') return 'continue';
+      stripe.before = async () => 'continue';
+      await shop.shop.delete(`/coupons/${body.id}`);
+      // Another worker ends the code after the claim, and finds none.
+      await work(api, 3);
+      expect(stripe.codes).toEqual([]);
+      return 'continue';
+    };
+    await work(api);
+    await work(api);
+    expect(stripe.codes).toMatchObject([{ active: false }]);
   });
 
   test('ends in Stripe when the referrer is erased while a response was lost', async ({ api }) => {

@@ -26,6 +26,8 @@ export type StripePromotions = {
   authorizations: Set<string>;
   /** @param of part of the paths with this behavior; others work */
   behave(behavior: Behavior, of?: string): void;
+  /** Called with each call before it takes effect. `lose`: the connection is closed instead. */
+  before: (method: string, path: string) => Promise<'lose' | 'continue'>;
   /** Forgets the keys, as Stripe does after 24 hours. */
   forgetKeys(): void;
   close(): Promise<void>;
@@ -108,12 +110,13 @@ export async function startStripePromotions(): Promise<StripePromotions> {
   }
 
   const server = createServer((request, response) => {
-    const { method, headers, url = '' } = request;
+    const { method = '', headers, url = '' } = request;
     authorizations.add(headers.authorization ?? '');
     const { pathname, searchParams } = new URL(url, 'http://stripe');
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
+    request.on('end', async () => {
+      if ((await promotions.before(method, pathname)) === 'lose') return void response.destroy();
       const [, coupon] = /^\/v1\/coupons\/(.+)$/.exec(pathname) ?? [];
       if (method === 'GET' && coupon !== undefined) {
         const { status, body } = retrieve(coupon);
@@ -126,7 +129,7 @@ export async function startStripePromotions(): Promise<StripePromotions> {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return {
+  const promotions: StripePromotions = {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     made,
     coupons,
@@ -136,6 +139,7 @@ export async function startStripePromotions(): Promise<StripePromotions> {
       behavior = next;
       behaves = of;
     },
+    before: async () => 'continue',
     forgetKeys: () => saved.clear(),
     async close() {
       const closed = once(server, 'close');
@@ -144,6 +148,7 @@ export async function startStripePromotions(): Promise<StripePromotions> {
       await closed;
     },
   };
+  return promotions;
 }
 
 const send = (response: ServerResponse, status: number, body: unknown) =>

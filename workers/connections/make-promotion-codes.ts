@@ -5,6 +5,7 @@ import { lockConnection } from '../../sql/connections/connections.ts';
 import { putCode } from '../../sql/connections/customers.ts';
 import {
   type ClaimedPromotionCode,
+  endCodeMadeLate,
   type PromotionCodeState,
   promotionCodesToMake,
   savePromotionCode,
@@ -64,7 +65,7 @@ async function make(
   now: () => number,
 ): Promise<void> {
   const state = await attempt(dependencies, claimed, now);
-  await save(dependencies, claimed, state);
+  await save(dependencies, claimed, state, now);
   dependencies.metrics.promotionCodes.inc({
     outcome: state.nextAttemptAt === null ? state.status : 'retried',
   });
@@ -115,13 +116,16 @@ function save(
   { pool }: ConnectionDependencies,
   claimed: ClaimedPromotionCode,
   state: PromotionCodeState,
-): Promise<boolean> {
+  now: () => number,
+): Promise<void> {
   return inTransaction(pool, async (tx) => {
     const connection = await lockConnection(tx, claimed.connection_id);
     const isSaved = await savePromotionCode(tx, claimed, state);
+    const { id, code } = claimed;
+    const { status, reference } = state;
+    if (status !== 'active' || reference === null) return;
     // A payment names the code by its id, and may arrive before the event that has the code's text.
-    if (isSaved && connection && state.status === 'active' && state.reference !== null)
-      await putCode(tx, connection, { kind: 'code', codeId: state.reference, code: claimed.code });
-    return isSaved;
+    if (isSaved && connection) await putCode(tx, connection, { kind: 'code', codeId: reference, code });
+    if (!isSaved) await endCodeMadeLate(tx, { id, reference, now: new Date(now()) });
   });
 }
