@@ -80,6 +80,7 @@ export const CREDIT_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'uncertain-revocation-unsaid',
+    isRare: true,
     wrong: 'a worker does not tell that a revoked credit may have been delivered',
     file: SETTLE,
     from: 'if (claimed.uncertainSince === null)\n    return { ...end',
@@ -87,6 +88,7 @@ export const CREDIT_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'taken-over-by-other-provider',
+    isRare: true,
     wrong: 'a new fulfilment delivers what one by another provider may have delivered',
     file: DELIVERIES,
     from: 'AND (known.uncertain_since IS NULL OR former.provider = $5))`',
@@ -94,6 +96,7 @@ export const CREDIT_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'grant-not-queued',
+    isRare: true,
     wrong: 'a credit that is earned is not queued for its delivery',
     file: 'sql/referrals/grants.ts',
     from: 'if (!revoked) await queueGrantDelivery(tx, rows[0], now);',
@@ -101,6 +104,7 @@ export const CREDIT_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'code-new-at-a-retry',
+    isRare: true,
     wrong: 'an attempt after an error makes another promotion code',
     file: MADE,
     from: 'const coupon = stripeCouponId(wanted.id);',
@@ -108,6 +112,7 @@ export const CREDIT_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'made-code-not-found',
+    isRare: true,
     wrong: 'an attempt does not look for the promotion code that an earlier one has made',
     file: MADE,
     from: '() => activeCode(stripe, coupon, code),',
@@ -122,6 +127,7 @@ export const CREDIT_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'unknown-code-not-ended',
+    isRare: true,
     wrong: 'the code of a deleted coupon is not looked for when its id is not known',
     file: MADE,
     from: 'reference ?? (await activeCode(stripe, stripeCouponId(wanted.id), wanted.code))?.id ?? null;',
@@ -129,6 +135,7 @@ export const CREDIT_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'code-ended-while-made',
+    isRare: true,
     wrong: 'a code is ended while an attempt makes it',
     file: CODES,
     from: 'next_attempt_at = GREATEST(attempt_ends_at, $2)',
@@ -136,6 +143,7 @@ export const CREDIT_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'deleted-code-made-active',
+    isRare: true,
     wrong: 'an attempt does not see that its coupon was deleted meanwhile',
     file: CODES,
     from: 'WHERE id = $1 AND status = $2 AND attempts = $3`',
