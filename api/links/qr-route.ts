@@ -6,6 +6,7 @@ import { LEAST_CONTRAST, readColor, requireContrast } from '../../core/qr/colors
 import {
   LOGO_LEVELS,
   QR_LEVELS,
+  QR_SHAPES,
   type QrLevel,
   type QrModules,
   QUIET_ZONE,
@@ -23,8 +24,8 @@ import { noSuchLink } from './change.ts';
 /** Width of an image, in pixels. */
 const SIZE = { least: 64, most: 2_048, usual: 512 };
 const MOST_MARGIN = 16;
-/** Minimum width of a module in pixels, for cameras and decoders. */
-const LEAST_SCALE = 2;
+/** Minimum width of a module in pixels, for cameras and decoders. A curve of fewer pixels is a gray square. */
+const LEAST_SCALE = { square: 2, rounded: 4, dots: 4 };
 
 const Color = (description: string, usual: string) =>
   Type.String({ minLength: 6, maxLength: 7, default: usual, description });
@@ -35,7 +36,8 @@ const QrQuery = Type.Object({
     minimum: SIZE.least,
     maximum: SIZE.most,
     default: SIZE.usual,
-    description: 'Width and height in pixels. Each module needs two.',
+    description:
+      'Width and height in pixels. Each module needs two, and four with another `shape` than `square`.',
   }),
   margin: Type.Integer({
     minimum: 0,
@@ -54,6 +56,13 @@ const QrQuery = Type.Object({
     '000000',
   ),
   background: Color('Color behind the code, six hexadecimal digits.', 'ffffff'),
+  shape: {
+    ...OneOf(QR_SHAPES, {
+      description:
+        'Shape of the modules. Finder and alignment patterns stay whole, so that scanners find the code.',
+    }),
+    default: 'square',
+  },
   logo: {
     ...OneOf(['0', '1'], { description: "`1`: the workspace's logo in the middle." }),
     default: '0',
@@ -121,10 +130,11 @@ export async function linkQrRoute(app: Api, { pool, config }: ApiDeps): Promise<
 }
 
 /** @throws {AppError} `bad_request` that names the color at fault */
-function readLook({ size, margin, color, background }: QrQuery): QrLook {
+function readLook({ size, margin, shape, color, background }: QrQuery): QrLook {
   const look = {
     size,
     margin,
+    shape,
     color: readColor('color', color),
     background: readColor('background', background),
   };
@@ -142,7 +152,7 @@ function readLevel({ level, logo }: QrQuery): QrLevel {
 }
 
 /** @throws {AppError} `bad_request` when modules would be too small to scan */
-function requireRoom(modules: QrModules, { size, margin }: QrLook): void {
-  const least = LEAST_SCALE * (modules.length + 2 * margin);
-  if (size < least) throw badRequest('size', `must be at least ${least} for this address and margin`);
+function requireRoom(modules: QrModules, { size, margin, shape = 'square' }: QrLook): void {
+  const least = LEAST_SCALE[shape] * (modules.length + 2 * margin);
+  if (size < least) throw badRequest('size', `must be at least ${least} for this address, margin, and shape`);
 }

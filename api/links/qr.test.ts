@@ -85,6 +85,17 @@ test('size, margin and colors are as asked for', async ({ api, shop }) => {
   expect(svg).toContain('fill="#ffeecc"');
 });
 
+test('modules are rounded or dots, and are still scanned', async ({ api, shop }) => {
+  for (const shape of ['rounded', 'dots']) {
+    const query = `?shape=${shape}&color=1a2b3c&background=ffeecc`;
+    const { body } = await code(api, shop, `${query}&format=png`);
+    expect([shape, scannedText(body)]).toEqual([shape, `${link.short_url}?qr=1`]);
+    expect((await code(api, shop, query)).body.toString()).toContain('geometricPrecision');
+    expect(await refused(api, shop, `${query}&size=100`)).toEqual([400, 'size']);
+  }
+  expect(await refused(api, shop, '?shape=stars')).toEqual([400, 'shape']);
+});
+
 test('a PNG says how wide its quiet zone is, which is what whole modules leave', async ({ api, shop }) => {
   for (const size of [512, 777, 1_000]) {
     const { body, headers } = await code(api, shop, `?format=png&margin=0&size=${size}`);

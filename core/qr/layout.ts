@@ -6,6 +6,10 @@ export type QrLevel = (typeof QR_LEVELS)[number];
 /** Levels that allow a logo in the middle. */
 export const LOGO_LEVELS: readonly QrLevel[] = ['Q', 'H'];
 
+/** Shapes of modules. */
+export const QR_SHAPES = ['square', 'rounded', 'dots'] as const;
+export type QrShape = (typeof QR_SHAPES)[number];
+
 /** Width of the quiet zone in modules (ISO/IEC 18004). */
 export const QUIET_ZONE = 4;
 

@@ -1,6 +1,7 @@
 import { PNG } from 'pngjs';
 import type { Color } from './colors.ts';
 import { logoSpan, type QrModules } from './layout.ts';
+import { covers, formOf, type ModuleForm } from './shapes.ts';
 import type { QrLook } from './svg.ts';
 
 /** Pixels of a square of the image. */
@@ -19,14 +20,18 @@ export function placed(modules: QrModules, { size, margin }: Pick<QrLook, 'size'
  * @param logo a PNG for the middle; null: none
  */
 export async function qrPng(modules: QrModules, look: QrLook, logo: Uint8Array | null): Promise<Buffer> {
-  const { size, color, background } = look;
+  const { size, color, background, shape = 'square' } = look;
   const { scale, start } = placed(modules, look);
   if (scale < 1) throw new RangeError(`a code of ${modules.length} modules needs more than ${size} pixels`);
   const image = new PNG({ width: size, height: size });
   fill(image, { x: 0, y: 0, side: size }, background);
+  const maskOf = createMasks(scale);
   for (const [y, row] of modules.entries()) {
     for (const [x, dark] of row.entries()) {
-      if (dark) fill(image, { x: start + x * scale, y: start + y * scale, side: scale }, color);
+      if (!dark) continue;
+      const square = { x: start + x * scale, y: start + y * scale, side: scale };
+      if (shape === 'square') fill(image, square, color);
+      else blend(image, square, maskOf(formOf(modules, shape, x, y)), { color, background });
     }
   }
   if (logo !== null) {
@@ -58,6 +63,44 @@ function fill({ data, width }: PNG, { x, y, side }: Square, [red, green, blue]: 
       data[at + 1] = green;
       data[at + 2] = blue;
       data[at + 3] = 255;
+    }
+  }
+}
+
+/** Points of a pixel's side that decide how much of it is dark. */
+const SAMPLES = 4;
+
+/** Returns the masks of modules: how much of each pixel is dark, 0 to 1, row by row. Each form is made once. */
+function createMasks(side: number): (form: ModuleForm) => Float32Array {
+  const masks = new Map<string, Float32Array>();
+  return (form) => {
+    const key = String(form);
+    const known = masks.get(key);
+    if (known) return known;
+    const mask = new Float32Array(side * side);
+    const points = side * SAMPLES;
+    for (let y = 0; y < points; y++) {
+      for (let x = 0; x < points; x++) {
+        if (!covers(form, (x + 0.5) / points, (y + 0.5) / points)) continue;
+        const at = Math.floor(y / SAMPLES) * side + Math.floor(x / SAMPLES);
+        mask[at] = (mask[at] ?? 0) + 1 / SAMPLES ** 2;
+      }
+    }
+    masks.set(key, mask);
+    return mask;
+  };
+}
+
+function blend(
+  { data, width }: PNG,
+  { x, y, side }: Square,
+  mask: Float32Array,
+  { color, background }: Record<'color' | 'background', Color>,
+): void {
+  for (const [index, share] of mask.entries()) {
+    const at = 4 * ((y + Math.floor(index / side)) * width + x + (index % side));
+    for (const part of [0, 1, 2] as const) {
+      data[at + part] = Math.round(color[part] * share + background[part] * (1 - share));
     }
   }
 }

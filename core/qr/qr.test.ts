@@ -7,6 +7,7 @@ import { readColor, requireContrast } from './colors.ts';
 import { LOGO_LEVELS, logoSpan, QR_LEVELS, qrAddress } from './layout.ts';
 import { LOGO_BYTES, LOGO_SIDE, logoUrl, readLogo } from './logo.ts';
 import { qrPng } from './png.ts';
+import { qrSvg } from './svg.ts';
 
 const SHORT = 'https://hop.example/a1';
 /** The longest domain and slug that a link can have. */
@@ -39,6 +40,43 @@ describe.each([
         expect([width, color, scannedText(png)]).toEqual([width, color, text]);
       }
     }
+  });
+});
+
+describe.each(['rounded', 'dots'] as const)('%s', (shape) => {
+  test.each([
+    ['a short address', qrAddress(SHORT)],
+    ['the longest address', qrAddress(LONGEST)],
+  ])('modules of %s are scanned at any level, at the least size and a larger one', async (_, text) => {
+    for (const level of QR_LEVELS) {
+      const modules = qrModules(text, level);
+      for (const scale of [4, 7]) {
+        const size = scale * (modules.length + 8);
+        const png = await qrPng(modules, { size, margin: 4, shape, ...BLACK_ON_WHITE }, null);
+        expect([level, scale, scannedText(png)]).toEqual([level, scale, text]);
+      }
+    }
+  });
+
+  test('modules around a logo are scanned', async () => {
+    for (const level of LOGO_LEVELS) {
+      const modules = qrModules(qrAddress(SHORT), level);
+      const look = { size: 512, margin: 4, shape, ...BLACK_ON_WHITE };
+      const png = await qrPng(modules, look, plainPng(400, 400, RED));
+      expect([level, scannedText(png)]).toEqual([level, qrAddress(SHORT)]);
+    }
+  });
+
+  test('modules have curves, in the SVG too, and the finder patterns are whole', async () => {
+    const modules = qrModules(qrAddress(SHORT), 'M');
+    const look = { size: 20 * (modules.length + 8), margin: 4, shape, ...BLACK_ON_WHITE };
+    const png = await qrPng(modules, look, null);
+    // The outer corner of the first finder pattern is rounded, its edge is not interrupted.
+    expect(pixelOf(png, 80, 80)).toEqual([255, 255, 255]);
+    for (let module = 0; module < 6; module++) expect(pixelOf(png, 100 + 20 * module, 90)).toEqual([0, 0, 0]);
+    const svg = qrSvg(modules, look, 'Code', null);
+    expect(svg).toContain('shape-rendering="geometricPrecision"');
+    expect(svg.includes('a0.45 0.45')).toBe(shape === 'dots');
   });
 });
 

@@ -1,6 +1,7 @@
 // Browsers run this file too.
 import { type Color, cssColor } from './colors.ts';
-import { logoSide, logoSpan, type QrModules } from './layout.ts';
+import { logoSide, logoSpan, type QrModules, type QrShape } from './layout.ts';
+import { formOf, modulePath } from './shapes.ts';
 
 /** How a code is drawn. */
 export type QrLook = {
@@ -10,6 +11,8 @@ export type QrLook = {
   margin: number;
   color: Color;
   background: Color;
+  /** Left out: `square`. */
+  shape?: QrShape;
 };
 
 /**
@@ -19,14 +22,16 @@ export type QrLook = {
  * @param logo data URL of an image for the middle; null: none
  */
 export function qrSvg(modules: QrModules, look: QrLook, title: string, logo: string | null): string {
-  const { size, margin } = look;
+  const { size, margin, shape = 'square' } = look;
+  // Curves have no edges between pixels.
+  const rendering = shape === 'square' ? 'crispEdges' : 'geometricPrecision';
   const width = modules.length + 2 * margin;
   const background = cssColor(look.background);
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="${size}" height="${size}" viewBox="0 0 ${width} ${width}" ` +
-    `shape-rendering="crispEdges" role="img"><title>${escaped(title)}</title>` +
+    `shape-rendering="${rendering}" role="img"><title>${escaped(title)}</title>` +
     `<path fill="${background}" d="M0 0h${width}v${width}H0z"/>` +
-    `<path fill="${cssColor(look.color)}" d="${pathOf(modules, margin)}"/>` +
+    `<path fill="${cssColor(look.color)}" d="${shape === 'square' ? pathOf(modules, margin) : shapedPathOf(modules, shape, margin)}"/>` +
     `${logo === null ? '' : middle(modules, margin, background, logo)}</svg>`
   );
 }
@@ -44,6 +49,15 @@ function pathOf(modules: QrModules, margin: number): string {
     }
   }
   return path;
+}
+
+/** Draws each dark module by itself. */
+function shapedPathOf(modules: QrModules, shape: QrShape, margin: number): string {
+  return modules
+    .flatMap((row, y) =>
+      row.map((dark, x) => (dark ? modulePath(formOf(modules, shape, x, y), x + margin, y + margin) : '')),
+    )
+    .join('');
 }
 
 /** The logo on the background. */

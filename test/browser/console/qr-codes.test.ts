@@ -14,7 +14,7 @@ inChromium(async () => {
   return site.close;
 });
 
-test('a code takes the colors and the logo of a brand, stays readable, and keeps them for the next link', async () => {
+test('a code takes the colors, a shape, and the logo of a brand, stays readable, and keeps them for the next link', async () => {
   await site.api(
     '/workspace',
     { logo: `data:image/png;base64,${plainPng(64, 64, [230, 110, 0, 255]).toString('base64')}` },
@@ -40,6 +40,8 @@ test('a code takes the colors and the logo of a brand, stays readable, and keeps
   await logo.setChecked(true, { force: true });
   await card.getByLabel('Color', { exact: true }).fill('#1d5c3a');
   await card.getByLabel('Background', { exact: true }).fill('#fff4d6');
+  await card.getByRole('combobox', { name: 'Shape' }).click();
+  await page.getByRole('option', { name: 'Dots' }).click();
   await expectGood(page, 'qr-code');
 
   const download = page.waitForEvent('download');
@@ -60,6 +62,7 @@ test('a code takes the colors and the logo of a brand, stays readable, and keeps
 
   await page.goto(`${site.app}/console/links/${next.id}`);
   await expect.poll(() => card.getByLabel('Color', { exact: true }).inputValue(), PATIENCE).toBe('#1d5c3a');
+  expect(await card.getByRole('combobox', { name: 'Shape' }).inputValue()).toBe('Dots');
   await card.getByRole('button', { name: 'Black on white' }).click();
   await expect.poll(() => card.getByLabel('Color', { exact: true }).inputValue(), PATIENCE).toBe('#000000');
   await expectClean(page);

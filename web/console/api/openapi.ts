@@ -5941,6 +5941,7 @@ export interface operations {
         level?: "L" | "M" | "Q" | "H";
         color?: string;
         background?: string;
+        shape?: "square" | "rounded" | "dots";
         logo?: "0" | "1";
       };
       path: {

@@ -4097,7 +4097,7 @@ LinksSearchQuery = TypedDict(
 class LinksGetQrQuery(TypedDict):
     format: NotRequired[Literal["svg", "png"]]
     size: NotRequired[int]
-    """Width and height in pixels. Each module needs two."""
+    """Width and height in pixels. Each module needs two, and four with another `shape` than `square`."""
     margin: NotRequired[int]
     """Width of the quiet zone in modules; scanners expect four. Modules of a PNG are whole pixels, and what is left of its size widens the quiet zone: `x-quiet-zone` says its width."""
     level: NotRequired[Literal["L", "M", "Q", "H"]]
@@ -4106,6 +4106,8 @@ class LinksGetQrQuery(TypedDict):
     """Color of the code, six hexadecimal digits, darker than the background. The contrast must be at least 3 to 1."""
     background: NotRequired[Union[str, List[str]]]
     """Color behind the code, six hexadecimal digits."""
+    shape: NotRequired[Literal["square", "rounded", "dots"]]
+    """Shape of the modules. Finder and alignment patterns stay whole, so that scanners find the code."""
     logo: NotRequired[Literal["0", "1"]]
     """`1`: the workspace's logo in the middle."""
 

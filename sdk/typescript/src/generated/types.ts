@@ -6230,7 +6230,7 @@ export type LinksGetQrData = {
     query?: {
         format?: 'svg' | 'png';
         /**
-         * Width and height in pixels. Each module needs two.
+         * Width and height in pixels. Each module needs two, and four with another `shape` than `square`.
          */
         size?: number;
         /**
@@ -6249,6 +6249,10 @@ export type LinksGetQrData = {
          * Color behind the code, six hexadecimal digits.
          */
         background?: string;
+        /**
+         * Shape of the modules. Finder and alignment patterns stay whole, so that scanners find the code.
+         */
+        shape?: 'square' | 'rounded' | 'dots';
         /**
          * `1`: the workspace's logo in the middle.
          */

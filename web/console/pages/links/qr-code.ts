@@ -1,15 +1,26 @@
 import { readColor, requireContrast } from '../../../../core/qr/colors.ts';
-import { LOGO_LEVELS, logoSide, type QrModules, QUIET_ZONE } from '../../../../core/qr/layout.ts';
+import {
+  LOGO_LEVELS,
+  logoSide,
+  type QrModules,
+  type QrShape,
+  QUIET_ZONE,
+} from '../../../../core/qr/layout.ts';
 import { qrSvg as drawnSvg } from '../../../../core/qr/svg.ts';
 import { hexOf } from '../../parts/css-colors.ts';
 
-/** How a person wants a code: CSS colors, and the workspace's logo in the middle. */
-export type QrStyle = { color: string; background: string; hasLogo: boolean };
+/** How a person wants a code: CSS colors, the shape of its modules, and the workspace's logo in the middle. */
+export type QrStyle = { color: string; background: string; shape?: QrShape; hasLogo: boolean };
 
 /** A color that scanners could not read. */
 export type WrongColor = { field: 'color' | 'background'; message: string };
 
-export const PLAIN_STYLE: QrStyle = { color: '#000000', background: '#ffffff', hasLogo: false };
+export const PLAIN_STYLE: QrStyle = {
+  color: '#000000',
+  background: '#ffffff',
+  shape: 'square',
+  hasLogo: false,
+};
 
 /** Minimum width of a PNG, in pixels. */
 const PNG_WIDTH = 1_024;
@@ -32,7 +43,7 @@ export async function qrModules(text: string, hasLogo = false): Promise<QrModule
 export function qrSvg(
   modules: QrModules,
   title: string,
-  { color, background }: QrStyle = PLAIN_STYLE,
+  { color, background, shape = 'square' }: QrStyle = PLAIN_STYLE,
   logo: string | null = null,
 ): string {
   const colors = {
@@ -42,7 +53,7 @@ export function qrSvg(
   const at = color === PLAIN_STYLE.color ? 'background' : 'color';
   requireContrast(at, colors.color, colors.background);
   const size = SVG_SCALE * (modules.length + 2 * QUIET_ZONE);
-  return drawnSvg(modules, { size, margin: QUIET_ZONE, ...colors }, title, logo);
+  return drawnSvg(modules, { size, margin: QUIET_ZONE, shape, ...colors }, title, logo);
 }
 
 /** Address of an SVG for `src`. */

@@ -1,5 +1,6 @@
-import { Anchor, Button, Group, Stack, Switch } from '@mantine/core';
+import { Anchor, Button, Group, Select, Stack, Switch } from '@mantine/core';
 import { Link } from 'wouter';
+import { QR_SHAPES, type QrShape } from '../../../../core/qr/layout.ts';
 import { useSession } from '../../api/session.ts';
 import { isAlike } from '../../parts/changed-fields.ts';
 import { ColorField } from '../../parts/color-field.tsx';
@@ -13,10 +14,13 @@ type QrStyleFormProps = {
   wrong: WrongColor | null;
 };
 
-/** Colors and logo of a QR code. */
+const SHAPE_NAMES: Record<QrShape, string> = { square: 'Squares', rounded: 'Rounded', dots: 'Dots' };
+const SHAPES = QR_SHAPES.map((value) => ({ value, label: SHAPE_NAMES[value] }));
+
+/** Colors, shape, and logo of a QR code. */
 export function QrStyleForm({ style, onChange, hasLogo, wrong }: QrStyleFormProps) {
   const { can } = useSession();
-  const isPlain = isAlike(style, PLAIN_STYLE);
+  const isPlain = isAlike({ ...PLAIN_STYLE, ...style }, PLAIN_STYLE);
   return (
     <Stack gap="xs" w="100%">
       <Group grow gap="xs" align="start">
@@ -30,6 +34,15 @@ export function QrStyleForm({ style, onChange, hasLogo, wrong }: QrStyleFormProp
           />
         ))}
       </Group>
+      <Select
+        label="Shape"
+        data={SHAPES}
+        value={style.shape ?? 'square'}
+        allowDeselect={false}
+        onChange={(value) =>
+          onChange({ ...style, shape: QR_SHAPES.find((one) => one === value) ?? 'square' })
+        }
+      />
       <Group justify="space-between" gap="xs">
         <Switch
           size="xs"
