@@ -17,11 +17,15 @@ import {
   startKafka,
   type TestKafka,
 } from '../support/kafka.ts';
+import { answerToCreation, documentedRights, grant } from '../support/kafka-acls.ts';
 import { type KafkaSecurity, makeAuthority, makeKafkaSecurity } from '../support/kafka-security.ts';
 import { type Service, startService } from '../support/service.ts';
 import { type TestStores, testStores } from '../support/stores.ts';
 
-/** A broker that requires TLS, with certificates of its own authority on both sides, and a user name and password. */
+/**
+ * A broker that requires TLS, with certificates of its own authority on both sides, and a user name and password. It
+ * denies all but what ACLs allow, and the user has those of the documentation.
+ */
 let kafka: TestKafka;
 let stores: TestStores;
 let security: KafkaSecurity;
@@ -29,6 +33,8 @@ let directory: string;
 let service: Service;
 let key = '';
 const answered: string[] = [];
+/** What the broker said before the user had any right. */
+let refusal = '';
 
 beforeAll(async () => {
   if (NO_KAFKA !== false) return;
@@ -36,6 +42,8 @@ beforeAll(async () => {
   security = makeKafkaSecurity(directory, await kafkaHost());
   [kafka, stores] = await Promise.all([startKafka(1, security), testStores()]);
   await stores.createTables();
+  refusal = await answerToCreation('hoplog.events.v1', settings(), security);
+  await grant(documentedRights(), settings(), security);
 }, 240_000);
 
 afterAll(async () => {
@@ -146,6 +154,16 @@ test('writers and readers report a wrong authority by the name of its setting, w
 test('once the settings are right, with plain, clicks made meanwhile and new ones are stored once', () =>
   expectAllStored('plain'));
 
+test('the documented rights suffice for more partitions, and without them the broker refuses', async () => {
+  expect(refusal).toMatch(/authori[sz]ation failed/i);
+  await start();
+  const added = await hoplog(['partitions', 'add', '5', '--json'], settings());
+  expect(added).toMatchObject({ status: 0 });
+  expect(JSON.parse(added.stdout)).toMatchObject({ partitions: 5, added: 1 });
+  await click('more partitions');
+  await accountFor(service, key, answered);
+});
+
 test('a password that changes at the brokers, then in its file, is used by a client that runs', {
   tags: 'nightly',
 }, async (context) => {
@@ -174,6 +192,7 @@ test('a password that changes at the brokers, then in its file, is used by a cli
   const [, options = ''] = /kafka-configs\.sh .*?--command-config \S+ ([^`]*)/s.exec(page) ?? [];
   const command = options.replaceAll(/[\\']/g, '').trim().split(/\s+/);
   expect(command).toContain('SCRAM-SHA-512=[password=new-password]');
+  await grant(['--cluster --operation Alter'], settings(), security);
   await changeScramPassword(kafka, { security, command, properties: join(directory, 'admin.properties') });
   // A connection that has signed in stays.
   expect(await asked()).toBe('answered');

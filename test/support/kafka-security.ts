@@ -13,6 +13,8 @@ export type KafkaSecurity = {
   client: { certificate: string; key: string };
   user: string;
   password: string;
+  /** Name of the superuser, with the same password, by `plain`. All others may do only what ACLs allow. */
+  admin: string;
 };
 
 const STORE_PASSWORD = 'test-keystore';
@@ -54,7 +56,7 @@ export function makeKafkaSecurity(directory: string, host: string): KafkaSecurit
   const chain = ['-inkey', key, '-in', certificate, '-certfile', authority, '-name', 'broker'];
   openssl(['pkcs12', '-export', ...chain, '-passout', `pass:${STORE_PASSWORD}`, '-out', keystore]);
   const client = filesOf(directory, 'client');
-  return { keystore, authority, client, user: 'hoplog', password: 'correct horse battery' };
+  return { keystore, authority, client, user: 'hoplog', password: 'correct horse battery', admin: 'admin' };
 }
 
 /** Creates a certificate of the authority. */
@@ -78,6 +80,7 @@ export function securityProperties({
   authority,
   user,
   password,
+  admin,
 }: KafkaSecurity): Record<string, string> {
   const module = 'org.apache.kafka.common.security';
   return {
@@ -88,8 +91,11 @@ export function securityProperties({
     'ssl.truststore.certificates': readFileSync(authority, 'utf8').trim().replaceAll('\n', ' '),
     // Without the listener's name, Kafka ignores it for SASL.
     'listener.name.sasl_ssl.ssl.client.auth': 'required',
+    'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
+    // Brokers and controllers connect to each other without credentials.
+    'super.users': `User:ANONYMOUS;User:${admin}`,
     'sasl.enabled.mechanisms': 'PLAIN,SCRAM-SHA-512',
-    'listener.name.sasl_ssl.plain.sasl.jaas.config': `${module}.plain.PlainLoginModule required user_${user}="${password}";`,
+    'listener.name.sasl_ssl.plain.sasl.jaas.config': `${module}.plain.PlainLoginModule required user_${user}="${password}" user_${admin}="${password}";`,
     'listener.name.sasl_ssl.scram-sha-512.sasl.jaas.config': `${module}.scram.ScramLoginModule required;`,
   };
 }
