@@ -3,6 +3,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify';
 import { inBlocks } from '../core/addresses/address-blocks.ts';
 import { withoutPort } from '../core/addresses/address-port.ts';
+import { alertRoutes } from './alerts/routes.ts';
 import { analyticsRoutes } from './analytics/routes.ts';
 import { annotationRoutes } from './annotations/routes.ts';
 import { auditRoutes } from './audit/routes.ts';
@@ -120,6 +121,7 @@ const RESOURCES: Routes[] = [
   savedViewRoutes,
   sharedDashboardRoutes,
   reportRoutes,
+  alertRoutes,
   visitorRoutes,
   trackRoutes,
   pixelRoutes,

@@ -21,6 +21,7 @@ const NOTHING: PendingWork = {
   fulfilments: false,
   mails: false,
   reports: false,
+  alerts: false,
   chatMessages: false,
   maturedCommissions: false,
   clockCorrections: false,

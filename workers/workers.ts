@@ -11,6 +11,7 @@ import { createHostResolver, type ResolveHost } from '../core/webhooks/resolve-h
 import { createConnectionSealer } from '../sql/connections/sealer.ts';
 import type { Pool } from '../sql/database/pool.ts';
 import { createOutbox } from '../sql/mail/outbox.ts';
+import { checkAlerts } from './alerts/check-alerts.ts';
 import { attribute } from './attribution/attribute.ts';
 import { storeWaitingReports } from './attribution/store-waiting-reports.ts';
 import { startChat } from './chat/post-messages.ts';
@@ -74,7 +75,7 @@ export type WorkersDependencies = {
   destinations?: DestinationOptions;
   /** Left out: this process sends no mail. */
   mail?: MailOptions;
-  /** Left out: this process makes no reports. */
+  /** Left out: this process makes no reports and checks no alerts. */
   reports?: ReportOptions;
   /** Origin of Stripe's API; left out: Stripe's own. */
   stripeApiBase?: string;
@@ -260,6 +261,14 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
             work: async () =>
               (await waits('reports')) &&
               sendReports({ ...shared, appUrl: reports.appUrl, outbox: createOutbox(Boolean(mail)) }),
+          }),
+          startJob({
+            ...shared,
+            name: 'alerts',
+            everyMs: () => pause.ms(SEND_REPORTS_EVERY_MS),
+            work: async () =>
+              (await waits('alerts')) &&
+              checkAlerts({ ...shared, appUrl: reports.appUrl, outbox: createOutbox(Boolean(mail)) }),
           }),
         ]
       : []),

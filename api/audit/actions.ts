@@ -90,6 +90,9 @@ export const ACCESS_OPERATIONS: Readonly<Record<string, Audited>> = {
   'reports.update': { action: 'report.update', target: 'report', record: ['is_active'], fields: true },
   'reports.delete': { action: 'report.delete', target: 'report' },
   'reports.sendNow': { action: 'report.send_now', target: 'report' },
+  'alerts.create': { action: 'alert.create', target: 'alert', record: ['name'] },
+  'alerts.update': { action: 'alert.update', target: 'alert', record: ['is_active'], fields: true },
+  'alerts.delete': { action: 'alert.delete', target: 'alert' },
   'fulfilments.create': {
     action: 'fulfilment.create',
     target: 'fulfilment',

@@ -38,6 +38,7 @@ const OPERATIONS: Record<string, string> = {
   ].join(' '),
   'secret operator owner': [
     'annotations.create annotations.delete clicks.import clicks.undoImport',
+    'alerts.create alerts.delete alerts.get alerts.list alerts.listHistory alerts.update',
     'reports.create reports.delete reports.get reports.list reports.sendNow reports.update',
     'savedViews.create savedViews.delete sharedDashboards.create sharedDashboards.delete',
     'sharedDashboards.update webhooks.create webhooks.delete webhooks.redeliver',

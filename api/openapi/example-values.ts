@@ -576,6 +576,24 @@ export const EXAMPLE_VALUES: Record<string, unknown> = {
   'DashboardScope.type': 'tag',
   'UnlockDashboard.password': 'autumn-2026',
 
+  // Alerts
+  'Alert.name': 'Clicks changed',
+  'Alert.query': null,
+  'Alert.state': 'ok',
+  'Alert.error': null,
+  'AlertCondition.metric': 'clicks',
+  'AlertCondition.type': 'change',
+  'AlertCondition.percent': 50,
+  'AlertChange.state': 'firing',
+  'AlertChange.value': 48,
+  'AlertChange.expected': 212.5,
+  'AlertChange.at': '2026-11-20T10:00:31.000000Z',
+  window_hours: 3,
+  quiet_hours: 12,
+  since: '2026-11-20T10:00:31.000000Z',
+  checked_until: '2026-11-20T10:00:00.000000Z',
+  is_told: true,
+
   // Reports
   saved_view_id: '019aabf4-3c00-7000-8000-00000000000c',
   every: 'week',

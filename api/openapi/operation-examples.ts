@@ -121,6 +121,13 @@ export const REQUEST_EXAMPLES: Record<string, unknown> = {
     ],
   },
   'reports.update': { schedule: { every: 'month', day: 1, hour: 8 }, is_active: true },
+  'alerts.create': {
+    name: 'Clicks changed',
+    saved_view_id: '019aabf4-3c00-7000-8000-00000000000c',
+    condition: { metric: 'clicks', type: 'change', percent: 50, window_hours: 3 },
+    recipients: [{ type: 'email', address: 'grace@shop.example' }],
+  },
+  'alerts.update': { condition: { metric: 'conversions', type: 'none', window_hours: 24 } },
   'utmTemplates.create': { name: 'Newsletter', utm_source: 'newsletter', utm_medium: 'email' },
   'annotations.create': { at: '2026-11-20T09:30:00Z', text: 'Version 2 released' },
   'sharedDashboards.create': { name: 'Autumn sale', scope: { type: 'tag', values: ['autumn'] } },

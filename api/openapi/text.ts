@@ -17,6 +17,7 @@ const TAGS = [
   { name: 'Analytics', description: 'Any metric by any dimension, with filters.' },
   { name: 'Dashboards', description: 'Saved views, annotations, and shared dashboards.' },
   { name: 'Reports', description: 'Views that are sent on a schedule, by mail and to chats.' },
+  { name: 'Alerts', description: 'Figures of views that are watched.' },
   { name: 'Clicks', description: 'Raw clicks: list, export and live stream.' },
   { name: 'Visitors', description: 'Visitors and their journeys.' },
   { name: 'Tracking', description: 'Identifies and orders reported by a server.' },

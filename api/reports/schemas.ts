@@ -88,7 +88,7 @@ export type ReportChange = Static<typeof ReportChange>;
 
 const RECIPIENT_STATES = ['ok', 'unconfirmed', 'unsubscribed', 'failing'] as const;
 
-const RecipientRecord = Type.Object(
+export const RecipientRecord = Type.Object(
   {
     type: Type_,
     address: Type.String(),

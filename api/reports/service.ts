@@ -57,17 +57,8 @@ export function readSettings(
   workspace: Workspace,
   recipients: Recipient[],
 ): ReportSettings {
-  const { name, saved_view_id, query, schedule } = body;
-  if (saved_view_id !== undefined && query !== undefined)
-    throw badRequest('query', 'must be left out when `saved_view_id` is given');
-  if (before === null && saved_view_id === undefined && query === undefined)
-    throw badRequest('saved_view_id', 'is required, or `query`');
-  const view =
-    saved_view_id !== undefined
-      ? { saved_view_id, query: null }
-      : query !== undefined
-        ? { saved_view_id: null, query: requireViewQuery(query, workspace) }
-        : { saved_view_id: before?.saved_view_id ?? null, query: before?.query ?? null };
+  const { name, schedule } = body;
+  const view = readView(before, body, workspace);
   const given = schedule === undefined ? before?.schedule : readSchedule(schedule, workspace);
   if (!given) throw badRequest('schedule', 'is required');
   return {
@@ -78,6 +69,23 @@ export function readSettings(
     show_revenue: body.show_revenue ?? before?.show_revenue ?? false,
     is_active: body.is_active ?? before?.is_active ?? true,
   };
+}
+
+/** What a report or an alert shows: a saved view, or a query of its own. */
+type Shown = Pick<ReportSettings, 'saved_view_id' | 'query'>;
+
+/** Returns the view with a change applied. @throws {AppError} `bad_request` that names the field */
+export function readView(
+  before: Shown | null,
+  { saved_view_id, query }: { saved_view_id?: string; query?: Record<string, unknown> },
+  workspace: Workspace,
+): Shown {
+  if (saved_view_id !== undefined && query !== undefined)
+    throw badRequest('query', 'must be left out when `saved_view_id` is given');
+  if (saved_view_id !== undefined) return { saved_view_id, query: null };
+  if (query !== undefined) return { saved_view_id: null, query: requireViewQuery(query, workspace) };
+  if (before === null) throw badRequest('saved_view_id', 'is required, or `query`');
+  return { saved_view_id: before.saved_view_id, query: before.query };
 }
 
 function readSchedule(given: ReportBody['schedule'], workspace: Workspace): Schedule {
@@ -131,10 +139,11 @@ export async function changeReport(
   return updateReport(tx, workspaceId, id, after, nextOf(after));
 }
 
-async function requireView(
+/** @throws {AppError} `not_found` for a view that the workspace does not have */
+export async function requireView(
   tx: Queryable,
   workspaceId: string,
-  { saved_view_id }: ReportSettings,
+  { saved_view_id }: Shown,
 ): Promise<void> {
   if (saved_view_id !== null && !(await savedViewExists(tx, workspaceId, saved_view_id)))
     throw new AppError('not_found', '`saved_view_id` names a view that the workspace does not have');

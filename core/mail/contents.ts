@@ -1,4 +1,5 @@
 import type { Role } from '../access/roles.ts';
+import type { AlertContent } from '../alerts/alert-content.ts';
 import type { ReportContent } from '../reports/report-content.ts';
 
 /** What a mail is about. A new one also belongs in the constraint of the table `mails`. */
@@ -11,6 +12,7 @@ export const MAIL_KINDS = [
   'payout_address_change',
   'confirmation',
   'report',
+  'alert',
 ] as const;
 export type MailKind = (typeof MAIL_KINDS)[number];
 
@@ -65,10 +67,11 @@ export type MailContent =
       url: string;
       /** Email of the member who adds the address; null: a program with a key. */
       addedBy: string | null;
-      /** Name of the report. */
+      /** Name of the report or alert. */
       of: string;
     }
-  | ReportContent;
+  | ReportContent
+  | AlertContent;
 
 /**
  * Returns whether a mail is about the recipient's own account. Such a mail is sent to everyone; from others the
@@ -78,4 +81,9 @@ export function isOfOwnAccount(kind: MailKind): boolean {
   return !ENDED_BY_RECIPIENT.has(kind);
 }
 
-const ENDED_BY_RECIPIENT: ReadonlySet<MailKind> = new Set<MailKind>(['invitation', 'confirmation', 'report']);
+const ENDED_BY_RECIPIENT: ReadonlySet<MailKind> = new Set<MailKind>([
+  'invitation',
+  'confirmation',
+  'report',
+  'alert',
+]);

@@ -1,3 +1,4 @@
+import { alertLetter } from '../alerts/alert-letter.ts';
 import type { Language } from '../languages/languages.ts';
 import { mailWords } from '../languages/mails/words.ts';
 import { reportLetter } from '../reports/report-letter.ts';
@@ -102,6 +103,8 @@ export function letterOf(content: MailContent, { workspaceName, timeZone, langua
     }
     case 'report':
       return reportLetter(content, name);
+    case 'alert':
+      return alertLetter(content, name, (iso) => instantIn(iso, timeZone, 'en'));
   }
 }
 

@@ -21,6 +21,7 @@ const PRUNED = {
   destination_icons: { column: 'used_at', age: '60 days' },
   // Pending ones have failed long before.
   mails: { column: 'created_at', age: '30 days' },
+  alert_changes: { column: 'at', age: '400 days' },
   chat_messages: { column: 'created_at', age: '30 days' },
   // Console rows that have ended, with a margin.
   sessions: { column: 'last_seen_at', age: '15 days' },

@@ -37,6 +37,8 @@ export type PendingWork = {
   mails: boolean;
   /** Reports that are due, or requested now. */
   reports: boolean;
+  /** Alerts that are due for their check. */
+  alerts: boolean;
   /** Messages to chats that are due. */
   chatMessages: boolean;
   /** Commissions whose hold period is over. */
@@ -76,6 +78,7 @@ export async function pendingWork(db: Queryable, now: number): Promise<PendingWo
       EXISTS (SELECT ${FULFILMENTS_WITH_DUE_DELIVERIES}) AS fulfilments,
       EXISTS (SELECT FROM mails WHERE status = 'pending' AND next_attempt_at <= to_timestamp($1::float8 / 1000)) AS mails,
       EXISTS (SELECT FROM reports WHERE due_at <= to_timestamp($1::float8 / 1000)) AS reports,
+      EXISTS (SELECT FROM alerts WHERE due_at <= to_timestamp($1::float8 / 1000)) AS alerts,
       EXISTS (SELECT FROM chat_messages WHERE status = 'pending'
         AND next_attempt_at <= to_timestamp($1::float8 / 1000)) AS "chatMessages",
       EXISTS (SELECT FROM commissions WHERE status = 'pending' AND eligible_at <= now()) AS "maturedCommissions",

@@ -1,4 +1,4 @@
--- Reports: saved views that are sent on a schedule, and the messages to chats.
+-- Reports: saved views that are sent on a schedule. Alerts: figures of views that are watched. The messages to chats.
 
 CREATE TABLE reports (
   id            uuid PRIMARY KEY,
@@ -26,6 +26,47 @@ CREATE TABLE reports (
 );
 CREATE INDEX reports_due ON reports (due_at);
 CREATE INDEX reports_of_views ON reports (saved_view_id);
+
+-- Each is checked once an hour, for the last whole hours.
+CREATE TABLE alerts (
+  id            uuid PRIMARY KEY,
+  workspace_id  uuid NOT NULL REFERENCES workspaces (id),
+  name          text NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
+  saved_view_id uuid REFERENCES saved_views (id),
+  query         jsonb,               -- as of reports
+  condition     jsonb NOT NULL,      -- metric, type, value, percent, window_hours
+  recipients    jsonb NOT NULL,      -- as of reports
+  quiet_hours   smallint NOT NULL CHECK (quiet_hours BETWEEN 1 AND 168),
+  is_active     boolean NOT NULL,
+  state         text NOT NULL DEFAULT 'ok' CHECK (state IN ('ok', 'firing')),
+  since         timestamptz NOT NULL,
+  told_at       timestamptz,         -- the last start that recipients were told of
+  is_told       boolean NOT NULL DEFAULT false, -- of the present start
+  checked_until timestamptz,         -- end of the last checked hour
+  due_at        timestamptz,         -- when a worker looks at it, or the end of a claim; null: paused
+  error         text,                -- why it could not be checked; null: the last time it was
+  created_at    timestamptz NOT NULL,
+  updated_at    timestamptz NOT NULL,
+  UNIQUE (workspace_id, created_at),
+  CHECK ((saved_view_id IS NULL) = (query IS NOT NULL)),
+  CHECK (is_active = (due_at IS NOT NULL))
+);
+CREATE INDEX alerts_due ON alerts (due_at);
+CREATE INDEX alerts_of_views ON alerts (saved_view_id);
+
+-- Starts and ends of alerts.
+CREATE TABLE alert_changes (
+  id           uuid PRIMARY KEY,
+  alert_id     uuid NOT NULL REFERENCES alerts (id) ON DELETE CASCADE,
+  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  state        text NOT NULL CHECK (state IN ('ok', 'firing')),
+  value        double precision,     -- what was found; null: a rate without clicks
+  expected     double precision,     -- of a change: the mean of the weeks before
+  is_told      boolean NOT NULL,     -- whether recipients were told
+  at           timestamptz NOT NULL
+);
+CREATE INDEX alert_changes_of ON alert_changes (alert_id, id DESC);
+CREATE INDEX alert_changes_age ON alert_changes (at);
 
 -- Messages to incoming webhooks of chats, written in the transaction that causes them.
 CREATE TABLE chat_messages (

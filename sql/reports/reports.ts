@@ -157,11 +157,13 @@ export async function requestReport(tx: Queryable, workspaceId: string, id: stri
   return rowCount === 1;
 }
 
-/** Gives the reports of a saved view its query, before the view is deleted: they continue as they are. */
+/** Gives the reports and alerts of a saved view its query, before the view is deleted: they continue as they are. */
 export async function keepQueryOfView(tx: Queryable, workspaceId: string, viewId: string): Promise<void> {
-  await tx.query(
-    `UPDATE reports SET query = v.query, saved_view_id = NULL FROM saved_views v
-     WHERE v.id = $2 AND v.workspace_id = $1 AND reports.saved_view_id = v.id AND reports.workspace_id = $1`,
-    [workspaceId, viewId],
-  );
+  for (const table of ['reports', 'alerts']) {
+    await tx.query(
+      `UPDATE ${table} AS kept SET query = v.query, saved_view_id = NULL FROM saved_views v
+       WHERE v.id = $2 AND v.workspace_id = $1 AND kept.saved_view_id = v.id AND kept.workspace_id = $1`,
+      [workspaceId, viewId],
+    );
+  }
 }

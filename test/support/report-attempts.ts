@@ -10,6 +10,12 @@ const OWN_REPORT = {
   recipients: [{ type: 'slack', address: 'https://203.0.114.7/own' }],
 };
 
+const OWN_ALERT = {
+  name: 'Own',
+  condition: { metric: 'clicks', type: 'none', window_hours: 1 },
+  recipients: OWN_REPORT.recipients,
+};
+
 /** Attempts at clicks, visitors, reports and shared dashboards. */
 export const REPORT_ATTEMPTS: Attempts = {
   'GET /api/v1/annotations': () => [{ path: '/annotations', status: 200 }],
@@ -20,6 +26,17 @@ export const REPORT_ATTEMPTS: Attempts = {
   'GET /api/v1/saved-views': () => [{ path: '/saved-views', status: 200 }],
   'POST /api/v1/saved-views': () => [{ path: '/saved-views', body: { name: 'Own', query: {} }, status: 201 }],
   'DELETE /api/v1/saved-views/{id}': (victim) => [{ path: `/saved-views/${victim.savedView}`, status: 404 }],
+  'GET /api/v1/alerts': () => [{ path: '/alerts', status: 200 }],
+  'POST /api/v1/alerts': (victim) => [
+    { path: '/alerts', body: { ...OWN_ALERT, saved_view_id: victim.savedView }, status: 404 },
+    { path: '/alerts', body: { ...OWN_ALERT, query: {} }, status: 201 },
+  ],
+  'GET /api/v1/alerts/{id}': (victim) => [{ path: `/alerts/${victim.alert}`, status: 404 }],
+  'GET /api/v1/alerts/{id}/history': (victim) => [{ path: `/alerts/${victim.alert}/history`, status: 404 }],
+  'PATCH /api/v1/alerts/{id}': (victim) => [
+    { path: `/alerts/${victim.alert}`, body: { is_active: false }, status: 404 },
+  ],
+  'DELETE /api/v1/alerts/{id}': (victim) => [{ path: `/alerts/${victim.alert}`, status: 404 }],
   'GET /api/v1/reports': () => [{ path: '/reports', status: 200 }],
   'POST /api/v1/reports': (victim) => [
     { path: '/reports', body: { ...OWN_REPORT, saved_view_id: victim.savedView }, status: 404 },

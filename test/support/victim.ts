@@ -60,6 +60,7 @@ export type Victim = {
   pixelTest: string;
   dashboard: string;
   report: string;
+  alert: string;
   /** Token of the dashboard, which has a password. */
   dashboardToken: string;
   /** The credential's id. */
@@ -136,6 +137,12 @@ export async function plantVictim(api: TestApi, owner: TestWorkspace): Promise<V
     schedule: { every: 'day', hour: 8 },
     recipients: [{ type: 'slack', address: `https://203.0.114.7/${SECRET_NAME}` }],
   });
+  const alert = await owner.post<{ id: string }>('/alerts', {
+    name: SECRET_NAME,
+    query: {},
+    condition: { metric: 'clicks', type: 'none', window_hours: 1 },
+    recipients: [{ type: 'slack', address: `https://203.0.114.7/${SECRET_NAME}` }],
+  });
   const dashboard = await owner.post<{ id: string; token: string }>('/shared-dashboards', {
     name: SECRET_NAME,
     password: 'victims-dashboard',
@@ -156,6 +163,7 @@ export async function plantVictim(api: TestApi, owner: TestWorkspace): Promise<V
     pixelTest: pixelTest.body.id,
     dashboard: dashboard.body.id,
     report: report.body.id,
+    alert: alert.body.id,
     dashboardToken: dashboard.body.token,
     ...(await plantReferrals(owner)),
     ...(await plantWebhook(owner)),

@@ -27,7 +27,7 @@ const GUIDE_GROUPS: readonly { title: string; files: readonly string[] }[] = [
       'moving-workspaces',
     ],
   },
-  { title: 'Reports', files: ['analytics', 'reports', 'analysts', 'warehouse'] },
+  { title: 'Reports', files: ['analytics', 'reports', 'alerts', 'analysts', 'warehouse'] },
   { title: 'Referrals', files: ['referrals', 'embed', 'connections', 'fulfilment', 'moving-referrals'] },
   { title: 'For programs', files: ['sdks', 'command-line', 'agents', 'automation'] },
   { title: 'How it works', files: ['architecture', 'guarantees', 'performance', 'security'] },

@@ -28,7 +28,8 @@ export function composeMail(
     workspaceId === null || isOfOwnAccount(content.kind)
       ? null
       : unsubscribeToken(unsubscribes, { workspaceId, email: recipient });
-  const language = content.kind === 'report' || ofRecipient === null ? DEFAULT_LANGUAGE : ofRecipient;
+  const isEnglish = content.kind === 'report' || content.kind === 'alert' || ofRecipient === null;
+  const language = isEnglish ? DEFAULT_LANGUAGE : ofRecipient;
   const sender: Sender = {
     workspaceName: workspaceName === null ? null : plainName(workspaceName),
     hasLogo: logo !== null,

@@ -1,8 +1,9 @@
 import { answerQuery, type Stores } from '../../analytics/answer-query.ts';
-import type { AnalyticsQuery, AnalyticsResult, FilterBody, Population } from '../../analytics/query.ts';
+import type { AnalyticsQuery, AnalyticsResult } from '../../analytics/query.ts';
+import { queryOfView } from '../../analytics/view-query.ts';
 import type { Dimension, Metric } from '../../core/analytics/dimensions.ts';
 import type { ReportContent } from '../../core/reports/report-content.ts';
-import { metricsOfView, tablesOfView, urlOfView, type ViewQuery } from '../../core/reports/view-query.ts';
+import { metricsOfView, tablesOfView, urlOfView } from '../../core/reports/view-query.ts';
 import { zoneClock } from '../../core/time/zone-clock.ts';
 import type { ClaimedReport } from '../../sql/reports/report-queue.ts';
 
@@ -62,22 +63,6 @@ export async function composeReport(
     tables,
     url: urlOfView(appUrl, view, days),
     isRequested,
-  };
-}
-
-/** Returns the query of a view with the defaults of `POST /analytics/query`, and fields of the caller's. */
-function queryOfView(view: ViewQuery, given: Partial<AnalyticsQuery>): AnalyticsQuery {
-  return {
-    metrics: ['clicks'],
-    dimensions: [],
-    // Checked when the view was saved.
-    filters: (view.filters ?? []) as FilterBody[],
-    bots: (view.bots ?? 'exclude') as Population,
-    orphans: (view.orphans ?? 'exclude') as Population,
-    order_by: [],
-    limit: 1_000,
-    offset: 0,
-    ...given,
   };
 }
 

@@ -1,18 +1,11 @@
 import type { Stores } from '../../analytics/answer-query.ts';
 import { isPaid } from '../../core/access/plans.ts';
-import { chatBody } from '../../core/chat/chat-body.ts';
 import { AppError } from '../../core/errors.ts';
-import { plainName } from '../../core/mail/plain-name.ts';
-import type { ReportContent } from '../../core/reports/report-content.ts';
-import { reportLetter } from '../../core/reports/report-letter.ts';
 import { lastRun, nextRun, type Schedule } from '../../core/reports/schedule.ts';
 import type { Logger } from '../../core/tier/log.ts';
-import type { Queryable } from '../../sql/database/pool.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import { readingPoint } from '../../sql/event-log/reading-points.ts';
-import { addressStates } from '../../sql/mail/confirmations.ts';
 import type { Outbox } from '../../sql/mail/outbox.ts';
-import { queueChatMessage } from '../../sql/reports/chat-messages.ts';
 import {
   type ClaimedReport,
   claimReports,
@@ -20,6 +13,7 @@ import {
   settleReport,
 } from '../../sql/reports/report-queue.ts';
 import { composeReport } from './compose-report.ts';
+import { queueMessages } from './queue-messages.ts';
 
 /** `queued`: in the transaction, which is not committed. */
 export type ReportStep = 'claimed' | 'composed' | 'queued' | 'committed';
@@ -107,7 +101,7 @@ async function sendReport(
   const sent = after({ sentAt: now, sentUntil: isScheduled ? period.to : null });
   const isSent = await inTransaction(pool, async (tx) => {
     if (!(await settleReport(tx, report, sent))) return false;
-    await queueMessages(tx, dependencies.outbox, report, content);
+    await queueMessages(tx, dependencies.outbox, workspace, report.recipients, content);
     onStep('queued');
     return true;
   });
@@ -118,23 +112,3 @@ async function sendReport(
 /** Returns the last whole period, whatever the hour and day of the schedule. */
 const lastPeriod = ({ every, time_zone }: Schedule, now: number) =>
   lastRun({ every, time_zone, hour: 0 }, now);
-
-async function queueMessages(
-  tx: Queryable,
-  outbox: Outbox,
-  { recipients, workspace }: ClaimedReport,
-  content: ReportContent,
-): Promise<void> {
-  const emails = recipients.flatMap(({ type, address }) => (type === 'email' ? address : []));
-  const states = await addressStates(tx, workspace.id, emails);
-  const wanting = emails.filter((email) => states.get(email) === 'ok');
-  await outbox.queue(
-    tx,
-    wanting.map((recipient) => ({ workspaceId: workspace.id, recipient, content })),
-  );
-  for (const { type, address } of recipients) {
-    if (type === 'email') continue;
-    const body = chatBody(type, reportLetter(content, plainName(workspace.name)));
-    await queueChatMessage(tx, { workspaceId: workspace.id, chat: type, address, body });
-  }
-}

@@ -38,5 +38,7 @@ export const WORKSPACE_TABLES: readonly ArchivedTable[] = [
   { name: 'mail_unsubscribes', order: 'email' },
   { name: 'mail_confirmations', order: 'email' },
   { name: 'reports', order: 'id' },
+  { name: 'alerts', order: 'id' },
+  { name: 'alert_changes', order: 'id' },
   { name: 'report_problems', order: 'problem, field' },
 ];

@@ -230,6 +230,18 @@ const CONTENTS: Record<(typeof MAIL_KINDS)[number], MailContent> = {
     of: 'All of Germany, each month',
   },
   report: REPORT,
+  alert: {
+    kind: 'alert',
+    name: 'Clicks of all links changed',
+    condition: { metric: 'clicks', type: 'change', percent: 50, window_hours: 3 },
+    tell: 'firing',
+    value: 48,
+    expected: 212.5,
+    until: '2026-11-20T10:00:00.000Z',
+    since: '2026-11-20T10:00:31.000Z',
+    currency: 'eur',
+    url: 'https://app.hop.example/console/?f=country%3Ais%3ADE&days=7',
+  },
 };
 
 /** Kinds that are looked at in other languages, one of them from right to left. */

@@ -2,6 +2,18 @@
 
 
 export interface paths {
+  "/api/v1/alerts": {
+    get: operations["alerts.list"];
+    post: operations["alerts.create"];
+  };
+  "/api/v1/alerts/{id}": {
+    get: operations["alerts.get"];
+    delete: operations["alerts.delete"];
+    patch: operations["alerts.update"];
+  };
+  "/api/v1/alerts/{id}/history": {
+    get: operations["alerts.listHistory"];
+  };
   "/api/v1/analytics/query": {
     post: operations["analytics.query"];
   };
@@ -529,6 +541,67 @@ export interface components {
       payouts: components["schemas"]["ReferralPayout"][];
       recent_commissions: components["schemas"]["RecentCommission"][];
     };
+    Alert: {
+      /** Format: date-time */
+      checked_until: string | null;
+      condition: components["schemas"]["AlertCondition"];
+      /** Format: date-time */
+      created_at: string;
+      error: string | null;
+      /** Format: uuid */
+      id: string;
+      is_active: boolean;
+      name: string;
+      query: components["schemas"]["SavedQuery"] | null;
+      quiet_hours: number;
+      recipients: components["schemas"]["Recipient"][];
+      /** Format: uuid */
+      saved_view_id: string | null;
+      /** Format: date-time */
+      since: string;
+      state: components["schemas"]["AlertState"];
+      /** Format: date-time */
+      updated_at: string;
+    };
+    AlertChange: {
+      /** Format: date-time */
+      at: string;
+      expected: number | null;
+      /** Format: uuid */
+      id: string;
+      is_told: boolean;
+      state: components["schemas"]["AlertState"];
+      value: number | null;
+    };
+    AlertCondition: {
+      metric: components["schemas"]["AlertMetric"];
+      percent?: number;
+      type: components["schemas"]["AlertType"];
+      value?: number;
+      window_hours: number;
+    };
+    AlertConditionInput: {
+      metric: components["schemas"]["AlertMetric"];
+      percent?: number;
+      type: components["schemas"]["AlertType"];
+      value?: number;
+      /** @default 1 */
+      window_hours?: number;
+    };
+    AlertHistory: {
+      history: components["schemas"]["AlertChange"][];
+      next_cursor: string | null;
+    };
+    AlertList: {
+      alerts: components["schemas"]["Alert"][];
+      next_cursor: string | null;
+    };
+    /** @enum {string} */
+    AlertMetric: "clicks" | "visitors" | "leads" | "conversions" | "revenue" | "conversion_rate" | "revenue_per_click";
+    /** @enum {string} */
+    AlertState: "ok" | "firing";
+    /** @enum {string} */
+    AlertType: "over" | "under" | "change" | "none";
     /** @enum {string} */
     AnalyticsDimension: "time:minute" | "time:hour" | "time:day" | "time:week" | "time:month" | "link" | "campaign" | "tag" | "folder" | "channel" | "country" | "city" | "device" | "browser" | "os" | "domain" | "slug" | "trigger" | "utm_source" | "utm_medium" | "utm_campaign" | "utm_term" | "utm_content" | "ad_network" | "referer_host" | "source" | "source_kind" | "continent" | "region" | "language" | "rule" | "variant" | "asn" | "weekday" | "hour_of_day";
     AnalyticsFigures: {
@@ -1156,6 +1229,16 @@ export interface components {
     };
     /** @enum {string} */
     CreatableChannel: "facebook" | "instagram" | "youtube" | "linkedin" | "twitter" | "tiktok" | "newsletter" | "website" | "other" | "threads" | "bluesky" | "mastodon" | "pinterest" | "reddit" | "telegram" | "discord" | "tumblr" | "google_business" | "nostr" | "lemmy" | "slack" | "devto" | "x";
+    CreateAlert: {
+      condition: components["schemas"]["AlertConditionInput"];
+      is_active?: boolean;
+      name: components["schemas"]["Name"];
+      query?: components["schemas"]["SavedQuery"];
+      quiet_hours?: number;
+      recipients: components["schemas"]["RecipientInput"][];
+      /** Format: uuid */
+      saved_view_id?: string;
+    };
     CreateAnnotation: {
       /** Format: date-time */
       at: string;
@@ -2473,7 +2556,7 @@ export interface components {
       status: components["schemas"]["MailStatus"];
     };
     /** @enum {string} */
-    MailKind: "invitation" | "password_reset" | "sign_in" | "account_change" | "key_change" | "payout_address_change" | "confirmation" | "report";
+    MailKind: "invitation" | "password_reset" | "sign_in" | "account_change" | "key_change" | "payout_address_change" | "confirmation" | "report" | "alert";
     MailList: {
       mails: components["schemas"]["Mail"][];
       next_cursor: string | null;
@@ -3656,6 +3739,16 @@ export interface components {
       /** @constant */
       matched: false;
     };
+    UpdateAlert: {
+      condition?: components["schemas"]["AlertConditionInput"];
+      is_active?: boolean;
+      name?: components["schemas"]["Name"];
+      query?: components["schemas"]["SavedQuery"];
+      quiet_hours?: number;
+      recipients?: components["schemas"]["RecipientInput"][];
+      /** Format: uuid */
+      saved_view_id?: string;
+    };
     UpdateBioPage: {
       avatar_height?: number | null;
       /** Format: uri */
@@ -4085,6 +4178,126 @@ export type external = Record<string, never>;
 
 export interface operations {
 
+  "alerts.list": {
+    parameters: {
+      query?: {
+        limit?: number;
+        cursor?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["AlertList"];
+        };
+      };
+    };
+  };
+  "alerts.create": {
+    parameters: {
+      header?: {
+        "Idempotency-Key"?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateAlert"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Alert"];
+        };
+      };
+    };
+  };
+  "alerts.get": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Alert"];
+        };
+      };
+    };
+  };
+  "alerts.delete": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Ok"];
+        };
+      };
+    };
+  };
+  "alerts.update": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["UpdateAlert"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Alert"];
+        };
+      };
+    };
+  };
+  "alerts.listHistory": {
+    parameters: {
+      query?: {
+        limit?: number;
+        cursor?: string;
+      };
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["AlertHistory"];
+        };
+      };
+    };
+  };
   "analytics.query": {
     requestBody: {
       content: {

@@ -80,6 +80,12 @@ OPERATIONS: Dict[str, Operation] = {
     "reports.update": Operation("PATCH", "/reports/{id}", body="json", repeatable=True),
     "reports.delete": Operation("DELETE", "/reports/{id}", repeatable=True),
     "reports.sendNow": Operation("POST", "/reports/{id}/send-now", idempotent=True),
+    "alerts.list": Operation("GET", "/alerts", repeatable=True, rows="alerts", cursor="cursor"),
+    "alerts.create": Operation("POST", "/alerts", body="json", idempotent=True),
+    "alerts.get": Operation("GET", "/alerts/{id}", repeatable=True),
+    "alerts.update": Operation("PATCH", "/alerts/{id}", body="json", repeatable=True),
+    "alerts.delete": Operation("DELETE", "/alerts/{id}", repeatable=True),
+    "alerts.listHistory": Operation("GET", "/alerts/{id}/history", repeatable=True, rows="history", cursor="cursor"),
     "visitors.list": Operation("GET", "/visitors", repeatable=True, rows="visitors"),
     "visitors.getJourney": Operation("GET", "/visitors/{id}/journey", repeatable=True),
     "track.identify": Operation("POST", "/track/identify", body="json", repeatable=True),
@@ -1182,6 +1188,84 @@ class AsyncReports:
         Sends the last whole period to all recipients within seconds, also of a paused report. The schedule continues as it is. Less than a minute after another one: 409."""
         result: t.Report = await self._call(OPERATIONS["reports.sendNow"], (id,), {}, None, options)
         return result
+
+
+class Alerts:
+    def __init__(self, call: Call) -> None:
+        self._call = call
+
+    def list(self, *, options: Optional[RequestOptions] = None, **query: Unpack[t.AlertsListQuery]) -> Rows[t.Alert, t.AlertList]:
+        """List alerts, newest first"""
+        return Rows(self._call, OPERATIONS["alerts.list"], (), {**query}, None, options)
+
+    def create(self, body: t.CreateAlert, *, options: Optional[RequestOptions] = None) -> t.Alert:
+        """Create an alert
+
+        Watches a figure of a view. It is checked once an hour, when all clicks of the hour are there. Its start is told, and its end; after a start, no other one is told for `quiet_hours`. A workspace has at most 50 alerts; else 409."""
+        result: t.Alert = self._call(OPERATIONS["alerts.create"], (), {}, body, options)
+        return result
+
+    def get(self, id: str, *, options: Optional[RequestOptions] = None) -> t.Alert:
+        """Get an alert"""
+        result: t.Alert = self._call(OPERATIONS["alerts.get"], (id,), {}, None, options)
+        return result
+
+    def update(self, id: str, body: t.UpdateAlert, *, options: Optional[RequestOptions] = None) -> t.Alert:
+        """Update an alert
+
+        Send any subset of the fields. `is_active: false` pauses it. Another view or condition begins as `ok` again."""
+        result: t.Alert = self._call(OPERATIONS["alerts.update"], (id,), {}, body, options)
+        return result
+
+    def delete(self, id: str, *, options: Optional[RequestOptions] = None) -> t.Ok:
+        """Delete an alert"""
+        result: t.Ok = self._call(OPERATIONS["alerts.delete"], (id,), {}, None, options)
+        return result
+
+    def list_history(self, id: str, *, options: Optional[RequestOptions] = None, **query: Unpack[t.AlertsListHistoryQuery]) -> Rows[t.AlertChange, t.AlertHistory]:
+        """List starts and ends of an alert, newest first
+
+        Those of the last 400 days."""
+        return Rows(self._call, OPERATIONS["alerts.listHistory"], (id,), {**query}, None, options)
+
+
+class AsyncAlerts:
+    def __init__(self, call: AsyncCall) -> None:
+        self._call = call
+
+    def list(self, *, options: Optional[RequestOptions] = None, **query: Unpack[t.AlertsListQuery]) -> AsyncRows[t.Alert, t.AlertList]:
+        """List alerts, newest first"""
+        return AsyncRows(self._call, OPERATIONS["alerts.list"], (), {**query}, None, options)
+
+    async def create(self, body: t.CreateAlert, *, options: Optional[RequestOptions] = None) -> t.Alert:
+        """Create an alert
+
+        Watches a figure of a view. It is checked once an hour, when all clicks of the hour are there. Its start is told, and its end; after a start, no other one is told for `quiet_hours`. A workspace has at most 50 alerts; else 409."""
+        result: t.Alert = await self._call(OPERATIONS["alerts.create"], (), {}, body, options)
+        return result
+
+    async def get(self, id: str, *, options: Optional[RequestOptions] = None) -> t.Alert:
+        """Get an alert"""
+        result: t.Alert = await self._call(OPERATIONS["alerts.get"], (id,), {}, None, options)
+        return result
+
+    async def update(self, id: str, body: t.UpdateAlert, *, options: Optional[RequestOptions] = None) -> t.Alert:
+        """Update an alert
+
+        Send any subset of the fields. `is_active: false` pauses it. Another view or condition begins as `ok` again."""
+        result: t.Alert = await self._call(OPERATIONS["alerts.update"], (id,), {}, body, options)
+        return result
+
+    async def delete(self, id: str, *, options: Optional[RequestOptions] = None) -> t.Ok:
+        """Delete an alert"""
+        result: t.Ok = await self._call(OPERATIONS["alerts.delete"], (id,), {}, None, options)
+        return result
+
+    def list_history(self, id: str, *, options: Optional[RequestOptions] = None, **query: Unpack[t.AlertsListHistoryQuery]) -> AsyncRows[t.AlertChange, t.AlertHistory]:
+        """List starts and ends of an alert, newest first
+
+        Those of the last 400 days."""
+        return AsyncRows(self._call, OPERATIONS["alerts.listHistory"], (id,), {**query}, None, options)
 
 
 class Visitors:
@@ -2744,6 +2828,7 @@ class Groups:
         self.saved_views = SavedViews(call)
         self.shared_dashboards = SharedDashboards(call)
         self.reports = Reports(call)
+        self.alerts = Alerts(call)
         self.visitors = Visitors(call)
         self.track = Track(call)
         self.pixel = Pixel(call)
@@ -2783,6 +2868,7 @@ class AsyncGroups:
         self.saved_views = AsyncSavedViews(call)
         self.shared_dashboards = AsyncSharedDashboards(call)
         self.reports = AsyncReports(call)
+        self.alerts = AsyncAlerts(call)
         self.visitors = AsyncVisitors(call)
         self.track = AsyncTrack(call)
         self.pixel = AsyncPixel(call)

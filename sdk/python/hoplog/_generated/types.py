@@ -25,6 +25,80 @@ class Affiliate(TypedDict):
     payouts: List["ReferralPayout"]
 
 
+class Alert(TypedDict):
+    id: str
+    name: str
+    saved_view_id: Union[str, None]
+    query: Union["SavedQuery", None]
+    condition: "AlertCondition"
+    recipients: List["Recipient"]
+    quiet_hours: int
+    is_active: bool
+    state: "AlertState"
+    since: str
+    """When the state began."""
+    checked_until: Union[str, None]
+    """End of the last checked hour."""
+    error: Union[str, None]
+    """Why it could not be checked. It is tried again."""
+    created_at: str
+    updated_at: str
+
+
+class AlertChange(TypedDict):
+    id: str
+    state: "AlertState"
+    value: Union[float, None]
+    """What was found. Null: a rate without clicks."""
+    expected: Union[float, None]
+    """Of `change`: the mean of the weeks before."""
+    is_told: bool
+    """Whether recipients were told. False within the quiet hours."""
+    at: str
+
+
+class AlertCondition(TypedDict):
+    metric: "AlertMetric"
+    type: "AlertType"
+    value: NotRequired[float]
+    """With `over` and `under`. Money in major units, rates from 0 to 1."""
+    percent: NotRequired[int]
+    """With `change`: up or down, at least."""
+    window_hours: int
+
+
+class AlertConditionInput(TypedDict):
+    metric: "AlertMetric"
+    type: "AlertType"
+    value: NotRequired[float]
+    """With `over` and `under`. Money in major units, rates from 0 to 1."""
+    percent: NotRequired[int]
+    """With `change`: up or down, at least."""
+    window_hours: NotRequired[int]
+    """The last whole hours that are looked at."""
+
+
+class AlertHistory(TypedDict):
+    history: List["AlertChange"]
+    next_cursor: Union[str, None]
+    """Pass it as `cursor` to get the next page. Null on the last page."""
+
+
+class AlertList(TypedDict):
+    alerts: List["Alert"]
+    next_cursor: Union[str, None]
+    """Pass it as `cursor` to get the next page. Null on the last page."""
+
+
+AlertMetric = Literal["clicks", "visitors", "leads", "conversions", "revenue", "conversion_rate", "revenue_per_click"]
+
+
+AlertState = Literal["ok", "firing"]
+
+
+AlertType = Literal["over", "under", "change", "none"]
+
+
 AnalyticsDimension = Literal["time:minute", "time:hour", "time:day", "time:week", "time:month", "link", "campaign", "tag", "folder", "channel", "country", "city", "device", "browser", "os", "domain", "slug", "trigger", "utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "ad_network", "referer_host", "source", "source_kind", "continent", "region", "language", "rule", "variant", "asn", "weekday", "hour_of_day"]
 
 
@@ -786,6 +860,20 @@ class CouponList(TypedDict):
 
 
 CreatableChannel = Literal["facebook", "instagram", "youtube", "linkedin", "twitter", "tiktok", "newsletter", "website", "other", "threads", "bluesky", "mastodon", "pinterest", "reddit", "telegram", "discord", "tumblr", "google_business", "nostr", "lemmy", "slack", "devto", "x"]
+
+
+class CreateAlert(TypedDict):
+    name: "Name"
+    saved_view_id: NotRequired[str]
+    """The alert follows the view. Instead of `query`."""
+    query: NotRequired["SavedQuery"]
+    condition: "AlertConditionInput"
+    recipients: List["RecipientInput"]
+    """An email address without a membership gets a mail with a link, and reports once it has used the link."""
+    quiet_hours: NotRequired[int]
+    """How long after a start no other one is told. 12 by default."""
+    is_active: NotRequired[bool]
+    """False: paused. True by default."""
 
 
 class CreateAnnotation(TypedDict):
@@ -2266,7 +2354,7 @@ class Mail(TypedDict):
     delivered_at: Union[str, None]
 
 
-MailKind = Literal["invitation", "password_reset", "sign_in", "account_change", "key_change", "payout_address_change", "confirmation", "report"]
+MailKind = Literal["invitation", "password_reset", "sign_in", "account_change", "key_change", "payout_address_change", "confirmation", "report", "alert"]
 
 
 class MailList(TypedDict):
@@ -3505,6 +3593,20 @@ class UnmatchedSignup(TypedDict):
     matched: Literal[False]
 
 
+class UpdateAlert(TypedDict):
+    name: NotRequired["Name"]
+    saved_view_id: NotRequired[str]
+    """The alert follows the view. Instead of `query`."""
+    query: NotRequired["SavedQuery"]
+    condition: NotRequired["AlertConditionInput"]
+    recipients: NotRequired[List["RecipientInput"]]
+    """An email address without a membership gets a mail with a link, and reports once it has used the link."""
+    quiet_hours: NotRequired[int]
+    """How long after a start no other one is told. 12 by default."""
+    is_active: NotRequired[bool]
+    """False: paused. True by default."""
+
+
 class UpdateBioPage(TypedDict):
     title: NotRequired["BioTitle"]
     bio: NotRequired[str]
@@ -4545,6 +4647,20 @@ class SharedDashboardsListQuery(TypedDict):
 
 
 class ReportsListQuery(TypedDict):
+    limit: NotRequired[int]
+    """Rows per page."""
+    cursor: NotRequired[Union[str, List[str]]]
+    """The `next_cursor` of the previous page, unchanged."""
+
+
+class AlertsListQuery(TypedDict):
+    limit: NotRequired[int]
+    """Rows per page."""
+    cursor: NotRequired[Union[str, List[str]]]
+    """The `next_cursor` of the previous page, unchanged."""
+
+
+class AlertsListHistoryQuery(TypedDict):
     limit: NotRequired[int]
     """Rows per page."""
     cursor: NotRequired[Union[str, List[str]]]

@@ -431,6 +431,39 @@ export interface Reports {
   sendNow(id: string, options?: RequestOptions): Promise<T.ReportsSendNowResponse>;
 }
 
+export interface Alerts {
+  /**
+   * List alerts, newest first
+   */
+  list(query?: QueryOf<T.AlertsListData['query']>, options?: RequestOptions): List<T.AlertsListResponse['alerts'][number], T.AlertsListResponse>;
+  /**
+   * Create an alert
+   *
+   * Watches a figure of a view. It is checked once an hour, when all clicks of the hour are there. Its start is told, and its end; after a start, no other one is told for `quiet_hours`. A workspace has at most 50 alerts; else 409.
+   */
+  create(body: T.AlertsCreateData['body'], options?: RequestOptions): Promise<T.AlertsCreateResponse>;
+  /**
+   * Get an alert
+   */
+  get(id: string, options?: RequestOptions): Promise<T.AlertsGetResponse>;
+  /**
+   * Update an alert
+   *
+   * Send any subset of the fields. `is_active: false` pauses it. Another view or condition begins as `ok` again.
+   */
+  update(id: string, body: T.AlertsUpdateData['body'], options?: RequestOptions): Promise<T.AlertsUpdateResponse>;
+  /**
+   * Delete an alert
+   */
+  delete(id: string, options?: RequestOptions): Promise<T.AlertsDeleteResponse>;
+  /**
+   * List starts and ends of an alert, newest first
+   *
+   * Those of the last 400 days.
+   */
+  listHistory(id: string, query?: QueryOf<T.AlertsListHistoryData['query']>, options?: RequestOptions): List<T.AlertsListHistoryResponse['history'][number], T.AlertsListHistoryResponse>;
+}
+
 export interface Visitors {
   /**
    * List recent visitors, or find some
@@ -1101,6 +1134,7 @@ export interface Groups {
   readonly savedViews: SavedViews;
   readonly sharedDashboards: SharedDashboards;
   readonly reports: Reports;
+  readonly alerts: Alerts;
   readonly visitors: Visitors;
   readonly track: Track;
   readonly pixel: Pixel;
@@ -1186,6 +1220,12 @@ export const OPERATIONS = {
   'reports.update': { method: 'PATCH', path: '/reports/{id}', body: 'json', repeatable: true },
   'reports.delete': { method: 'DELETE', path: '/reports/{id}', repeatable: true },
   'reports.sendNow': { method: 'POST', path: '/reports/{id}/send-now', idempotent: true },
+  'alerts.list': { method: 'GET', path: '/alerts', query: true, repeatable: true, rows: 'alerts', cursor: 'cursor' },
+  'alerts.create': { method: 'POST', path: '/alerts', body: 'json', idempotent: true },
+  'alerts.get': { method: 'GET', path: '/alerts/{id}', repeatable: true },
+  'alerts.update': { method: 'PATCH', path: '/alerts/{id}', body: 'json', repeatable: true },
+  'alerts.delete': { method: 'DELETE', path: '/alerts/{id}', repeatable: true },
+  'alerts.listHistory': { method: 'GET', path: '/alerts/{id}/history', query: true, repeatable: true, rows: 'history', cursor: 'cursor' },
   'visitors.list': { method: 'GET', path: '/visitors', query: true, repeatable: true, rows: 'visitors' },
   'visitors.getJourney': { method: 'GET', path: '/visitors/{id}/journey', query: true, repeatable: true },
   'track.identify': { method: 'POST', path: '/track/identify', body: 'json', repeatable: true },

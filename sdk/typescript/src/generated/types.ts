@@ -30,6 +30,106 @@ export type Affiliate = {
     payouts: Array<ReferralPayout>;
 };
 
+export type Alert = {
+    id: string;
+    name: string;
+    saved_view_id: string | null;
+    query: SavedQuery | null;
+    condition: AlertCondition;
+    recipients: Array<Recipient>;
+    quiet_hours: number;
+    is_active: boolean;
+    state: AlertState;
+    /**
+     * When the state began.
+     */
+    since: string;
+    /**
+     * End of the last checked hour.
+     */
+    checked_until: string | null;
+    /**
+     * Why it could not be checked. It is tried again.
+     */
+    error: string | null;
+    created_at: string;
+    updated_at: string;
+};
+
+export type AlertChange = {
+    id: string;
+    state: AlertState;
+    /**
+     * What was found. Null: a rate without clicks.
+     */
+    value: number | null;
+    /**
+     * Of `change`: the mean of the weeks before.
+     */
+    expected: number | null;
+    /**
+     * Whether recipients were told. False within the quiet hours.
+     */
+    is_told: boolean;
+    at: string;
+};
+
+export type AlertCondition = {
+    metric: AlertMetric;
+    type: AlertType;
+    /**
+     * With `over` and `under`. Money in major units, rates from 0 to 1.
+     */
+    value?: number;
+    /**
+     * With `change`: up or down, at least.
+     */
+    percent?: number;
+    window_hours: number;
+};
+
+export type AlertConditionInput = {
+    metric: AlertMetric;
+    type: AlertType;
+    /**
+     * With `over` and `under`. Money in major units, rates from 0 to 1.
+     */
+    value?: number;
+    /**
+     * With `change`: up or down, at least.
+     */
+    percent?: number;
+    /**
+     * The last whole hours that are looked at.
+     */
+    window_hours?: number;
+};
+
+export type AlertHistory = {
+    history: Array<AlertChange>;
+    /**
+     * Pass it as `cursor` to get the next page. Null on the last page.
+     */
+    next_cursor: string | null;
+};
+
+export type AlertList = {
+    alerts: Array<Alert>;
+    /**
+     * Pass it as `cursor` to get the next page. Null on the last page.
+     */
+    next_cursor: string | null;
+};
+
+export type AlertMetric = 'clicks' | 'visitors' | 'leads' | 'conversions' | 'revenue' | 'conversion_rate' | 'revenue_per_click';
+
+export type AlertState = 'ok' | 'firing';
+
+/**
+ * `change`: against the mean of the same hours of the last four weeks, beyond what chance explains; of clicks, visitors, leads, conversions only. `none`: 0 in all of the hours.
+ */
+export type AlertType = 'over' | 'under' | 'change' | 'none';
+
 export type AnalyticsDimension = 'time:minute' | 'time:hour' | 'time:day' | 'time:week' | 'time:month' | 'link' | 'campaign' | 'tag' | 'folder' | 'channel' | 'country' | 'city' | 'device' | 'browser' | 'os' | 'domain' | 'slug' | 'trigger' | 'utm_source' | 'utm_medium' | 'utm_campaign' | 'utm_term' | 'utm_content' | 'ad_network' | 'referer_host' | 'source' | 'source_kind' | 'continent' | 'region' | 'language' | 'rule' | 'variant' | 'asn' | 'weekday' | 'hour_of_day';
 
 /**
@@ -1141,6 +1241,28 @@ export type CouponList = {
  * `x` means `twitter`.
  */
 export type CreatableChannel = 'facebook' | 'instagram' | 'youtube' | 'linkedin' | 'twitter' | 'tiktok' | 'newsletter' | 'website' | 'other' | 'threads' | 'bluesky' | 'mastodon' | 'pinterest' | 'reddit' | 'telegram' | 'discord' | 'tumblr' | 'google_business' | 'nostr' | 'lemmy' | 'slack' | 'devto' | 'x';
+
+export type CreateAlert = {
+    name: Name;
+    /**
+     * The alert follows the view. Instead of `query`.
+     */
+    saved_view_id?: string;
+    query?: SavedQuery;
+    condition: AlertConditionInput;
+    /**
+     * An email address without a membership gets a mail with a link, and reports once it has used the link.
+     */
+    recipients: Array<RecipientInput>;
+    /**
+     * How long after a start no other one is told. 12 by default.
+     */
+    quiet_hours?: number;
+    /**
+     * False: paused. True by default.
+     */
+    is_active?: boolean;
+};
 
 export type CreateAnnotation = {
     /**
@@ -3305,7 +3427,7 @@ export type Mail = {
     delivered_at: string | null;
 };
 
-export type MailKind = 'invitation' | 'password_reset' | 'sign_in' | 'account_change' | 'key_change' | 'payout_address_change' | 'confirmation' | 'report';
+export type MailKind = 'invitation' | 'password_reset' | 'sign_in' | 'account_change' | 'key_change' | 'payout_address_change' | 'confirmation' | 'report' | 'alert';
 
 export type MailList = {
     mails: Array<Mail>;
@@ -5018,6 +5140,28 @@ export type TriggeredEvent = {
 
 export type UnmatchedSignup = {
     matched: false;
+};
+
+export type UpdateAlert = {
+    name?: Name;
+    /**
+     * The alert follows the view. Instead of `query`.
+     */
+    saved_view_id?: string;
+    query?: SavedQuery;
+    condition?: AlertConditionInput;
+    /**
+     * An email address without a membership gets a mail with a link, and reports once it has used the link.
+     */
+    recipients?: Array<RecipientInput>;
+    /**
+     * How long after a start no other one is told. 12 by default.
+     */
+    quiet_hours?: number;
+    /**
+     * False: paused. True by default.
+     */
+    is_active?: boolean;
 };
 
 export type UpdateBioPage = {
@@ -7998,6 +8142,134 @@ export type ReportsSendNowResponses = {
 };
 
 export type ReportsSendNowResponse = ReportsSendNowResponses[keyof ReportsSendNowResponses];
+
+export type AlertsListData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Rows per page.
+         */
+        limit?: number;
+        /**
+         * The `next_cursor` of the previous page, unchanged.
+         */
+        cursor?: string;
+    };
+    url: '/api/v1/alerts';
+};
+
+export type AlertsListResponses = {
+    /**
+     * OK
+     */
+    200: AlertList;
+};
+
+export type AlertsListResponse = AlertsListResponses[keyof AlertsListResponses];
+
+export type AlertsCreateData = {
+    body: CreateAlert;
+    headers?: {
+        /**
+         * Makes the call safe to retry for 24 hours. See Idempotency.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/alerts';
+};
+
+export type AlertsCreateResponses = {
+    /**
+     * Created
+     */
+    201: Alert;
+};
+
+export type AlertsCreateResponse = AlertsCreateResponses[keyof AlertsCreateResponses];
+
+export type AlertsDeleteData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/alerts/{id}';
+};
+
+export type AlertsDeleteResponses = {
+    /**
+     * OK
+     */
+    200: Ok;
+};
+
+export type AlertsDeleteResponse = AlertsDeleteResponses[keyof AlertsDeleteResponses];
+
+export type AlertsGetData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/alerts/{id}';
+};
+
+export type AlertsGetResponses = {
+    /**
+     * OK
+     */
+    200: Alert;
+};
+
+export type AlertsGetResponse = AlertsGetResponses[keyof AlertsGetResponses];
+
+export type AlertsUpdateData = {
+    body: UpdateAlert;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/alerts/{id}';
+};
+
+export type AlertsUpdateResponses = {
+    /**
+     * OK
+     */
+    200: Alert;
+};
+
+export type AlertsUpdateResponse = AlertsUpdateResponses[keyof AlertsUpdateResponses];
+
+export type AlertsListHistoryData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: {
+        /**
+         * Rows per page.
+         */
+        limit?: number;
+        /**
+         * The `next_cursor` of the previous page, unchanged.
+         */
+        cursor?: string;
+    };
+    url: '/api/v1/alerts/{id}/history';
+};
+
+export type AlertsListHistoryResponses = {
+    /**
+     * OK
+     */
+    200: AlertHistory;
+};
+
+export type AlertsListHistoryResponse = AlertsListHistoryResponses[keyof AlertsListHistoryResponses];
 
 export type VisitorsListData = {
     body?: never;

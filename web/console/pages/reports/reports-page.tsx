@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Table, Text } from '@mantine/core';
+import { Button, Group, Table } from '@mantine/core';
 import { useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { useApi, useSend } from '../../api/queries.ts';
@@ -13,8 +13,10 @@ import { useCursor } from '../../parts/older-rows.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { TextPress } from '../../parts/text-press.tsx';
+import { AlertList } from './alert-list.tsx';
+import { Recipients } from './recipient-items.tsx';
 import { ReportDialog } from './report-dialog.tsx';
-import { CHAT_NAMES, type Report, type Reports, scheduleWords } from './report-draft.ts';
+import { type Report, type Reports, scheduleWords } from './report-draft.ts';
 
 const PAGE_SIZE = 50;
 /** Refresh interval: a report that was requested is sent within seconds. Milliseconds. */
@@ -73,6 +75,7 @@ export default function ReportsPage() {
       ) : (
         empty
       )}
+      {mayChange && <AlertList />}
       {edited !== null && <ReportDialog report={edited === 'new' ? null : edited} close={close} />}
       {edited === null && view && mayChange && <ReportDialog report={null} view={view} close={close} />}
     </>
@@ -92,11 +95,7 @@ function Row({ report, edit }: { report: Report; edit: () => void }) {
         <SmallNote>{schedule.time_zone}</SmallNote>
       </Table.Td>
       <Table.Td maw={260}>
-        <Stack component="ul" gap={2} className="plain-list" aria-label={`Recipients of ${name}`}>
-          {recipients.map((recipient) => (
-            <RecipientItem key={`${recipient.type} ${recipient.address}`} recipient={recipient} />
-          ))}
-        </Stack>
+        <Recipients of={name} recipients={recipients} />
       </Table.Td>
       <Table.Td maw={220}>
         <StateBadge report={report} />
@@ -123,31 +122,6 @@ function StateBadge({ report: { is_active, error } }: { report: Report }) {
     <StatusBadge sign="good">Active</StatusBadge>
   ) : (
     <StatusBadge sign="paused">Paused</StatusBadge>
-  );
-}
-
-type Recipient = Report['recipients'][number];
-
-const STATE_WORDS: Record<Recipient['state'], string | null> = {
-  ok: null,
-  unconfirmed: 'not confirmed yet',
-  unsubscribed: 'wants no mail',
-  failing: 'failing',
-};
-
-function RecipientItem({ recipient: { type, address, state, error } }: { recipient: Recipient }) {
-  const words = STATE_WORDS[state];
-  // The rest of a chat's address is a secret.
-  const shown = type === 'email' ? address : `${CHAT_NAMES[type]} (${URL.parse(address)?.host ?? address})`;
-  return (
-    <li style={{ overflowWrap: 'anywhere' }}>
-      {shown}
-      {words !== null && (
-        <Text size="xs" c={state === 'unconfirmed' ? 'dimmed' : 'red'}>
-          {error ?? words}
-        </Text>
-      )}
-    </li>
   );
 }
 

@@ -25,6 +25,7 @@ const KINDS: Record<Mail['kind'], string> = {
   payout_address_change: 'Change of a payout address',
   confirmation: 'Confirmation of an address',
   report: 'Report',
+  alert: 'Alert',
 };
 
 const STATES: Record<Mail['status'], { sign: 'good' | 'waiting' | 'bad' | 'paused'; label: string }> = {
