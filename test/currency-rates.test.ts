@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { uuidv7 } from '../core/ids.ts';
 import { silentLogger } from '../core/tier/log.ts';
 import { nowNanos } from '../core/time/timestamps.ts';
@@ -9,25 +9,20 @@ import type { CurrencyRate } from '../sql/workspaces/currency-rates.ts';
 import { attribute } from '../workers/attribution/attribute.ts';
 import { createWorkerMetrics } from '../workers/metrics.ts';
 import { merchant } from './referrals/support.ts';
-import { type TestApi, type TestWorkspace, testApi } from './support/api.ts';
+import { apiTest as test } from './support/fixtures.ts';
 import { operator } from './support/hoplog.ts';
 import { storeClicks } from './support/stored-events.ts';
 
-let api: TestApi;
 let cli: ReturnType<typeof operator>;
-let shop: TestWorkspace;
 
-beforeAll(async () => {
-  api = await testApi();
+test.beforeAll(async ({ api }) => {
   cli = operator(api.stores);
   const stream = await registerStream(api.stores.pool, 'ingest-0');
   await advanceStreams(api.stores.pool, [{ ...stream, highWater: 0n, visibleBefore: Date.now() * 1_000 }]);
 });
-beforeEach(async () => {
+test.beforeEach(async ({ api }) => {
   await api.stores.pool.query('DELETE FROM currency_rates');
-  shop = await api.addWorkspace();
 });
-afterAll(() => api.close());
 
 const pair = (currency: string, base: string) => ['--currency', currency, '--base', base];
 const set = (currency: string, base: string, rate: string) =>
@@ -74,7 +69,10 @@ test('without --json it prints a table, and the help says what a rate means', as
   expect([help.status, help.stdout]).toEqual([0, expect.stringContaining('converts 1 eur to 1.08 usd')]);
 });
 
-test('revenue is converted by the rate, in its direction only, including earlier orders that had none', async () => {
+test('revenue is converted by the rate, in its direction only, including earlier orders that had none', async ({
+  api,
+  shop,
+}) => {
   const { pool, clickhouse } = api.stores;
   const workspaceId = shop.workspace.id;
   const metrics = createWorkerMetrics(new Registry());
@@ -110,7 +108,9 @@ test('revenue is converted by the rate, in its direction only, including earlier
   expect(stdout).toMatch(/\n\nOrders without revenue to attribute again: 1\.\n/);
 });
 
-test("commission is converted into the program's currency by the rate, also what lacked it", async () => {
+test("commission is converted into the program's currency by the rate, also what lacked it", async ({
+  shop,
+}) => {
   const m = merchant(shop);
   await m.program({ commission_rate: 20, currency: 'gbp' });
   const { ref } = await m.enroll('r');

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { isJson, type Json } from '../api/openapi/components.ts';
 import type { Document, Operation } from '../api/openapi/test-support.ts';
-import { type TestApi, type TestWorkspace, testApi } from './support/api.ts';
+import type { TestWorkspace } from './support/api.ts';
 import { createBodyCheck, createDocumentCheck, type DocumentCheck } from './support/document-check.ts';
 import { type Edge, edgesOf } from './support/edges.ts';
+import { sharedShopTest as test } from './support/fixtures.ts';
 import { ATTEMPTS } from './support/tenancy.ts';
 import { plantVictim, type Victim } from './support/victim.ts';
 
@@ -12,20 +13,15 @@ import { plantVictim, type Victim } from './support/victim.ts';
  * shortest text, the largest number, the longest list. Each response, also of what was then stored, fits the document.
  */
 
-let api: TestApi;
-let shop: TestWorkspace;
 let made: Victim;
 let document: Document;
 let differs: DocumentCheck;
 
-beforeAll(async () => {
-  api = await testApi();
-  shop = await api.addWorkspace();
+test.beforeAll(async ({ api, shop }) => {
   made = await plantVictim(api, shop);
   document = (await api.app.inject('/api/v1/openapi.json')).json();
   differs = createDocumentCheck(document);
 });
-afterAll(() => api.close());
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 type Call = { method: Method; path: string; headers?: Record<string, string>; body?: unknown };
@@ -88,7 +84,7 @@ function inPath(template: string, path: string, name: string, text: string): str
 }
 
 /** Sends a call. @returns the status, and what is wrong with the response */
-async function play(of: Named, { method, path, ...options }: Call, key: string) {
+async function play(shop: TestWorkspace, of: Named, { method, path, ...options }: Call, key: string) {
   const { status, text, headers } = await shop.call(method, path, { ...options, key });
   const sent = { status, type: String(headers['content-type'] ?? ''), text };
   const difference = differs(of.path, of.method, sent);
@@ -97,7 +93,7 @@ async function play(of: Named, { method, path, ...options }: Call, key: string) 
 }
 
 /** Plays the edges of the operations of a method. @returns what is wrong */
-async function failuresOf(method: string): Promise<string> {
+async function failuresOf(shop: TestWorkspace, method: string): Promise<string> {
   const failures = new Set<string>();
   const closed = new Set<string>();
   const keys = { secret: shop.secretKey, publishable: shop.publishableKey };
@@ -109,7 +105,7 @@ async function failuresOf(method: string): Promise<string> {
   for (const { of, edge, call } of all) {
     for (const [kind, key] of Object.entries(keys)) {
       if (closed.has(`${kind} ${nameOf(of)}`)) continue;
-      const { status, wrong } = await play(of, call, key);
+      const { status, wrong } = await play(shop, of, call, key);
       if (status === 403 || status === 401) closed.add(`${kind} ${nameOf(of)}`);
       if (wrong) failures.add(`${nameOf(of)} with a ${kind} key, ${edge.path} ${edge.limit}: ${wrong}`);
     }
@@ -120,7 +116,7 @@ async function failuresOf(method: string): Promise<string> {
 let played = 0;
 
 /** Returns a resource as a reader sees it: its own response, or its row in the list. */
-async function shown(path: string, hasGet: boolean): Promise<Record<string, unknown>> {
+async function shown(shop: TestWorkspace, path: string, hasGet: boolean): Promise<Record<string, unknown>> {
   const at = path.lastIndexOf('/');
   const { status, text } = await shop.get(hasGet ? path : path.slice(0, at));
   expect([path, status, text]).toEqual([path, 200, text]);
@@ -130,19 +126,19 @@ async function shown(path: string, hasGet: boolean): Promise<Record<string, unkn
   return rows.find(({ id }) => id === path.slice(at + 1));
 }
 
-test('what a GET shows of each resource is taken by its PATCH, and changes nothing', async () => {
+test('what a GET shows of each resource is taken by its PATCH, and changes nothing', async ({ shop }) => {
   const changed: string[] = [];
   let tried = 0;
   for (const of of operations().filter(({ method, path }) => method === 'patch' && path !== BULK)) {
     const { path } = callOf(of);
     const hasGet = document.paths[of.path]?.get !== undefined;
-    const before = await shown(path, hasGet);
+    const before = await shown(shop, path, hasGet);
     const writable = fieldsOf(of.operation);
     const body = Object.fromEntries(Object.entries(before).filter(([name]) => writable.includes(name)));
     tried += Object.keys(body).length;
     const { status, text } = await shop.patch(path, body);
     if (status !== 200) changed.push(`${nameOf(of)}: ${text}`);
-    const after = await shown(path, hasGet);
+    const after = await shown(shop, path, hasGet);
     for (const name of writable) {
       const values = [before[name], after[name]].map((value) => JSON.stringify(value));
       if (values[0] !== values[1]) changed.push(`${nameOf(of)}: ${name}: ${values.join(' -> ')}`);
@@ -168,7 +164,7 @@ const RULE = {
 };
 const VARIANTS = [0, 1].map(() => ({ destination_url: LINK.destination_url, weight: 1 }));
 
-test.each<[string, string, object, boolean]>([
+test.for<[string, string, object, boolean]>([
   ['a pixel id of another form', '/links', { ...LINK, retargeting: { facebook: 'a-1' } }, false],
   ['a pixel id', '/links', { ...LINK, retargeting: { google: 'AW-123456789' } }, true],
   ['an id of a rule with a blank', '/links', { ...LINK, rules: [{ ...RULE, id: 'a b' }] }, false],
@@ -191,7 +187,7 @@ test.each<[string, string, object, boolean]>([
   ],
   ['no links', '/links/bulk', { links: [] }, false],
   ['a name of blanks', '/folders', { name: ' \u200b' }, false],
-])('%s is allowed by the document where it is taken', async (_, path, body, isAllowed) => {
+])('%s is allowed by the document where it is taken', async ([_, path, body, isAllowed], { shop }) => {
   const { status } = await shop.post(path, body);
   const byDocument = createBodyCheck(document)(`/api/v1${path}`, 'post', body);
   expect([byDocument, status < 400]).toEqual([isAllowed, isAllowed]);
@@ -210,7 +206,7 @@ test.each([
   expect(part?.description).toContain(sentence);
 });
 
-test('an integer in a path is taken up to the maximum of the document', async () => {
+test('an integer in a path is taken up to the maximum of the document', async ({ shop }) => {
   const id = document.paths['/api/v1/credits/{id}/revoke']?.post?.parameters?.[0]?.schema;
   expect(id?.maximum).toBe(Number.MAX_SAFE_INTEGER);
   const revoke = async (text: string) =>
@@ -221,18 +217,18 @@ test('an integer in a path is taken up to the maximum of the document', async ()
 });
 
 // Operations that delete come last.
-test.each(['get', 'patch', 'post', 'delete'])(
+test.for(['get', 'patch', 'post', 'delete'])(
   'at every edge of the document a %s is answered as the document says, and never with a 5xx',
-  async (method) => {
-    expect(await failuresOf(method)).toBe('');
+  async (method, { shop }) => {
+    expect(await failuresOf(shop, method)).toBe('');
   },
 );
 
-test('what was stored at the edges is read as the document says', async () => {
+test('what was stored at the edges is read as the document says', async ({ shop }) => {
   expect(played).toBeGreaterThan(1_000);
   const failures: string[] = [];
   for (const of of operations().filter(({ method }) => method === 'get')) {
-    const { wrong } = await play(of, callOf(of), shop.secretKey);
+    const { wrong } = await play(shop, of, callOf(of), shop.secretKey);
     if (wrong) failures.push(`${nameOf(of)}: ${wrong}`);
   }
   expect(failures.join('\n')).toBe('');

@@ -1,18 +1,15 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type TestApi, type TestWorkspace, testApi } from './support/api.ts';
+import { expect } from 'vitest';
+import type { TestApi } from './support/api.ts';
+import { sharedShopTest as test } from './support/fixtures.ts';
 import { watchLoop } from './support/loop-holds.ts';
 import { NIGHTLY } from './support/nightly.ts';
 
 type Operation = { method: 'POST' | 'PATCH' | 'DELETE' | 'PUT'; path: string };
 
-let api: TestApi;
-let shop: TestWorkspace;
 let operations: Operation[];
 
-beforeAll(async () => {
-  api = await testApi();
-  shop = await api.addWorkspace();
+test.beforeAll(async ({ api }) => {
   operations = [];
   for (const path of ['/api/v1/openapi.json', '/api/v1/console-openapi.json']) {
     const document = (await api.app.inject(path)).json<{
@@ -27,7 +24,6 @@ beforeAll(async () => {
   }
   expect(operations.length).toBeGreaterThan(25);
 });
-afterAll(() => api.close());
 
 /**
  * No request may hold the event loop longer, in milliseconds of CPU time. `bench/hostile-bodies.ts` wants 50 on a
@@ -84,7 +80,7 @@ const HOSTILE = fc.oneof(
 );
 
 /** Rows of every table, by name: a refused request writes none. */
-async function rowsByTable(): Promise<Record<string, number>> {
+async function rowsByTable(api: TestApi): Promise<Record<string, number>> {
   const { rows } = await api.stores.pool.query<{ name: string }>(
     "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'",
   );
@@ -96,8 +92,11 @@ async function rowsByTable(): Promise<Record<string, number>> {
   return counts;
 }
 
-test('a hostile body gets an error in the envelope from every operation, and writes nothing', async () => {
-  const before = await rowsByTable();
+test('a hostile body gets an error in the envelope from every operation, and writes nothing', async ({
+  api,
+  shop,
+}) => {
+  const before = await rowsByTable(api);
   const keys = [shop.secretKey, shop.publishableKey, null];
   const call = fc.tuple(fc.nat(), HOSTILE, fc.constantFrom(...keys));
   let longest = { held: 0, context: '' };
@@ -139,12 +138,12 @@ test('a hostile body gets an error in the envelope from every operation, and wri
     }),
     { numRuns: Number(process.env.HOSTILE_RUNS ?? (NIGHTLY ? 300 : 120)) },
   );
-  expect(await rowsByTable()).toEqual(before);
+  expect(await rowsByTable(api)).toEqual(before);
   console.info(`longest hold of the event loop: ${longest.held.toFixed(1)} ms, ${longest.context}`);
   expect(longest.held, longest.context).toBeLessThan(HELD_LIMIT);
 });
 
-test('every operation gets each kind of body at least once', async () => {
+test('every operation gets each kind of body at least once', async ({ api, shop }) => {
   const small = ['null', '{', '{"name":"\\u0000"}', `{"a":${'['.repeat(100)}${']'.repeat(100)}}`];
   for (const { method, path } of operations) {
     const url = path.replace(/\{[^}]*\}/g, UUID);

@@ -3,17 +3,17 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect } from 'vitest';
 import { freePort } from '../cli/embedded/free-port.ts';
 import { type LocalNginx, NO_NGINX, runNginx, writeMainConfig } from './deploy/nginx.ts';
-import { type TestApi, testApi } from './support/api.ts';
+import type { TestApi } from './support/api.ts';
 import { bound } from './support/bound-process.ts';
+import { apiTest as test } from './support/fixtures.ts';
 import { makeLink, makeWorkspace, startTestIngest, type TestIngest } from './support/ingest.ts';
 import { until } from './support/until.ts';
 
 /** Requests whose end a proxy may see elsewhere (RFC 9112, sections 5, 6, 7, and 11.2), at both ports. */
 
-let api: TestApi;
 let ingest: TestIngest;
 let directory: string;
 const ports: Record<'ingest' | 'api' | 'nginx' | 'caddy' | 'nginxApi' | 'caddyApi', number> = {
@@ -36,9 +36,8 @@ const hasCaddy = (() => {
   }
 })();
 
-beforeAll(async () => {
+test.beforeAll(async ({ api }) => {
   directory = mkdtempSync(join(tmpdir(), 'hoplog-smuggling-'));
-  api = await testApi();
   ingest = await startTestIngest(api.stores);
   await api.app.listen({ host: '127.0.0.1', port: 0 });
   ports.ingest = Number(new URL(ingest.url).port);
@@ -56,7 +55,6 @@ afterAll(async () => {
   await nginx?.stop();
   await ingest?.close();
   await ingest?.remove();
-  await api?.close();
   rmSync(directory, { recursive: true, force: true });
 });
 
@@ -120,7 +118,7 @@ const post = (headers: string[], body: string) =>
   `${['POST /collect HTTP/1.1', 'Host: a', 'Content-Type: text/plain', ...headers].join('\r\n')}\r\n\r\n${body}`;
 const get = (...headers: string[]) => `${['GET /x HTTP/1.1', 'Host: a', ...headers].join('\r\n')}\r\n\r\n`;
 /** A visit of a link, whose click would show that it was read. */
-const visitOfLink = async () => {
+const visitOfLink = async (api: TestApi) => {
   const { slug } = await makeLink(
     api.stores.pool,
     (await makeWorkspace(api.stores.pool)).id,
@@ -209,14 +207,17 @@ test.each(LOOSE_CHUNKS)('the API refuses %s, closes, and reads nothing behind it
   expect(statuses.filter((status) => status === '404').length).toBeLessThanOrEqual(1);
 });
 
-test.each(LOOSE_CHUNKS)('ingest closes behind %s, and answers nothing behind it', async (_, bytes) => {
-  const visit = await visitOfLink();
-  for (const next of [visit, visit + visit]) {
-    const { statuses, closed } = await send(ports.ingest, bytes + next, 15_000);
-    expect([statuses.includes('302'), statuses.length <= 1, closed]).toEqual([false, true, true]);
-  }
-  expect(await ingest.events()).toEqual([]);
-});
+test.for(LOOSE_CHUNKS)(
+  'ingest closes behind %s, and answers nothing behind it',
+  async ([_, bytes], { api }) => {
+    const visit = await visitOfLink(api);
+    for (const next of [visit, visit + visit]) {
+      const { statuses, closed } = await send(ports.ingest, bytes + next, 15_000);
+      expect([statuses.includes('302'), statuses.length <= 1, closed]).toEqual([false, true, true]);
+    }
+    expect(await ingest.events()).toEqual([]);
+  },
+);
 
 test('a request with chunks is answered, as the last one of its connection', async () => {
   const chunks = post([CHUNKED], '2\r\n{}\r\n0\r\n\r\n');
@@ -231,8 +232,10 @@ test.each(MALFORMED)('the API refuses %s with 400, closes, and reads nothing beh
   expect(await send(ports.api, bytes + NEXT, 5_000)).toEqual({ statuses: ['400'], closed: true });
 });
 
-test('ingest closes a connection with malformed headers, answers nothing, and counts no click', async () => {
-  const visit = await visitOfLink();
+test('ingest closes a connection with malformed headers, answers nothing, and counts no click', async ({
+  api,
+}) => {
+  const visit = await visitOfLink(api);
   const cases = [...MALFORMED, ...NOT_SKIPPED];
   const seen = await Promise.all(cases.map(([, bytes]) => send(ports.ingest, bytes + visit, 30_000)));
   const withoutRefusals = seen.map(({ statuses, closed }) => ({

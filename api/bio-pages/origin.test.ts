@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { describe, expect } from 'vitest';
 import { bioBody, bioPage, makeBioPage } from '../../test/support/bio.ts';
+import { sharedShopTest as test } from '../../test/support/fixtures.ts';
 import { type ConsoleBrowser, signedInAs } from '../../test/support/members.ts';
 import type { BioPageRecord } from './schemas.ts';
 
 type List = { bio_pages: BioPageRecord[] };
 
-let api: TestApi;
-let shop: TestWorkspace;
 let operator: ConsoleBrowser;
-beforeAll(async () => {
-  api = await testApi();
-  shop = await api.addWorkspace();
+test.beforeAll(async ({ api, shop }) => {
   operator = await signedInAs(api, shop, 'operator');
 });
-afterAll(() => api.close());
 
 async function makeInConsole(slug: string, more: object = {}): Promise<BioPageRecord> {
   const { status, body } = await operator.call<BioPageRecord>('POST', '/bio-pages', {
@@ -25,7 +20,9 @@ async function makeInConsole(slug: string, more: object = {}): Promise<BioPageRe
 }
 
 describe('a page of the API', () => {
-  test('does not exist for the console: it is not listed, shown, changed, counted or deleted there', async () => {
+  test('does not exist for the console: it is not listed, shown, changed, counted or deleted there', async ({
+    shop,
+  }) => {
     const page = await makeBioPage(shop, 'of-the-api');
     expect(page.made_in).toBe('api');
     const { text } = await operator.call('GET', '/bio-pages');
@@ -40,7 +37,7 @@ describe('a page of the API', () => {
     expect(await bioPage(shop, page.id)).toEqual(page);
   });
 
-  test('is not given to the console for its external_id either: 409', async () => {
+  test('is not given to the console for its external_id either: 409', async ({ shop }) => {
     await makeBioPage(shop, 'known', { external_id: 'known' });
     const answer = await operator.call('POST', '/bio-pages', {
       body: bioBody('console-known', { external_id: 'known' }),
@@ -48,7 +45,7 @@ describe('a page of the API', () => {
     expect([answer.status, answer.body.error.code]).toEqual([409, 'conflict']);
   });
 
-  test('keeps its slug from the console', async () => {
+  test('keeps its slug from the console', async ({ shop }) => {
     await makeBioPage(shop, 'taken-slug');
     expect((await operator.call('POST', '/bio-pages', { body: bioBody('taken-slug') })).status).toBe(409);
     const free = await operator.call<{ reason: string }>('GET', '/bio-pages/availability?slug=taken-slug');
@@ -71,7 +68,9 @@ describe('a page of the console', () => {
     expect((await operator.call('GET', `/bio-pages/${page.id}`)).status).toBe(404);
   });
 
-  test('is one of the pages of the workspace for a key, which may change it without taking it over', async () => {
+  test('is one of the pages of the workspace for a key, which may change it without taking it over', async ({
+    shop,
+  }) => {
     const page = await makeInConsole('shared', { external_id: 'shared' });
     const { body } = await shop.get<List>('/bio-pages?limit=200');
     expect(body.bio_pages).toContainEqual(page);
@@ -81,14 +80,14 @@ describe('a page of the console', () => {
     expect(now.body).toMatchObject({ title: 'By the key', made_in: 'console' });
   });
 
-  test('belongs to its workspace only', async () => {
+  test('belongs to its workspace only', async ({ api }) => {
     const page = await makeInConsole('mine');
     const thief = await signedInAs(api, await api.addWorkspace(), 'owner');
     expect((await thief.call('GET', `/bio-pages/${page.id}`)).status).toBe(404);
     expect((await thief.call<List>('GET', '/bio-pages')).body.bio_pages).toEqual([]);
   });
 
-  test('can be read but not changed by an analyst', async () => {
+  test('can be read but not changed by an analyst', async ({ api, shop }) => {
     const analyst = await signedInAs(api, shop, 'analyst');
     const page = await makeInConsole('read-only');
     expect((await analyst.call('GET', `/bio-pages/${page.id}`)).status).toBe(200);

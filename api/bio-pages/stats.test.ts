@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { expect } from 'vitest';
+import type { TestWorkspace } from '../../test/support/api.ts';
 import { addClicks, changeBioPage, makeBioPage, trackedLinks } from '../../test/support/bio.ts';
+import { sharedShopTest as test } from '../../test/support/fixtures.ts';
 import type { BioPageRecord, Stats } from './schemas.ts';
 
-let api: TestApi;
-let shop: TestWorkspace;
 let page: BioPageRecord;
 const DAY = 86_400_000;
 
-beforeAll(async () => {
-  api = await testApi();
-  shop = await api.addWorkspace();
+test.beforeAll(async ({ api, shop }) => {
   page = await makeBioPage(shop, 'stats');
   const { shop: first, blog } = trackedLinks(page);
   const [ada, bob] = [crypto.randomUUID(), crypto.randomUUID()];
@@ -25,13 +22,12 @@ beforeAll(async () => {
   await api.stores.clickhouse.insert({
     table: 'attributed_shares',
     format: 'JSONEachRow',
-    values: [creditOf(first ?? '')],
+    values: [creditOf(shop, first ?? '')],
   });
 });
-afterAll(() => api.close());
 
 /** A credit for the link in the form that the table has. */
-function creditOf(linkId: string): Record<string, unknown> {
+function creditOf(shop: TestWorkspace, linkId: string): Record<string, unknown> {
   return {
     workspace_id: shop.workspace.id,
     order_id: 'o-1',
@@ -44,10 +40,10 @@ function creditOf(linkId: string): Record<string, unknown> {
   };
 }
 
-const stats = (query = '') => shop.get<Stats>(`/bio-pages/stats/stats${query}`);
+const stats = (shop: TestWorkspace, query = '') => shop.get<Stats>(`/bio-pages/stats/stats${query}`);
 
-test('each button has its figures, bots left out, and the totals are their sums', async () => {
-  const { status, body } = await stats();
+test('each button has its figures, bots left out, and the totals are their sums', async ({ shop }) => {
+  const { status, body } = await stats(shop);
   expect(status).toBe(200);
   const link = trackedLinks(page);
   const nothing = { clicks: 0, visitors: 0, leads: 0, conversions: 0, revenue: 0 };
@@ -86,29 +82,31 @@ test('each button has its figures, bots left out, and the totals are their sums'
   expect(body.totals).toEqual({ clicks: 5, visitors: 4, leads: 0, conversions: 1, revenue: 19.99 });
 });
 
-test('the window is that of days, or of from and to', async () => {
-  const week = await stats('?days=7');
+test('the window is that of days, or of from and to', async ({ shop }) => {
+  const week = await stats(shop, '?days=7');
   expect(week.body.totals).toMatchObject({ clicks: 4, visitors: 3 });
   const from = new Date(Date.now() - 11 * DAY).toISOString();
   const to = new Date(Date.now() - 9 * DAY).toISOString();
-  const old = await stats(`?from=${from}&to=${to}&days=3`);
+  const old = await stats(shop, `?from=${from}&to=${to}&days=3`);
   expect(old.body.window).toEqual({ from, to });
   expect(old.body.totals).toEqual({ clicks: 1, visitors: 1, leads: 0, conversions: 0, revenue: 0 });
 });
 
-test.each(['?days=0', '?days=366', '?days=x', '?from=2026-02-01&to=2026-01-01', '?from=soon'])(
+test.for(['?days=0', '?days=366', '?days=x', '?from=2026-02-01&to=2026-01-01', '?from=soon'])(
   '%s: 400',
-  async (query) => {
-    expect((await stats(query)).status).toBe(400);
+  async (query, { shop }) => {
+    expect((await stats(shop, query)).status).toBe(400);
   },
 );
 
-test('by id as by slug', async () => {
+test('by id as by slug', async ({ shop }) => {
   const byId = await shop.get<Stats>(`/bio-pages/${page.id}/stats`);
-  expect(byId.body.totals).toEqual((await stats()).body.totals);
+  expect(byId.body.totals).toEqual((await stats(shop)).body.totals);
 });
 
-test('a button without a short link has zeros, a renamed one keeps its figures, a removed one is not listed', async () => {
+test('a button without a short link has zeros, a renamed one keeps its figures, a removed one is not listed', async ({
+  shop,
+}) => {
   const after = await changeBioPage(shop, 'stats', {
     links: [
       { id: 'shop', label: 'Store', url: 'https://store.example' },
@@ -116,7 +114,7 @@ test('a button without a short link has zeros, a renamed one keeps its figures, 
     ],
   });
   expect(trackedLinks(after).own).toBeNull();
-  const { body } = await stats();
+  const { body } = await stats(shop);
   expect(body.links).toMatchObject([
     { id: 'shop', label: 'Store', url: 'https://store.example', clicks: 4 },
     { id: 'own', tracked_link_id: null, clicks: 0, visitors: 0, leads: 0, conversions: 0, revenue: 0 },
@@ -124,7 +122,7 @@ test('a button without a short link has zeros, a renamed one keeps its figures, 
   expect(body.totals.clicks).toBe(4);
 });
 
-test('a page without buttons has no figures', async () => {
+test('a page without buttons has no figures', async ({ shop }) => {
   await makeBioPage(shop, 'empty', { links: [] });
   const { body } = await shop.get<Stats>('/bio-pages/empty/stats');
   expect(body).toMatchObject({

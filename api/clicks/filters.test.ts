@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { expect } from 'vitest';
+import { sharedShopTest as test } from '../../test/support/fixtures.ts';
 import { createLink } from '../../test/support/links.ts';
 import { type GivenClick, NO_UUID, storeClicks } from '../../test/support/stored-events.ts';
 
-let api: TestApi;
-let shop: TestWorkspace;
 let tagged: string;
 
 /** What each click of the tests is named by: its city. */
@@ -36,9 +34,7 @@ const CLICKS: Omit<GivenClick, 'workspaceId'>[] = [
   { city: '', country: '', columns: { utm_term: 'hats', device: 'tablet', language: 'no' } },
 ];
 
-beforeAll(async () => {
-  api = await testApi();
-  shop = await api.addWorkspace();
+test.beforeAll(async ({ api, shop }) => {
   const link = { destination_url: 'https://shop.example/', name: 'Sale', channel: 'facebook' };
   tagged = (await createLink(shop, { ...link, tags: ['autumn', 'Grüße aus Weiß'] })).first.id;
   const workspaceId = shop.workspace.id;
@@ -56,11 +52,10 @@ beforeAll(async () => {
     { workspaceId, city: 'Nowhere', linkId: NO_UUID },
   ]);
 });
-afterAll(() => api.close());
 
 const encoded = (filters: unknown) => encodeURIComponent(JSON.stringify(filters));
 
-test.each([
+test.for([
   ['country=DE,AT', ['Bonn', 'Graz', 'Wien']],
   ['not_country=DE,AT', ['', 'Paris']],
   ['country=', ['']],
@@ -121,7 +116,7 @@ test.each([
     ])}`,
     ['', 'Graz'],
   ],
-])('clicks and their export keep to %s', async (query, cities) => {
+])('clicks and their export keep to %s', async ([query, cities], { shop }) => {
   const { body } = await shop.get<{ clicks: { city: string }[] }>(`/clicks?${query}`);
   expect(body.clicks.map(({ city }) => city).sort()).toEqual(cities);
   const file = await shop.get(`/clicks/export?format=ndjson&${query}`);
@@ -129,7 +124,7 @@ test.each([
   expect(lines.map((line) => (JSON.parse(line) as { city: string }).city).sort()).toEqual(cities);
 });
 
-test('a visit that led to no link has no link_id, in the API and in each file', async () => {
+test('a visit that led to no link has no link_id, in the API and in each file', async ({ shop }) => {
   const { body } = await shop.get<{ clicks: { link_id: string | null }[] }>('/clicks?orphans=only');
   expect(body.clicks.map(({ link_id }) => link_id)).toEqual([null]);
   const file = async (format: string) =>
@@ -139,7 +134,7 @@ test('a visit that led to no link has no link_id, in the API and in each file', 
   expect(row.split(',')[head.split(',').indexOf('"link_id"')]).toBe('');
 });
 
-test.each([
+test.for([
   ['colour=red', 'colour'],
   ['channel=myspace', 'channel'],
   ['country=Germany', 'country'],
@@ -168,17 +163,17 @@ test.each([
   ['filters=x', 'filters'],
   [`filters=${encoded([{ dimension: 'color', operator: 'is', values: ['x'] }])}`, 'filters.0.dimension'],
   [`filters=${encoded([{ dimension: 'time:day', operator: 'is', values: ['2026-11-20'] }])}`, 'filters'],
-])('a refusal of %s names the parameter', async (query, path) => {
+])('a refusal of %s names the parameter', async ([query, path], { shop }) => {
   const { status, body } = await shop.get(`/clicks?${query}`);
   expect([status, body.error?.details?.[0]?.path]).toEqual([400, path]);
 });
 
-test('a code that is no country names what is meant', async () => {
+test('a code that is no country names what is meant', async ({ shop }) => {
   const { body } = await shop.get('/clicks?country=DE,UK');
   expect(body.error?.message).toBe('`country` must be a code of ISO 3166-1, such as DE; did you mean GB?');
 });
 
-test('a browser that no click can have is refused with the list', async () => {
+test('a browser that no click can have is refused with the list', async ({ shop }) => {
   const { body } = await shop.get('/clicks?browser=Foo');
   expect(body.error?.message).toMatch(/^`browser` must be one of .*Chrome, .*Firefox, .*, Other$/);
 });

@@ -1,16 +1,13 @@
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type TestApi, testApi } from '../../test/support/api.ts';
+import { beforeAll, expect } from 'vitest';
+import { apiTest as test } from '../../test/support/fixtures.ts';
 import { buildDocs } from '../../web/docs/build.ts';
 
-let api: TestApi;
 beforeAll(async () => {
   await buildDocs();
-  api = await testApi();
 });
-afterAll(() => api.close());
 
-test('pages name the deployment, forbid what they do not need, and are not sent twice', async () => {
+test('pages name the deployment, forbid what they do not need, and are not sent twice', async ({ api }) => {
   const page = await api.app.inject('/docs/api/links.create');
   expect([page.statusCode, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
   expect(page.body).toContain(`${api.deps.config.baseUrl}/api/v1/links`);
@@ -31,7 +28,7 @@ test('pages name the deployment, forbid what they do not need, and are not sent 
   expect([again.statusCode, again.body]).toEqual([304, '']);
 });
 
-test('a page loads files of its own only, which a browser may keep', async () => {
+test('a page loads files of its own only, which a browser may keep', async ({ api }) => {
   const { body } = await api.app.inject('/docs');
   const assets = [...body.matchAll(/(?:src|href|data-index)="(\/docs\/assets\/[^"]+)"/g)].map(
     ([, path = '']) => path,
@@ -48,7 +45,7 @@ test('a page loads files of its own only, which a browser may keep', async () =>
   expect(body).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);
 });
 
-test('each page is Markdown at its address with .md, and programs get the list', async () => {
+test('each page is Markdown at its address with .md, and programs get the list', async ({ api }) => {
   for (const path of [
     '/docs/quickstart.md',
     '/docs/operations/backup.md',
@@ -66,7 +63,7 @@ test('each page is Markdown at its address with .md, and programs get the list',
   expect((await api.app.inject('/llms-full.txt')).body).toContain(`${baseUrl}/docs/api/links.create.md`);
 });
 
-test('the address of an error leads to the page of its code', async () => {
+test('the address of an error leads to the page of its code', async ({ api }) => {
   const { body } = await api.app.inject('/api/v1/nowhere').then((response) => ({ body: response.json() }));
   const { pathname } = new URL(body.error.doc_url);
   expect(pathname).toBe('/docs/errors/not_found');
@@ -77,9 +74,9 @@ test('the address of an error leads to the page of its code', async () => {
   expect((await api.app.inject('/docs/errors')).body).toContain('id="not_found"');
 });
 
-test.each(['/docs/nowhere', '/docs/api/none.none', '/docs/..%2f..%2fpackage.json', '/docs/assets/none.js'])(
+test.for(['/docs/nowhere', '/docs/api/none.none', '/docs/..%2f..%2fpackage.json', '/docs/assets/none.js'])(
   '%s is unknown',
-  async (path) => {
+  async (path, { api }) => {
     const { statusCode } = await api.app.inject(path);
     expect(statusCode).toBe(404);
   },

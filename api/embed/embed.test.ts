@@ -1,38 +1,36 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type TestApi, testApi } from '../../test/support/api.ts';
+import { beforeAll, expect } from 'vitest';
+import type { TestApi } from '../../test/support/api.ts';
+import { apiTest as test } from '../../test/support/fixtures.ts';
 import { buildWeb } from '../../web/build.ts';
 
 /** Maximum weight of the page: everything that a browser loads for it, compressed. Bytes. */
 const MOST_BYTES = 45_000;
 
-let api: TestApi;
 beforeAll(async () => {
   await buildWeb();
-  api = await testApi();
 });
-afterAll(() => api.close());
 
-const get = (url: string, headers: Record<string, string> = {}) =>
+const get = (api: TestApi, url: string, headers: Record<string, string> = {}) =>
   api.app.inject({ method: 'GET', url, headers });
 
 /** The addresses in the page, in order: style, script. */
-async function filesOfPage(): Promise<string[]> {
-  const { body } = await get('/embed/referrals');
+async function filesOfPage(api: TestApi): Promise<string[]> {
+  const { body } = await get(api, '/embed/referrals');
   return [...body.matchAll(/(?:href|src)="(\/[^"]+)"/g)].map(([, path]) => path ?? '');
 }
 
-test('loader, page, script and style together are under 45 KB compressed', async () => {
-  const paths = ['/embed.js', '/embed/referrals', ...(await filesOfPage())];
+test('loader, page, script and style together are under 45 KB compressed', async ({ api }) => {
+  const paths = ['/embed.js', '/embed/referrals', ...(await filesOfPage(api))];
   expect(paths).toHaveLength(4);
   const sizes = await Promise.all(
-    paths.map(async (path) => (await get(path, { 'accept-encoding': 'gzip' })).rawPayload.length),
+    paths.map(async (path) => (await get(api, path, { 'accept-encoding': 'gzip' })).rawPayload.length),
   );
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(MOST_BYTES);
 });
 
-test('the page has no inline script or style, and its policy allows none', async () => {
-  const page = await get('/embed/referrals?key=pk_live_1&uid=u1');
+test('the page has no inline script or style, and its policy allows none', async ({ api }) => {
+  const page = await get(api, '/embed/referrals?key=pk_live_1&uid=u1');
   expect(page.statusCode).toBe(200);
   expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
   expect(page.body).not.toMatch(/<style|style=|<script>|\son\w+=/);
@@ -47,23 +45,25 @@ test('the page has no inline script or style, and its policy allows none', async
   expect(page.headers['x-frame-options']).toBeUndefined();
 });
 
-test('files have their hash in the name and are cached forever; the page and the loader are revalidated', async () => {
-  const files = await filesOfPage();
+test('files have their hash in the name and are cached forever; the page and the loader are revalidated', async ({
+  api,
+}) => {
+  const files = await filesOfPage(api);
   for (const path of files) {
-    const file = await get(path);
+    const file = await get(api, path);
     expect(file.statusCode).toBe(200);
     expect(file.headers['cache-control']).toBe('public, max-age=31536000, immutable');
     expect(file.headers['access-control-allow-origin']).toBe('*');
   }
-  expect((await get('/embed/referrals')).headers['cache-control']).toBe('no-cache');
-  expect((await get('/embed.js')).headers['cache-control']).toMatch(/^public, max-age=300/);
-  expect((await get('/embed/assets/page-0000000000000000.js')).statusCode).toBe(404);
+  expect((await get(api, '/embed/referrals')).headers['cache-control']).toBe('no-cache');
+  expect((await get(api, '/embed.js')).headers['cache-control']).toMatch(/^public, max-age=300/);
+  expect((await get(api, '/embed/assets/page-0000000000000000.js')).statusCode).toBe(404);
 });
 
-test('a client with the current version gets a 304', async () => {
-  for (const path of ['/embed.js', '/embed/referrals', ...(await filesOfPage())]) {
-    const first = await get(path, { 'accept-encoding': 'gzip, br' });
-    const again = await get(path, {
+test('a client with the current version gets a 304', async ({ api }) => {
+  for (const path of ['/embed.js', '/embed/referrals', ...(await filesOfPage(api))]) {
+    const first = await get(api, path, { 'accept-encoding': 'gzip, br' });
+    const again = await get(api, path, {
       'accept-encoding': 'gzip, br',
       'if-none-match': `"other", W/${first.headers.etag}`,
     });
@@ -73,19 +73,19 @@ test('a client with the current version gets a 304', async () => {
   }
 });
 
-test('each encoding holds the same bytes', async () => {
-  const plain = await get('/embed.js');
-  const zipped = await get('/embed.js', { 'accept-encoding': 'gzip, br;q=0' });
+test('each encoding holds the same bytes', async ({ api }) => {
+  const plain = await get(api, '/embed.js');
+  const zipped = await get(api, '/embed.js', { 'accept-encoding': 'gzip, br;q=0' });
   expect(plain.headers['content-encoding']).toBeUndefined();
   expect(zipped.headers['content-encoding']).toBe('gzip');
   expect(gunzipSync(zipped.rawPayload)).toEqual(plain.rawPayload);
   expect(zipped.rawPayload.length).toBeLessThanOrEqual(gzipSync(plain.rawPayload).length);
-  expect((await get('/embed.js', { 'accept-encoding': 'br' })).headers['content-encoding']).toBe('br');
+  expect((await get(api, '/embed.js', { 'accept-encoding': 'br' })).headers['content-encoding']).toBe('br');
 });
 
-test('a framed page may connect to the given API, unless it is not an origin', async () => {
+test('a framed page may connect to the given API, unless it is not an origin', async ({ api }) => {
   const policyFor = async (apiBase: string, destination: string) => {
-    const answer = await get(`/embed/referrals?api_base=${encodeURIComponent(apiBase)}`, {
+    const answer = await get(api, `/embed/referrals?api_base=${encodeURIComponent(apiBase)}`, {
       'sec-fetch-dest': destination,
     });
     return String(answer.headers['content-security-policy']);
@@ -117,10 +117,10 @@ test('a framed page may connect to the given API, unless it is not an origin', a
     expect(await policyFor(hostile, 'iframe'), hostile).toContain("connect-src 'self';");
   }
   // A repeated parameter is not an origin either.
-  expect((await get('/embed/referrals?api_base=a&api_base=b')).statusCode).toBe(200);
+  expect((await get(api, '/embed/referrals?api_base=a&api_base=b')).statusCode).toBe(200);
 });
 
-test('other methods are refused, HEAD is accepted', async () => {
+test('other methods are refused, HEAD is accepted', async ({ api }) => {
   expect((await api.app.inject({ method: 'HEAD', url: '/embed.js' })).statusCode).toBe(200);
   expect((await api.app.inject({ method: 'POST', url: '/embed/referrals' })).statusCode).toBe(405);
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { expect } from 'vitest';
 import { codePoint } from '../../test/support/code-point.ts';
+import { sharedShopTest as test } from '../../test/support/fixtures.ts';
 import { campaign, createLink } from '../../test/support/links.ts';
 import { NIGHTLY } from '../../test/support/nightly.ts';
 import { ChangeBody, CreateBody, ListQuery } from './schemas.ts';
@@ -10,17 +10,12 @@ import { ChangeBody, CreateBody, ListQuery } from './schemas.ts';
 
 const RUNS = { numRuns: NIGHTLY ? 400 : 150 };
 
-let api: TestApi;
-let shop: TestWorkspace;
 let linkId: string;
 
-beforeAll(async () => {
-  api = await testApi();
-  shop = await api.addWorkspace();
+test.beforeAll(async ({ shop }) => {
   const { first } = await createLink(shop, campaign());
   linkId = first.id;
 });
-afterAll(() => api.close());
 
 const nasty = fc.constantFrom<unknown>(
   '\0',
@@ -48,7 +43,7 @@ const bodyOf = (schema: { properties: object }) =>
     requiredKeys: [],
   });
 
-test('POST /links', async () => {
+test('POST /links', async ({ shop }) => {
   const body = bodyOf(CreateBody).map((fields) => ({ ...campaign(), ...fields }));
   await fc.assert(
     fc.asyncProperty(body, async (given) => {
@@ -58,7 +53,7 @@ test('POST /links', async () => {
   );
 });
 
-test('POST /links with any value in one field', async () => {
+test('POST /links with any value in one field', async ({ shop }) => {
   const one = fc.tuple(fc.constantFrom(...Object.keys(CreateBody.properties)), value);
   await fc.assert(
     fc.asyncProperty(one, async ([name, given]) => {
@@ -68,7 +63,7 @@ test('POST /links with any value in one field', async () => {
   );
 });
 
-test('POST /links/bulk', async () => {
+test('POST /links/bulk', async ({ shop }) => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.oneof(value, bodyOf(CreateBody)), { maxLength: 5 }), async (links) => {
       expect((await shop.post('/links/bulk', { links })).status).toBeLessThan(500);
@@ -77,7 +72,7 @@ test('POST /links/bulk', async () => {
   );
 });
 
-test('PATCH /links/:id', async () => {
+test('PATCH /links/:id', async ({ shop }) => {
   await fc.assert(
     fc.asyncProperty(bodyOf(ChangeBody), async (body) => {
       expect((await shop.patch(`/links/${linkId}`, body)).status).toBeLessThan(500);
@@ -86,7 +81,7 @@ test('PATCH /links/:id', async () => {
   );
 });
 
-test('GET /links in both views', async () => {
+test('GET /links in both views', async ({ shop }) => {
   const text = fc.oneof(
     fc.string({ unit: 'grapheme' }),
     nasty.map(String),
@@ -109,7 +104,7 @@ test('GET /links in both views', async () => {
   );
 });
 
-test('any text as an id', async () => {
+test('any text as an id', async ({ shop }) => {
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: 'grapheme', minLength: 1 }), async (id) => {
       const path = `/links/${encodeURIComponent(id.toWellFormed())}`;

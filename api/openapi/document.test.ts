@@ -1,21 +1,18 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type TestApi, testApi } from '../../test/support/api.ts';
+import { describe, expect } from 'vitest';
+import { apiTest as test } from '../../test/support/fixtures.ts';
 import type { Json } from './components.ts';
 import { type Document, operationsOf, responseOf, schemasIn } from './test-support.ts';
 
 /** Properties of both documents. */
 
-let api: TestApi;
 const documents: Record<string, Document> = {};
 
-beforeAll(async () => {
-  api = await testApi();
+test.beforeAll(async ({ api }) => {
   documents.public = (await api.app.inject('/api/v1/openapi.json')).json();
   documents.console = (await api.app.inject('/api/v1/console-openapi.json')).json();
 });
-afterAll(() => api.close());
 
 const documentOf = (name: string): Document => {
   const document = documents[name];

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { mintKey } from '../../core/access/keys.ts';
 import { revokeKey } from '../../sql/workspaces/keys.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import type { TestApi, TestWorkspace } from '../../test/support/api.ts';
+import { sharedShopTest as test } from '../../test/support/fixtures.ts';
 
-let api: TestApi;
-let shop: TestWorkspace;
 let partnerToken: string;
 
-beforeAll(async () => {
-  api = await testApi();
+test.beforeAll(async ({ api }) => {
   api.app.get('/api/v1/partner/test', { config: { scope: 'partner' } }, async (request) => ({
     partner: request.partner.name,
   }));
-  shop = await api.addWorkspace();
   const minted = mintKey('partner');
   partnerToken = minted.token;
   await api.stores.pool.query(
@@ -20,39 +17,39 @@ beforeAll(async () => {
     ['Platform', minted.lookup, minted.hash],
   );
 });
-afterAll(() => api.close());
 
-const status = async (path: string, key: string | null) => (await shop.get(path, { key })).status;
+const status = async (shop: TestWorkspace, path: string, key: string | null) =>
+  (await shop.get(path, { key })).status;
 
 describe('401', () => {
-  test.each([
+  test.for([
     ['no key', null],
     ['no Bearer token', ''],
     ['no key at all', 'hello'],
     ['an unknown key', mintKey('secret').token],
     ['an unknown publishable key', mintKey('publishable').token],
-  ])('%s', async (_, key) => {
+  ])('%s', async ([_, key], { shop }) => {
     const answer = await shop.get('/me', { key });
     expect([answer.status, answer.body.error.code]).toEqual([401, 'unauthorized']);
     expect(answer.headers['www-authenticate']).toBe('Bearer');
   });
 
-  test('a known prefix with a wrong secret', async () => {
+  test('a known prefix with a wrong secret', async ({ shop }) => {
     const wrong = shop.secretKey.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
-    expect(await status('/me', wrong)).toBe(401);
+    expect(await status(shop, '/me', wrong)).toBe(401);
   });
 
-  test('a key with the prefix of the other kind', async () => {
-    expect(await status('/me', shop.publishableKey.replace('pk_', 'lk_'))).toBe(401);
-    expect(await status('/links?view=records', shop.publishableKey.replace('pk_', 'lk_'))).toBe(401);
+  test('a key with the prefix of the other kind', async ({ shop }) => {
+    expect(await status(shop, '/me', shop.publishableKey.replace('pk_', 'lk_'))).toBe(401);
+    expect(await status(shop, '/links?view=records', shop.publishableKey.replace('pk_', 'lk_'))).toBe(401);
   });
 
-  test('another scheme than Bearer', async () => {
+  test('another scheme than Bearer', async ({ shop }) => {
     const headers = { authorization: `Basic ${shop.secretKey}` };
     expect((await shop.get('/me', { key: null, headers })).status).toBe(401);
   });
 
-  test('a revoked key, with the next request', async () => {
+  test('a revoked key, with the next request', async ({ api }) => {
     const other = await api.addWorkspace();
     const { body } = await other.get<{ key: { id: string } }>('/me');
     await revokeKey(api.stores.pool, body.key.id);
@@ -60,28 +57,28 @@ describe('401', () => {
     expect((await other.get('/me', { key: other.publishableKey })).status).toBe(200);
   });
 
-  test('a partner key outside partner endpoints, a workspace key on them', async () => {
-    expect(await status('/me', partnerToken)).toBe(401);
-    expect(await status('/links', partnerToken)).toBe(401);
-    expect(await status('/partner/test', shop.secretKey)).toBe(401);
-    expect(await status('/partner/test', shop.publishableKey)).toBe(401);
-    expect(await status('/partner/test', mintKey('partner').token)).toBe(401);
-    expect(await status('/partner/test', partnerToken)).toBe(200);
+  test('a partner key outside partner endpoints, a workspace key on them', async ({ shop }) => {
+    expect(await status(shop, '/me', partnerToken)).toBe(401);
+    expect(await status(shop, '/links', partnerToken)).toBe(401);
+    expect(await status(shop, '/partner/test', shop.secretKey)).toBe(401);
+    expect(await status(shop, '/partner/test', shop.publishableKey)).toBe(401);
+    expect(await status(shop, '/partner/test', mintKey('partner').token)).toBe(401);
+    expect(await status(shop, '/partner/test', partnerToken)).toBe(200);
   });
 });
 
-test('the scheme is read in any case of letters', async () => {
+test('the scheme is read in any case of letters', async ({ shop }) => {
   const headers = { authorization: `bearer ${shop.secretKey}` };
   expect((await shop.get('/me', { key: null, headers })).status).toBe(200);
 });
 
-test('a publishable key on an endpoint for secret keys is 403', async () => {
+test('a publishable key on an endpoint for secret keys is 403', async ({ shop }) => {
   const answer = await shop.get('/links', { key: shop.publishableKey });
   expect([answer.status, answer.body.error.code]).toEqual([403, 'forbidden']);
 });
 
 describe('the order of checks', () => {
-  test('key, scope, plan, parameters, existence, conflict', async () => {
+  test('key, scope, plan, parameters, existence, conflict', async ({ api, shop }) => {
     const free = await api.addWorkspace({ plan: 'free' });
     const bad = '/links/not-a-uuid';
     expect((await free.get(bad, { key: mintKey('secret').token })).status).toBe(401);
@@ -93,7 +90,7 @@ describe('the order of checks', () => {
     expect((await shop.patch(unknown, { slug: 'free' })).status).toBe(404);
   });
 
-  test('a malformed body is validated after key, scope and plan', async () => {
+  test('a malformed body is validated after key, scope and plan', async ({ api, shop }) => {
     const headers = { 'content-type': 'application/json' };
     const free = await api.addWorkspace({ plan: 'free' });
     const path = '/links/01a1fda0-08a1-7000-b1c0-3017c3a6f7c2';
@@ -106,13 +103,13 @@ describe('the order of checks', () => {
 });
 
 describe('plans', () => {
-  test.each([
+  test.for([
     ['free', 'active', 402],
     ['starter', 'active', 200],
     ['pro', 'trialing', 200],
     ['pro', 'past_due', 402],
     ['unlimited', 'canceled', 402],
-  ] as const)('%s, %s: %i on a paid endpoint', async (plan, plan_status, expected) => {
+  ] as const)('%s, %s: %i on a paid endpoint', async ([plan, plan_status, expected], { api }) => {
     const other = await api.addWorkspace({ plan });
     const made = await other.post<{ links: { id: string }[] }>('/links', {
       destination_url: 'https://shop.example',
@@ -130,7 +127,7 @@ describe('plans', () => {
 });
 
 describe('last_used_at', () => {
-  const noted = async (token: string) => {
+  const noted = async (api: TestApi, token: string) => {
     const { rows } = await api.stores.pool.query<{ last_used_at: Date | null }>(
       'SELECT last_used_at FROM api_keys WHERE lookup = $1',
       [token.split('_')[2]],
@@ -138,32 +135,32 @@ describe('last_used_at', () => {
     return rows[0]?.last_used_at?.getTime() ?? null;
   };
 
-  test('is updated at the first use, and not again within a minute', async () => {
+  test('is updated at the first use, and not again within a minute', async ({ api }) => {
     const other = await api.addWorkspace();
-    expect(await noted(other.secretKey)).toBeNull();
+    expect(await noted(api, other.secretKey)).toBeNull();
     await other.get('/me');
-    await expect.poll(() => noted(other.secretKey)).not.toBeNull();
-    const first = await noted(other.secretKey);
+    await expect.poll(() => noted(api, other.secretKey)).not.toBeNull();
+    const first = await noted(api, other.secretKey);
     await Promise.all(Array.from({ length: 20 }, () => other.get('/me')));
-    expect(await noted(other.secretKey)).toBe(first);
+    expect(await noted(api, other.secretKey)).toBe(first);
     await api.stores.pool.query(
       `UPDATE api_keys SET last_used_at = now() - interval '61 seconds' WHERE workspace_id = $1`,
       [other.workspace.id],
     );
-    const old = (await noted(other.secretKey)) ?? 0;
+    const old = (await noted(api, other.secretKey)) ?? 0;
     await other.get('/me');
-    await expect.poll(() => noted(other.secretKey)).toBeGreaterThan(old);
+    await expect.poll(() => noted(api, other.secretKey)).toBeGreaterThan(old);
   });
 
-  test('is not touched by a refused call', async () => {
+  test('is not touched by a refused call', async ({ api }) => {
     const other = await api.addWorkspace();
     await other.get('/links', { key: other.publishableKey });
     await other.get('/me', { key: `${other.publishableKey.slice(0, -1)}x` });
-    expect(await noted(other.publishableKey)).toBeNull();
+    expect(await noted(api, other.publishableKey)).toBeNull();
   });
 });
 
-test('a route under /api/v1 that declares no scope is refused at start', async () => {
+test('a route under /api/v1 that declares no scope is refused at start', async ({ api }) => {
   const { app } = api;
   expect(() => app.get('/api/v1/forgotten', async () => 1)).toThrow();
 });

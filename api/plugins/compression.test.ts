@@ -1,27 +1,22 @@
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { expect } from 'vitest';
+import type { TestApi, TestWorkspace } from '../../test/support/api.ts';
+import { sharedShopTest as test } from '../../test/support/fixtures.ts';
 
-let api: TestApi;
-let shop: TestWorkspace;
-
-beforeAll(async () => {
-  api = await testApi();
-  shop = await api.addWorkspace();
+test.beforeAll(async ({ shop }) => {
   for (let n = 0; n < 30; n++)
     await shop.post('/folders', { name: `A folder with a name that is long, ${n}` });
 });
-afterAll(() => api.close());
 
-const ask = (path: string, encodings: string) =>
+const ask = (api: TestApi, shop: TestWorkspace, path: string, encodings: string) =>
   api.app.inject({
     url: `/api/v1${path}`,
     headers: { authorization: `Bearer ${shop.secretKey}`, 'accept-encoding': encodings },
   });
 
-test('a large response is compressed with gzip, with the same content', async () => {
-  const plain = await ask('/folders', 'identity');
-  const compressed = await ask('/folders', 'gzip, deflate, br');
+test('a large response is compressed with gzip, with the same content', async ({ api, shop }) => {
+  const plain = await ask(api, shop, '/folders', 'identity');
+  const compressed = await ask(api, shop, '/folders', 'gzip, deflate, br');
   expect(plain.headers['content-encoding']).toBeUndefined();
   expect(compressed.headers['content-encoding']).toBe('gzip');
   expect(gunzipSync(compressed.rawPayload).toString()).toBe(plain.body);
@@ -30,16 +25,16 @@ test('a large response is compressed with gzip, with the same content', async ()
   for (const { headers } of [plain, compressed]) expect(headers.vary).toContain('Accept-Encoding');
 });
 
-test.each(['br', 'gzip;q=0, br', ''])(
+test.for(['br', 'gzip;q=0, br', ''])(
   'a client that accepts "%s" gets it uncompressed',
-  async (encodings) => {
-    const { headers, body } = await ask('/folders', encodings);
+  async (encodings, { api, shop }) => {
+    const { headers, body } = await ask(api, shop, '/folders', encodings);
     expect(headers['content-encoding']).toBeUndefined();
     expect(JSON.parse(body)).toHaveProperty('folders');
   },
 );
 
-test('a short response is not compressed', async () => {
-  const { headers } = await ask('/folders?limit=1', 'gzip');
+test('a short response is not compressed', async ({ api, shop }) => {
+  const { headers } = await ask(api, shop, '/folders?limit=1', 'gzip');
   expect(headers['content-encoding']).toBeUndefined();
 });

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { describe, expect } from 'vitest';
+import type { TestWorkspace } from '../../test/support/api.ts';
+import { sharedShopTest as test } from '../../test/support/fixtures.ts';
 import { storeClicks } from '../../test/support/stored-events.ts';
 
-let api: TestApi;
-let shop: TestWorkspace;
-beforeAll(async () => {
-  api = await testApi();
-  shop = await api.addWorkspace();
+test.beforeAll(async ({ api, shop }) => {
   await storeClicks(api.stores, [{ workspaceId: shop.workspace.id }]);
 });
-afterAll(() => api.close());
 
 /** Returns the status, and each fault as `path: message; hint`. */
-async function faults(path: string, body: unknown, method: 'POST' | 'PATCH' = 'POST') {
+async function faults(shop: TestWorkspace, path: string, body: unknown, method: 'POST' | 'PATCH' = 'POST') {
   const answer = await shop.call(method, path, { body });
   const texts = (answer.body.error?.details ?? []).map(
     (one) => `${one.path}: ${one.message}${one.hint === undefined ? '' : `; ${one.hint}`}`,
@@ -20,7 +16,7 @@ async function faults(path: string, body: unknown, method: 'POST' | 'PATCH' = 'P
   return { status: answer.status, texts, message: answer.body.error?.message };
 }
 
-test('an error leads to the help on its code', async () => {
+test('an error leads to the help on its code', async ({ api, shop }) => {
   const base = api.deps.config.baseUrl;
   const { body } = await shop.post('/folders', {});
   expect(body.error.doc_url).toBe(`${base}/docs/errors/bad_request`);
@@ -28,9 +24,9 @@ test('an error leads to the help on its code', async () => {
 });
 
 describe('a body that writes', () => {
-  test('all of its faults are in one response, those beyond the schema too', async () => {
+  test('all of its faults are in one response, those beyond the schema too', async ({ shop }) => {
     const link = { destination_url: 'not a url', chanel: 'x', slug: 'api', max_clicks: 0, tags: 'a' };
-    expect(await faults('/links', link)).toEqual({
+    expect(await faults(shop, '/links', link)).toEqual({
       status: 400,
       message:
         '`chanel` is not a field of this body; did you mean `channel`? (and 5 more faults in `details`)',
@@ -45,8 +41,8 @@ describe('a body that writes', () => {
     });
   });
 
-  test('faults beyond the schema are all named where the schema accepts the body', async () => {
-    const { texts } = await faults('/links', {
+  test('faults beyond the schema are all named where the schema accepts the body', async ({ shop }) => {
+    const { texts } = await faults(shop, '/links', {
       destination_url: 'shop example/tea',
       slug: 'api',
       channel: 'fax',
@@ -64,15 +60,15 @@ describe('a body that writes', () => {
     ]);
   });
 
-  test.each([
+  test.for<[path: string, body: object, field: string, meant: string]>([
     ['/links', { slugg: 'a' }, 'slugg', 'slug'],
     ['/links', { destinationUrl: 'https://shop.example/' }, 'destinationUrl', 'destination_url'],
     ['/links', { targeting: { mobil: 'https://shop.example/' } }, 'targeting.mobil', 'mobile'],
     ['/track/identify', { visitorId: 'x', email: 'a@shop.example' }, 'visitorId', 'visitor_id'],
     ['/referrals/report-signup', { ref_cod: 'x' }, 'ref_cod', 'ref_code'],
     ['/bio-pages', { links: [{ lable: 'x' }] }, 'links.0.lable', 'label'],
-  ])('%s: %j is a slip of a field that was not given', async (path, body, field, meant) => {
-    const { status, texts } = await faults(path, body);
+  ])('%s: %j is a slip of a field that was not given', async ([path, body, field, meant], { shop }) => {
+    const { status, texts } = await faults(shop, path, body);
     const owner = field.includes('.') ? `\`${field.slice(0, field.lastIndexOf('.'))}\`` : 'this body';
     expect([status, texts]).toEqual([
       400,
@@ -80,27 +76,29 @@ describe('a body that writes', () => {
     ]);
   });
 
-  test('a slip of a field that was given too is ignored, and so is what is like no field', async () => {
+  test('a slip of a field that was given too is ignored, and so is what is like no field', async ({
+    shop,
+  }) => {
     const answer = await shop.post('/folders', { name: 'A', Name: 'B', colour: 'red' });
     expect([answer.status, answer.headers['x-ignored-fields']]).toEqual([201, 'Name, colour']);
   });
 
-  test('a misspelled required field is one fault', async () => {
-    expect((await faults('/folders', { nane: 'A' })).texts).toEqual([
+  test('a misspelled required field is one fault', async ({ shop }) => {
+    expect((await faults(shop, '/folders', { nane: 'A' })).texts).toEqual([
       'nane: is not a field of this body; did you mean `name`?',
     ]);
   });
 
-  test('at most 20 faults are named, and the message counts all', async () => {
+  test('at most 20 faults are named, and the message counts all', async ({ shop }) => {
     const links = Array.from({ length: 30 }, () => ({ label: 5 }));
-    const { texts, message } = await faults('/bio-pages', { slug: 'many-faults', links });
+    const { texts, message } = await faults(shop, '/bio-pages', { slug: 'many-faults', links });
     expect([texts.length, message]).toEqual([
       20,
       expect.stringContaining('(and 29 more faults in `details`)'),
     ]);
   });
 
-  test('each row of a bulk create has all of its own', async () => {
+  test('each row of a bulk create has all of its own', async ({ shop }) => {
     const { body } = await shop.call<{ results: { body: { error: { details: { path: string }[] } } }[] }>(
       'POST',
       '/links/bulk',
@@ -113,14 +111,14 @@ describe('a body that writes', () => {
     ]);
   });
 
-  test('a change names all of its faults too', async () => {
+  test('a change names all of its faults too', async ({ shop }) => {
     const made = await shop.post<{ links: { id: string }[] }>('/links', {
       destination_url: 'https://shop.example/',
       name: 'N',
       channel: 'other',
     });
     const change = { destination_url: 'x', expired_redirect_url: 'y', max_clicks: 'z' };
-    const { texts } = await faults(`/links/${made.body.links[0]?.id}`, change, 'PATCH');
+    const { texts } = await faults(shop, `/links/${made.body.links[0]?.id}`, change, 'PATCH');
     expect(texts.map((text) => text.split(':', 1)[0])).toEqual([
       'max_clicks',
       'destination_url',
@@ -132,11 +130,11 @@ describe('a body that writes', () => {
 describe('visitor_id and _vid', () => {
   const [one, other] = ['019a0000-0000-7000-8000-00000000000a', '019a0000-0000-7000-8000-00000000000b'];
 
-  test.each([
+  test.for<[path: string, body: object]>([
     ['/track/identify', { email: 'a@shop.example' }],
     ['/track/order', { order_id: 'o', amount: 1, email: 'a@shop.example' }],
     ['/referrals/report-signup', { new_user_external_user_id: 'u' }],
-  ])('%s takes either, and both where they agree', async (path, body) => {
+  ])('%s takes either, and both where they agree', async ([path, body], { shop }) => {
     const statuses = [];
     for (const visitor of [
       { visitor_id: one },
@@ -145,10 +143,10 @@ describe('visitor_id and _vid', () => {
       { visitor_id: one, _vid: one?.toUpperCase() },
       { visitor_id: null, _vid: one },
     ])
-      statuses.push((await faults(path, { ...body, ...visitor })).status);
+      statuses.push((await faults(shop, path, { ...body, ...visitor })).status);
     expect(new Set(statuses).size).toBe(1);
     expect(statuses[0]).toBeLessThan(300);
-    expect((await faults(path, { ...body, visitor_id: one, _vid: other })).texts).toEqual([
+    expect((await faults(shop, path, { ...body, visitor_id: one, _vid: other })).texts).toEqual([
       '_vid: must be equal to `visitor_id`: they are two names of one field',
     ]);
   });
@@ -156,7 +154,7 @@ describe('visitor_id and _vid', () => {
 
 describe('a body that only reads', () => {
   const query = { metrics: ['clicks'] };
-  test.each([
+  test.for([
     [{ filter: [] }, 'filter: is not a field of this body; did you mean `filters`?'],
     [{ timezone: 'Europe/Berlin' }, 'timezone: is not a field of this body; did you mean `time_zone`?'],
     [{ window: { start: '2026-01-01' } }, 'window.start: is not a field of `window`; it has days, from, to'],
@@ -177,12 +175,12 @@ describe('a body that only reads', () => {
       { colour: 1 },
       expect.stringMatching(/^colour: is not a field of this body; it has metrics, dimensions/),
     ],
-  ])('%j is refused', async (body, fault) => {
-    const { status, texts } = await faults('/analytics/query', { ...query, ...body });
+  ])('%j is refused', async ([body, fault], { shop }) => {
+    const { status, texts } = await faults(shop, '/analytics/query', { ...query, ...body });
     expect([status, texts]).toEqual([400, [fault]]);
   });
 
-  test('null in an optional field is as if it were left out', async () => {
+  test('null in an optional field is as if it were left out', async ({ shop }) => {
     const nulls = {
       dimensions: null,
       filters: null,
@@ -199,15 +197,15 @@ describe('a body that only reads', () => {
       filters: [{ dimension: 'country', operator: 'is_empty', values: null }],
     };
     expect((await ask(within)).status).toBe(200);
-    expect((await faults('/analytics/query', { metrics: null })).texts).toEqual([
+    expect((await faults(shop, '/analytics/query', { metrics: null })).texts).toEqual([
       'metrics: must be a list of 1 to 7 items',
     ]);
   });
 
-  test("a shared dashboard's query refuses it too", async () => {
+  test("a shared dashboard's query refuses it too", async ({ shop }) => {
     const { body } = await shop.post<{ token: string }>('/shared-dashboards', { name: 'Open' });
     const path = `/shared/${body.token}/query`;
-    expect((await faults(path, { ...query, timezone: 'UTC' })).texts).toEqual([
+    expect((await faults(shop, path, { ...query, timezone: 'UTC' })).texts).toEqual([
       'timezone: is not a field of this body; did you mean `time_zone`?',
     ]);
   });

@@ -1,23 +1,18 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { DIMENSIONS } from '../../core/analytics/dimensions.ts';
 import { createPartner } from '../../sql/workspaces/partners.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { sharedShopTest as test } from '../../test/support/fixtures.ts';
 import { NAME, NAME_OR_EMPTY, SHOWN_PATTERNS } from '../schemas.ts';
 
-let api: TestApi;
-let shop: TestWorkspace;
 let partnerKey: string;
 
-beforeAll(async () => {
-  api = await testApi();
-  shop = await api.addWorkspace();
+test.beforeAll(async ({ api, shop }) => {
   partnerKey = (await createPartner(api.stores.pool, 'Platform')).token;
   const program = { name: 'Friends', code: 'friends', destination_url: 'https://shop.example/' };
   expect((await shop.post('/programs', program)).status).toBe(201);
 });
-afterAll(() => api.close());
 
-test.each([
+test.for([
   '\u001b[2J',
   'a\nb',
   '\u0007',
@@ -30,7 +25,7 @@ test.each([
   '\u{e0001}',
   '\u{1d173}\u{1d159}',
   '\u0301\u0308',
-])('%j is refused in every name', async (name) => {
+])('%j is refused in every name', async (name, { shop }) => {
   const url = 'https://shop.example/';
   const user = { email: 'a@mail.example', external_user_id: 'a', tier: 'free' };
   for (const [path, body] of [
@@ -49,7 +44,9 @@ test.each([
   }
 });
 
-test('an id, a tag or a label of nothing but invisible characters is refused by its name', async () => {
+test('an id, a tag or a label of nothing but invisible characters is refused by its name', async ({
+  shop,
+}) => {
   const url = 'https://shop.example/';
   const id = crypto.randomUUID();
   const user = { email: 'a@mail.example', external_user_id: 'a', tier: 'free' };
@@ -109,7 +106,7 @@ test('an id, a tag or a label of nothing but invisible characters is refused by 
   ]);
 });
 
-test('a reason or a note that is only white space is refused', async () => {
+test('a reason or a note that is only white space is refused', async ({ shop }) => {
   const id = crypto.randomUUID();
   for (const [path, body, field] of [
     ['/commissions', { external_user_id: 'a', amount: 1, note: ' ' }, 'note'],
@@ -148,7 +145,9 @@ const NAMES = new Set([SHOWN_PATTERNS[NAME], SHOWN_PATTERNS[NAME_OR_EMPTY]]);
 /** Texts of a public page, which are shown in HTML only, and the name of a query parameter. */
 const OF_PAGES = /^(Create|Update|Preview)BioPage\.title$|^BioButtonInput\.label$|^RuleCondition\.name$/;
 
-test('every name, label and title of a body is one line and not blank, but for those of public pages', async () => {
+test('every name, label and title of a body is one line and not blank, but for those of public pages', async ({
+  shop,
+}) => {
   const seen = new Set<string>();
   const wrong: string[] = [];
   const look = (schema: Schema, name: string, { components }: Document): void => {
@@ -195,7 +194,9 @@ const isClickFilter = (path: string, name: string) =>
   DIMENSIONS.some((one) => name === one || name === `not_${one}`);
 const UNSEEN = [' ', '\t', '\u00a0', '\u00ad', '\u200b', '\u2800', '\ufeff', '\u0301'];
 
-test('a filter, a search or an id of an address that shows nothing is refused, also by the document', async () => {
+test('a filter, a search or an id of an address that shows nothing is refused, also by the document', async ({
+  shop,
+}) => {
   const document = (await shop.get<Document>('/openapi.json')).body;
   const taken: string[] = [];
   let tried = 0;
@@ -227,7 +228,7 @@ test('a filter, a search or an id of an address that shows nothing is refused, a
   expect(tried).toBeGreaterThan(25);
 });
 
-test('a workspace keeps its name where the new one has control characters, or is blank', async () => {
+test('a workspace keeps its name where the new one has control characters, or is blank', async ({ shop }) => {
   for (const name of ['a\u001b[2J', '  ']) {
     const { status, body } = await shop.patch('/workspace', { name });
     expect([name, status, body.error.details?.[0]?.path]).toEqual([name, 400, 'name']);

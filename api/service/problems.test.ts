@@ -1,28 +1,24 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { expect } from 'vitest';
+import type { TestApi } from '../../test/support/api.ts';
+import { sharedShopTest as test } from '../../test/support/fixtures.ts';
 import { type ConsoleBrowser, signedInAs } from '../../test/support/members.ts';
 import { plantVictim, type Victim } from '../../test/support/victim.ts';
 import type { ProblemList } from './routes.ts';
 
-let api: TestApi;
-let shop: TestWorkspace;
 let planted: Victim;
 let owner: ConsoleBrowser;
 let analyst: ConsoleBrowser;
 let stranger: ConsoleBrowser;
-beforeAll(async () => {
-  api = await testApi();
-  shop = await api.addWorkspace();
+test.beforeAll(async ({ api, shop }) => {
   planted = await plantVictim(api, shop);
   owner = await signedInAs(api, shop, 'owner');
   analyst = await signedInAs(api, shop, 'analyst');
   stranger = await signedInAs(api, await api.addWorkspace(), 'owner');
-  await change('UPDATE connections SET last_event_at = now()');
+  await change(api, 'UPDATE connections SET last_event_at = now()');
 });
-afterAll(() => api.close());
 
 /** @param sql with `$1` for an id */
-const change = (sql: string, ...values: unknown[]) => api.stores.pool.query(sql, values);
+const change = (api: TestApi, sql: string, ...values: unknown[]) => api.stores.pool.query(sql, values);
 async function problems(browser: ConsoleBrowser) {
   const { status, text, body } = await browser.call<ProblemList>('GET', '/problems');
   expect([status, text]).toEqual([200, text]);
@@ -123,38 +119,44 @@ const BROKEN: [string, () => string | null, string[], object, string[]][] = [
   ],
 ];
 
-test.each(BROKEN)('every member sees %s until it is fixed, and no other workspace does', async (...given) => {
-  const [, idOf, broken, problem, fixed] = given;
-  const id = idOf();
-  const values = id === null ? [] : [id];
-  for (const sql of broken) await change(sql, ...values);
-  expect(await problems(owner)).toEqual([
-    { since: expect.any(String), name: expect.any(String), count: null, reason: null, id, ...problem },
-  ]);
-  expect(await problems(analyst)).toEqual(await problems(owner));
-  expect(await problems(stranger)).toEqual([]);
-  for (const sql of fixed) await change(sql, ...values);
-  expect(await problems(owner)).toEqual([]);
-});
+test.for(BROKEN)(
+  'every member sees %s until it is fixed, and no other workspace does',
+  async (given, { api }) => {
+    const [, idOf, broken, problem, fixed] = given;
+    const id = idOf();
+    const values = id === null ? [] : [id];
+    for (const sql of broken) await change(api, sql, ...values);
+    expect(await problems(owner)).toEqual([
+      { since: expect.any(String), name: expect.any(String), count: null, reason: null, id, ...problem },
+    ]);
+    expect(await problems(analyst)).toEqual(await problems(owner));
+    expect(await problems(stranger)).toEqual([]);
+    for (const sql of fixed) await change(api, sql, ...values);
+    expect(await problems(owner)).toEqual([]);
+  },
+);
 
-test('the worst comes first', async () => {
-  await change(`UPDATE connection_events SET status = 'unmatched'`);
-  await change(`UPDATE webhooks SET is_active = false, disabled_at = now()`);
+test('the worst comes first', async ({ api }) => {
+  await change(api, `UPDATE connection_events SET status = 'unmatched'`);
+  await change(api, `UPDATE webhooks SET is_active = false, disabled_at = now()`);
   expect(await kinds(owner)).toEqual(['webhook_disabled', 'connection_unmatched']);
-  await change(`UPDATE connection_events SET status = 'ignored'`);
-  await change(`UPDATE webhooks SET is_active = true, disabled_at = NULL`);
+  await change(api, `UPDATE connection_events SET status = 'ignored'`);
+  await change(api, `UPDATE webhooks SET is_active = true, disabled_at = NULL`);
 });
 
-test('dead letters are shown to owners, unless a partner runs the workspace', async () => {
+test('dead letters are shown to owners, unless a partner runs the workspace', async ({ api, shop }) => {
   await change(
+    api,
     `INSERT INTO dead_letters (partition, log_offset, reason, payload) VALUES ('x', 1, 'malformed', '')`,
   );
   const partner = await change(
+    api,
     `INSERT INTO partners (id, name) VALUES (gen_random_uuid(), 'P') RETURNING id`,
   );
   expect((await problems(owner)).map(({ kind, count }) => [kind, count])).toEqual([['dead_letters', 1]]);
   expect([await kinds(analyst), await kinds(stranger)]).toEqual([[], ['dead_letters']]);
   await change(
+    api,
     `UPDATE workspaces SET partner_id = $1, partner_external_id = 'x' WHERE id = $2`,
     partner.rows[0].id,
     shop.workspace.id,

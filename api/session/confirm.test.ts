@@ -1,27 +1,23 @@
 import { generateSync } from 'otplib';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
+import type { TestApi, TestWorkspace } from '../../test/support/api.ts';
 import { authenticator } from '../../test/support/authenticator.ts';
+import { sharedShopTest as test } from '../../test/support/fixtures.ts';
 import { type ConsoleBrowser, consoleBrowser, PASSWORD, signedInAs } from '../../test/support/members.ts';
 
-let api: TestApi;
-let shop: TestWorkspace;
 beforeAll(async () => {
   // With a fixed time, a code is checked in the time step that it was created in.
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
-  api = await testApi();
-  shop = await api.addWorkspace();
 });
 afterAll(async () => {
   vi.useRealTimers();
-  await api.close();
 });
 
-const owner = () => signedInAs(api, shop, 'owner');
+const owner = (api: TestApi, shop: TestWorkspace) => signedInAs(api, shop, 'owner');
 const device = () => authenticator('http://localhost:3000', 'localhost');
 
 /** Moves the last proof of a member's sessions into the past. */
-const age = (memberId: string, minutes: number) =>
+const age = (api: TestApi, memberId: string, minutes: number) =>
   api.stores.pool.query(
     `UPDATE sessions SET confirmed_at = now() - $2 * interval '1 minute' WHERE member_id = $1`,
     [memberId, minutes],
@@ -50,41 +46,46 @@ const CHANGES = [
   ['DELETE', '/two-factor', undefined, 409],
 ] as const;
 
-test.each(CHANGES)('%s %s needs a proof of the last ten minutes', async (method, path, body, status) => {
-  const browser = await owner();
-  const call = () => browser.call(method, path, body === undefined ? {} : { body });
-  await browser.call('POST', '/two-factor/setup');
-  await age(browser.id, 9);
-  expect((await call()).status).toBe(status);
-  await age(browser.id, 11);
-  const refused = await call();
-  expect([refused.status, refused.body.error.code, refused.body.error.details]).toEqual([
-    403,
-    'forbidden',
-    [{ path: 'session', message: expect.any(String), code: 'confirmation_required' }],
-  ]);
-  expect((await browser.call('POST', '/session/confirm', { body: { password: PASSWORD } })).status).toBe(200);
-  expect((await call()).status).toBe(status);
-});
+test.for(CHANGES)(
+  '%s %s needs a proof of the last ten minutes',
+  async ([method, path, body, status], { api, shop }) => {
+    const browser = await owner(api, shop);
+    const call = () => browser.call(method, path, body === undefined ? {} : { body });
+    await browser.call('POST', '/two-factor/setup');
+    await age(api, browser.id, 9);
+    expect((await call()).status).toBe(status);
+    await age(api, browser.id, 11);
+    const refused = await call();
+    expect([refused.status, refused.body.error.code, refused.body.error.details]).toEqual([
+      403,
+      'forbidden',
+      [{ path: 'session', message: expect.any(String), code: 'confirmation_required' }],
+    ]);
+    expect((await browser.call('POST', '/session/confirm', { body: { password: PASSWORD } })).status).toBe(
+      200,
+    );
+    expect((await call()).status).toBe(status);
+  },
+);
 
-test('reads, other changes and keys need none', async () => {
-  const browser = await owner();
-  await age(browser.id, 11);
+test('reads, other changes and keys need none', async ({ api, shop }) => {
+  const browser = await owner(api, shop);
+  await age(api, browser.id, 11);
   expect((await browser.call('GET', '/keys')).status).toBe(200);
   expect((await browser.call('PATCH', '/workspace', { body: { payout_hold_days: 4 } })).status).toBe(200);
   expect((await shop.post('/keys', { kind: 'publishable' })).status).toBe(201);
 });
 
-test('a role that may not make the change is told so, not asked to confirm', async () => {
+test('a role that may not make the change is told so, not asked to confirm', async ({ api, shop }) => {
   const analyst = await signedInAs(api, shop, 'analyst');
-  await age(analyst.id, 11);
+  await age(api, analyst.id, 11);
   const refused = await analyst.call('POST', '/keys', { body: { kind: 'secret' } });
   expect([refused.status, refused.body.error.details]).toEqual([403, undefined]);
 });
 
 describe('a confirmation', () => {
-  test('is by password, code or passkey, and counts for its session only', async () => {
-    const browser = await owner();
+  test('is by password, code or passkey, and counts for its session only', async ({ api, shop }) => {
+    const browser = await owner(api, shop);
     const other = consoleBrowser(api);
     await other.call('POST', '/session', { body: { email: browser.email, password: PASSWORD } });
     const key = device();
@@ -109,7 +110,7 @@ describe('a confirmation', () => {
       async () => ({ passkey: key.sign(await optionsOf(browser, '/session/passkey/options')) }),
     ];
     for (const proof of proofs) {
-      await age(browser.id, 11);
+      await age(api, browser.id, 11);
       const body = await proof();
       expect((await browser.call('POST', '/session/confirm', { body })).status).toBe(200);
       expect((await browser.call('POST', '/identity-secret', { body: {} })).status).toBe(201);
@@ -117,14 +118,14 @@ describe('a confirmation', () => {
     }
   });
 
-  test('with a wrong proof, or that of another member, is refused and counted', async () => {
-    const browser = await owner();
-    const other = await owner();
+  test('with a wrong proof, or that of another member, is refused and counted', async ({ api, shop }) => {
+    const browser = await owner(api, shop);
+    const other = await owner(api, shop);
     const key = device();
     await other.call('POST', '/passkeys', {
       body: { passkey: key.create(await optionsOf(other, '/passkeys/options')) },
     });
-    await age(browser.id, 11);
+    await age(api, browser.id, 11);
     const confirm = (body: object) => browser.call('POST', '/session/confirm', { body });
     const wrong: [string, object][] = [
       ['password', { password: 'a wrong password' }],

@@ -1,13 +1,8 @@
 import { generateSync } from 'otplib';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import {
-  type Answer,
-  type ErrorBody,
-  type TestApi,
-  type TestWorkspace,
-  testApi,
-} from '../../test/support/api.ts';
+import { afterAll, beforeAll, expect, vi } from 'vitest';
+import type { Answer, ErrorBody, TestApi, TestWorkspace } from '../../test/support/api.ts';
 import { authenticator } from '../../test/support/authenticator.ts';
+import { sharedShopTest as test } from '../../test/support/fixtures.ts';
 import {
   type ConsoleBrowser,
   consoleBrowser,
@@ -19,23 +14,19 @@ import {
 type SignedIn = { code_required: boolean; session: object | null };
 type Member = Awaited<ReturnType<typeof signedInAs>>;
 
-let api: TestApi;
-let shop: TestWorkspace;
 beforeAll(async () => {
   // With a fixed time, a code is checked in the time step that it was created in.
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
-  api = await testApi();
-  shop = await api.addWorkspace();
 });
 afterAll(async () => {
   vi.useRealTimers();
-  await api.close();
 });
 
 let addresses = 0;
 const address = () => `198.51.100.${++addresses}`;
-const stranger = () => consoleBrowser(api, address());
-const member = () => signedInAs(api, shop, 'operator', { address: address() });
+const stranger = (api: TestApi) => consoleBrowser(api, address());
+const member = (api: TestApi, shop: TestWorkspace) =>
+  signedInAs(api, shop, 'operator', { address: address() });
 /** Returns a code of the time step that is `steps` from now. */
 const codeOf = (secret: string, steps = 0) =>
   generateSync({ secret, epoch: Math.floor(Date.now() / 1_000) + 30 * steps });
@@ -54,21 +45,22 @@ async function enroll(browser: Member) {
 }
 
 const signIn = (
+  api: TestApi,
   { email }: Pick<Member, 'email'>,
   code?: string,
-  browser: ConsoleBrowser = stranger(),
+  browser: ConsoleBrowser = stranger(api),
 ): Promise<Answer<SignedIn & ErrorBody>> =>
   browser.call('POST', '/session', { body: { email, password: PASSWORD, ...(code && { code }) } });
 
 const outcome = ({ status, body }: Answer<SignedIn & ErrorBody>) => [status, body.code_required];
 
-test('a sign-in needs a code of the app once the member has confirmed one', async () => {
-  const ann = await member();
+test('a sign-in needs a code of the app once the member has confirmed one', async ({ api, shop }) => {
+  const ann = await member(api, shop);
   const { secret } = (await ann.call<{ secret: string }>('POST', '/two-factor/setup')).body;
-  expect(outcome(await signIn(ann))).toEqual([200, false]);
+  expect(outcome(await signIn(api, ann))).toEqual([200, false]);
   const refused = await ann.call('POST', '/two-factor', { body: { code: wrong(codeOf(secret)) } });
   expect([refused.status, refused.body.error.details?.[0]?.path]).toEqual([400, 'code']);
-  expect(outcome(await signIn(ann))).toEqual([200, false]);
+  expect(outcome(await signIn(api, ann))).toEqual([200, false]);
 
   const { secret: second, uri } = await enroll(ann);
   expect(second).not.toBe(secret);
@@ -77,28 +69,31 @@ test('a sign-in needs a code of the app once the member has confirmed one', asyn
     enabled_at: expect.stringMatching(/Z$/),
     recovery_codes: 10,
   });
-  const asked = await signIn(ann);
+  const asked = await signIn(api, ann);
   expect(outcome(asked)).toEqual([200, true]);
   expect([asked.body.session, asked.headers['set-cookie']]).toEqual([null, undefined]);
-  expect(outcome(await signIn(ann, codeOf(secret)))).toEqual([401, undefined]);
-  expect(outcome(await signIn(ann, codeOf(second)))).toEqual([200, false]);
+  expect(outcome(await signIn(api, ann, codeOf(secret)))).toEqual([401, undefined]);
+  expect(outcome(await signIn(api, ann, codeOf(second)))).toEqual([200, false]);
 });
 
-test('a code counts once, at one sign-in of many at once, and an older one not after it', async () => {
-  const ann = await member();
+test('a code counts once, at one sign-in of many at once, and an older one not after it', async ({
+  api,
+  shop,
+}) => {
+  const ann = await member(api, shop);
   const { secret } = await enroll(ann);
   const code = codeOf(secret);
-  const answers = await Promise.all([1, 2, 3, 4].map(() => signIn(ann, code)));
+  const answers = await Promise.all([1, 2, 3, 4].map(() => signIn(api, ann, code)));
   expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 401, 401, 401]);
-  const again = await signIn(ann, code);
+  const again = await signIn(api, ann, code);
   expect([again.status, again.body.error.details?.[0]?.path]).toEqual([401, 'code']);
-  expect((await signIn(ann, codeOf(secret, -1))).status).toBe(401);
-  expect((await signIn(ann, codeOf(secret, 1))).status).toBe(200);
-  expect((await signIn(ann, codeOf(secret, 5))).status).toBe(401);
+  expect((await signIn(api, ann, codeOf(secret, -1))).status).toBe(401);
+  expect((await signIn(api, ann, codeOf(secret, 1))).status).toBe(200);
+  expect((await signIn(api, ann, codeOf(secret, 5))).status).toBe(401);
 });
 
-test('a recovery code signs in once, as typed, and is stored as a hash', async () => {
-  const ann = await member();
+test('a recovery code signs in once, as typed, and is stored as a hash', async ({ api, shop }) => {
+  const ann = await member(api, shop);
   const { codes } = await enroll(ann);
   expect(new Set(codes).size).toBe(10);
   const [first = '', second = ''] = codes;
@@ -108,46 +103,49 @@ test('a recovery code signs in once, as typed, and is stored as a hash', async (
   ]);
   for (const text of [first, first.replaceAll('-', '')]) expect(JSON.stringify(rows)).not.toContain(text);
 
-  expect((await signIn(ann, first.toUpperCase().replaceAll('-', ' '))).status).toBe(200);
-  expect((await signIn(ann, first)).status).toBe(401);
+  expect((await signIn(api, ann, first.toUpperCase().replaceAll('-', ' '))).status).toBe(200);
+  expect((await signIn(api, ann, first)).status).toBe(401);
   expect((await ann.call<{ recovery_codes: number }>('GET', '/two-factor')).body.recovery_codes).toBe(9);
   const next = await ann.call<{ recovery_codes: string[] }>('POST', '/two-factor/recovery-codes');
-  expect((await signIn(ann, second)).status).toBe(401);
-  expect((await signIn(ann, next.body.recovery_codes[0])).status).toBe(200);
-  expect((await signIn(await enrolledOther(), next.body.recovery_codes[1])).status).toBe(401);
+  expect((await signIn(api, ann, second)).status).toBe(401);
+  expect((await signIn(api, ann, next.body.recovery_codes[0])).status).toBe(200);
+  expect((await signIn(api, await enrolledOther(api, shop), next.body.recovery_codes[1])).status).toBe(401);
 });
 
-async function enrolledOther() {
-  const other = await member();
+async function enrolledOther(api: TestApi, shop: TestWorkspace) {
+  const other = await member(api, shop);
   await enroll(other);
   return other;
 }
 
-test('wrong codes lock like wrong passwords, and asking for one is no attempt', async () => {
-  const ann = await member();
+test('wrong codes lock like wrong passwords, and asking for one is no attempt', async ({ api, shop }) => {
+  const ann = await member(api, shop);
   const { secret } = await enroll(ann);
-  const thief = stranger();
-  for (let n = 0; n < 7; n++) expect(outcome(await signIn(ann, undefined, thief))).toEqual([200, true]);
-  for (let n = 0; n < 5; n++) expect((await signIn(ann, wrong(codeOf(secret)), thief)).status).toBe(401);
-  const locked = await signIn(ann, codeOf(secret), thief);
+  const thief = stranger(api);
+  for (let n = 0; n < 7; n++) expect(outcome(await signIn(api, ann, undefined, thief))).toEqual([200, true]);
+  for (let n = 0; n < 5; n++) expect((await signIn(api, ann, wrong(codeOf(secret)), thief)).status).toBe(401);
+  const locked = await signIn(api, ann, codeOf(secret), thief);
   expect([locked.status, Number(locked.headers['retry-after'])]).toEqual([429, expect.any(Number)]);
-  expect((await signIn(ann, codeOf(secret))).status).toBe(200);
+  expect((await signIn(api, ann, codeOf(secret))).status).toBe(200);
 });
 
-test('after 100 wrong codes in a row only a recovery code counts', async () => {
-  const ann = await member();
+test('after 100 wrong codes in a row only a recovery code counts', async ({ api, shop }) => {
+  const ann = await member(api, shop);
   const { secret, codes } = await enroll(ann);
   await api.stores.pool.query('UPDATE authenticator_apps SET wrong_codes = 99 WHERE member_id = $1', [
     ann.id,
   ]);
-  expect((await signIn(ann, wrong(codeOf(secret)))).status).toBe(401);
-  expect((await signIn(ann, codeOf(secret))).status).toBe(401);
-  expect((await signIn(ann, codes[0])).status).toBe(200);
-  expect((await signIn(ann, codeOf(secret))).status).toBe(200);
+  expect((await signIn(api, ann, wrong(codeOf(secret)))).status).toBe(401);
+  expect((await signIn(api, ann, codeOf(secret))).status).toBe(401);
+  expect((await signIn(api, ann, codes[0])).status).toBe(200);
+  expect((await signIn(api, ann, codeOf(secret))).status).toBe(200);
 });
 
-test('a second app, a member without a password, and codes without an app are refused', async () => {
-  const ann = await member();
+test('a second app, a member without a password, and codes without an app are refused', async ({
+  api,
+  shop,
+}) => {
+  const ann = await member(api, shop);
   expect((await ann.call('POST', '/two-factor', { body: { code: '123456' } })).status).toBe(409);
   expect((await ann.call('POST', '/two-factor/recovery-codes')).status).toBe(409);
   expect((await ann.call('DELETE', '/two-factor')).status).toBe(409);
@@ -156,7 +154,7 @@ test('a second app, a member without a password, and codes without an app are re
   expect((await ann.call('POST', '/two-factor', { body: { code: '123456' } })).status).toBe(409);
 
   const token = await invite(api, shop, { email: `key-${++addresses}@members.example` });
-  const guest = stranger();
+  const guest = stranger(api);
   const options = await guest.call<{ challenge: string }>('POST', '/session/invite/passkey-options', {
     body: { token },
   });
@@ -165,11 +163,14 @@ test('a second app, a member without a password, and codes without an app are re
   expect((await guest.call('POST', '/two-factor/setup')).status).toBe(409);
 });
 
-test('turned off, a password is enough again, and a removed member leaves no secret', async () => {
-  const ann = await member();
+test('turned off, a password is enough again, and a removed member leaves no secret', async ({
+  api,
+  shop,
+}) => {
+  const ann = await member(api, shop);
   await enroll(ann);
   expect((await ann.call('DELETE', '/two-factor')).status).toBe(200);
-  expect(outcome(await signIn(ann))).toEqual([200, false]);
+  expect(outcome(await signIn(api, ann))).toEqual([200, false]);
   await enroll(ann);
   await shop.delete(`/members/${ann.id}`);
   const { rows } = await api.stores.pool.query(
@@ -180,18 +181,18 @@ test('turned off, a password is enough again, and a removed member leaves no sec
   expect(rows).toEqual([]);
 });
 
-test('with one email in two workspaces, the chosen one asks for its own code', async () => {
+test('with one email in two workspaces, the chosen one asks for its own code', async ({ api, shop }) => {
   const email = `two-${++addresses}@members.example`;
   const other = await api.addWorkspace();
   const ann = await signedInAs(api, shop, 'owner', { email });
   await signedInAs(api, other, 'owner', { email });
   const { secret } = await enroll(ann);
   const to = (workspace: TestWorkspace, code?: string) =>
-    stranger().call<SignedIn>('POST', '/session', {
+    stranger(api).call<SignedIn>('POST', '/session', {
       body: { email, password: PASSWORD, workspace_id: workspace.workspace.id, ...(code && { code }) },
     });
   expect(
-    (await stranger().call<SignedIn>('POST', '/session', { body: { email, password: PASSWORD } })).body,
+    (await stranger(api).call<SignedIn>('POST', '/session', { body: { email, password: PASSWORD } })).body,
   ).toMatchObject({ session: null, code_required: false, workspaces: [{}, {}] });
   expect((await to(other)).body).toMatchObject({ code_required: false, session: {} });
   expect((await to(shop)).body).toMatchObject({ code_required: true, session: null });

@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { AnalyticsResult } from '../../api/analytics/schemas.ts';
 import {
   DIMENSIONS,
@@ -17,7 +17,8 @@ import { upsertOrders } from '../../sql/orders/orders.ts';
 import { ATTRIBUTION_MODELS } from '../../sql/workspaces/workspaces.ts';
 import { attribute } from '../../workers/attribution/attribute.ts';
 import { createWorkerMetrics } from '../../workers/metrics.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import type { TestApi, TestWorkspace } from '../support/api.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { createLink } from '../support/links.ts';
 import { storeClicks } from '../support/stored-events.ts';
 import { type ModelIdentify, type ModelOrder, sharesOfEvents } from './attribution-model.ts';
@@ -69,16 +70,13 @@ const VALUES: Record<string, readonly string[]> = {
   variant_id: ['A', 'B', ''],
 };
 
-let api: TestApi;
-
-beforeAll(async () => {
-  api = await testApi();
+test.beforeAll(async ({ api }) => {
   const stream = await registerStream(api.stores.pool, 'ingest-0');
   await advanceStreams(api.stores.pool, [{ ...stream, highWater: 0n, visibleBefore: (LAST + 1) * 1_000 }]);
 });
-afterAll(() => api.close());
 
 async function dataSet(
+  api: TestApi,
   random: Random,
   { from, to }: Period,
 ): Promise<{ shop: TestWorkspace; data: ModelData }> {
@@ -129,7 +127,7 @@ async function dataSet(
     })),
   );
   const events = randomEvents(random, visitors, time);
-  await storeAndAttribute(shop.workspace.id, events);
+  await storeAndAttribute(api, shop.workspace.id, events);
   const shares = sharesOfEvents({ ...events, clicks: rows, model, window: WINDOW_DAYS });
   expect(shares.filter(({ share }) => (share?.orders ?? 0) > 0).length).toBeGreaterThan(10);
   expect(shares.filter(({ share }) => (share?.leads ?? 0) > 0).length).toBeGreaterThan(0);
@@ -157,7 +155,11 @@ function randomEvents(random: Random, visitors: readonly string[], time: () => n
 }
 
 /** Stores identifies and orders as a lane does, in any order, and attributes them. */
-async function storeAndAttribute(workspaceId: string, { identifies, orders }: Events): Promise<void> {
+async function storeAndAttribute(
+  api: TestApi,
+  workspaceId: string,
+  { identifies, orders }: Events,
+): Promise<void> {
   const { pool, clickhouse } = api.stores;
   const stored = { workspaceId, streamOrdinal: 0, externalUserId: null };
   for (const { micros: ts, visitor: visitorId, email } of identifies) {
@@ -319,13 +321,14 @@ function randomQuery(random: Random, data: ModelData, period: Period): ModelQuer
 
 describe(`${QUERIES} random queries`, () => {
   const sets = Math.ceil(QUERIES / PER_DATA_SET);
-  test.each(Array.from({ length: sets }, (_, n) => n + 1))(
+  test.for(Array.from({ length: sets }, (_, n) => n + 1))(
     'of data set %i, over days on which clocks change in four zones, equal a plain model of them',
-    async (seed) => {
+    { timeout: 300_000 },
+    async (seed, { api }) => {
       const random = randomFrom(seed);
       const period = periodOf(seed);
       for (const zone of CHANGED_ZONES) expect([zone, changedDays(zone, period).length]).toEqual([zone, 1]);
-      const { shop, data } = await dataSet(random, period);
+      const { shop, data } = await dataSet(api, random, period);
       await expectReportsToAgree(shop, data, period);
       for (let n = 0; n < Math.min(PER_DATA_SET, QUERIES - (seed - 1) * PER_DATA_SET); n++) {
         const query = randomQuery(random, data, period);
@@ -336,7 +339,6 @@ describe(`${QUERIES} random queries`, () => {
         expect({ at, ...rounded(result) }).toEqual({ at, ...rounded(answer(data, query)) });
       }
     },
-    300_000,
   );
 });
 

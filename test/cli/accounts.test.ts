@@ -1,12 +1,13 @@
 import { generateSync } from 'otplib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { keyMatches } from '../../core/access/keys.ts';
 import { type AuditEntry, listAuditEntries } from '../../sql/audit/audit-log.ts';
 import { linkIdentity, memberOfIdentity } from '../../sql/console/provider-identities.ts';
 import { createKey } from '../../sql/workspaces/keys.ts';
 import { partnerByLookup } from '../../sql/workspaces/partners.ts';
 import { createWorkspace } from '../../sql/workspaces/workspaces.ts';
-import { type TestApi, testApi } from '../support/api.ts';
+import type { TestApi } from '../support/api.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { operator } from '../support/hoplog.ts';
 import { consoleBrowser, PASSWORD, signedInAs } from '../support/members.ts';
 
@@ -14,25 +15,25 @@ type Workspace = { id: string; slug: string; name: string; plan: string; [field:
 type Made = { workspace: Workspace; secret_key: string; publishable_key: string };
 type Key = { id: string; kind: string; label: string; revoked_at: string | null };
 
-let api: TestApi;
 let cli: ReturnType<typeof operator>;
 
-beforeAll(async () => {
-  api = await testApi();
+test.beforeAll(async ({ api }) => {
   cli = operator(api.stores);
 });
-afterAll(() => api.close());
 
 const create = (...options: string[]) =>
   cli.json<Made>('workspace', 'create', '--name', 'Made by hand', ...options);
 
-async function me(key: string): Promise<{ status: number; body: Record<string, Record<string, unknown>> }> {
+async function me(
+  api: TestApi,
+  key: string,
+): Promise<{ status: number; body: Record<string, Record<string, unknown>> }> {
   const response = await api.app.inject({ url: '/api/v1/me', headers: { authorization: `Bearer ${key}` } });
   return { status: response.statusCode, body: response.json() };
 }
 
 describe('workspace', () => {
-  test('create prints the workspace and two keys that work, on the plan unlimited', async () => {
+  test('create prints the workspace and two keys that work, on the plan unlimited', async ({ api }) => {
     const made = await create();
     expect(Object.keys(made)).toEqual(['workspace', 'secret_key', 'publishable_key']);
     expect(made.workspace).toMatchObject({
@@ -43,20 +44,20 @@ describe('workspace', () => {
     expect(made.secret_key).toMatch(/^lk_live_[0-9a-f]{8}_[0-9a-f]{48}$/);
     expect(made.publishable_key).toMatch(/^pk_live_[0-9a-f]{8}_[0-9a-f]{48}$/);
     for (const key of [made.secret_key, made.publishable_key]) {
-      const response = await me(key);
+      const response = await me(api, key);
       expect([response.status, response.body.workspace?.id]).toEqual([200, made.workspace.id]);
     }
   });
 
-  test('create takes a plan and a domain, and two workspaces of one name get two slugs', async () => {
+  test('create takes a plan and a domain, and two workspaces of one name get two slugs', async ({ api }) => {
     const first = await create('--plan', 'pro', '--domain', 'Shop.Example');
     const second = await create();
     expect(first.workspace).toMatchObject({ plan: 'pro', primary_domain: 'shop.example' });
     expect(second.workspace.slug).not.toBe(first.workspace.slug);
-    expect((await me(first.secret_key)).body.plan).toMatchObject({ tier: 'pro', status: 'active' });
+    expect((await me(api, first.secret_key)).body.plan).toMatchObject({ tier: 'pro', status: 'active' });
   });
 
-  test('set changes only what is given, by id or by slug', async () => {
+  test('set changes only what is given, by id or by slug', async ({ api }) => {
     const { workspace, secret_key } = await create('--domain', 'kept.example');
     const all = ['--plan', 'starter', '--status', 'past_due', '--attribution-model', 'linear'];
     const rest = ['--attribution-window', '7', '--currency', 'EUR'];
@@ -79,14 +80,16 @@ describe('workspace', () => {
     expect(set).toEqual({ workspace: expected });
     const again = ['workspace', 'set', '--workspace', workspace.id, '--domain', 'new.example'];
     expect(await cli.json(...again)).toEqual({ workspace: { ...expected, primary_domain: 'new.example' } });
-    expect((await me(secret_key)).body.workspace).toMatchObject({
+    expect((await me(api, secret_key)).body.workspace).toMatchObject({
       primary_domain: 'new.example',
       attribution_model: 'linear',
       attribution_window: 7,
     });
   });
 
-  test("a workspace's currency is fixed once it has orders, and an id takes precedence over a slug", async () => {
+  test("a workspace's currency is fixed once it has orders, and an id takes precedence over a slug", async ({
+    api,
+  }) => {
     const { workspace } = await create();
     const set = ['workspace', 'set', '--workspace', workspace.id, '--currency'];
     expect(await cli.json(...set, 'eur')).toMatchObject({ workspace: { currency: 'eur' } });
@@ -120,7 +123,7 @@ describe('workspace', () => {
 });
 
 describe('key', () => {
-  test('create, list and revoke: a revoked key stops working at once', async () => {
+  test('create, list and revoke: a revoked key stops working at once', async ({ api }) => {
     const { workspace } = await create();
     const { key, token } = await cli.json<{ key: Key; token: string }>(
       'key',
@@ -138,7 +141,7 @@ describe('key', () => {
       revoked_at: null,
       scopes: ['secret'],
     });
-    expect((await me(token)).status).toBe(200);
+    expect((await me(api, token)).status).toBe(200);
     const list = () => cli.json<{ keys: Key[] }>('key', 'list', '--workspace', workspace.id);
     const { keys } = await list();
     expect(keys.map(({ kind, label }) => [kind, label])).toEqual([
@@ -149,11 +152,13 @@ describe('key', () => {
     expect(JSON.stringify(keys)).not.toContain(token.slice(-48));
     const revoked = await cli.json<{ key: Key }>('key', 'revoke', '--key', key.id);
     expect(revoked.key.revoked_at).toMatch(/^\d{4}-.*Z$/);
-    expect((await me(token)).status).toBe(401);
+    expect((await me(api, token)).status).toBe(401);
     expect((await list()).keys.at(-1)).toEqual(revoked.key);
   });
 
-  test('create takes scopes, an expiry and --no-manage; revoke counts descendants, and ends them with --descendants', async () => {
+  test('create takes scopes, an expiry and --no-manage; revoke counts descendants, and ends them with --descendants', async ({
+    api,
+  }) => {
     const { workspace } = await cli.json<{ workspace: { id: string } }>(
       'workspace',
       'create',
@@ -191,11 +196,11 @@ describe('key', () => {
     });
     const revoke = (...more: string[]) => cli.json<object>('key', 'revoke', '--key', maker.key.id, ...more);
     expect(await revoke()).toMatchObject({ descendants: { keys: 1, members: 0, ended: false } });
-    expect((await me(child.token)).status).toBe(200);
+    expect((await me(api, child.token)).status).toBe(200);
     expect(await revoke('--descendants')).toMatchObject({
       descendants: { keys: 1, members: 0, ended: true },
     });
-    expect((await me(child.token)).status).toBe(401);
+    expect((await me(api, child.token)).status).toBe(401);
 
     const set = ['workspace', 'set', '--workspace', workspace.id, '--payout-hold-days', '5'];
     const allowed = await cli.json<{ workspace: Workspace }>(
@@ -230,7 +235,9 @@ describe('key', () => {
   });
 });
 
-test('member reset-two-factor lets a member in who lost the app, and is in the audit log', async () => {
+test('member reset-two-factor lets a member in who lost the app, and is in the audit log', async ({
+  api,
+}) => {
   const shop = await api.addWorkspace();
   const ann = await signedInAs(api, shop, 'owner');
   const { secret } = (await ann.call<{ secret: string }>('POST', '/two-factor/setup')).body;
@@ -257,7 +264,7 @@ test('member reset-two-factor lets a member in who lost the app, and is in the a
   await cli.refused(1, /has no member no@one.example/, ...unknown);
 });
 
-test('member unlink ends the tie to the identity provider, and is in the audit log', async () => {
+test('member unlink ends the tie to the identity provider, and is in the audit log', async ({ api }) => {
   const shop = await api.addWorkspace();
   const ann = await signedInAs(api, shop, 'owner');
   const identity = { issuer: 'https://id.example', subject: 'of the old client' };
@@ -273,7 +280,7 @@ test('member unlink ends the tie to the identity provider, and is in the audit l
   await cli.refused(1, /has no member no@one.example/, 'member', 'unlink', ...named, 'no@one.example');
 });
 
-test('member unlink needs no workspace where one has the member, or the tie', async () => {
+test('member unlink needs no workspace where one has the member, or the tie', async ({ api }) => {
   const [shop, other] = [await api.addWorkspace(), await api.addWorkspace()];
   const ann = await signedInAs(api, shop, 'owner', { email: 'ann-unlinked@shop.example' });
   const named = ['member', 'unlink', '--email', ` ${ann.email.toUpperCase()}`];
@@ -300,7 +307,7 @@ test('member unlink needs no workspace where one has the member, or the tie', as
 });
 
 describe('partner', () => {
-  test('create and rotate print a key each, and only the newest counts', async () => {
+  test('create and rotate print a key each, and only the newest counts', async ({ api }) => {
     type Result = { partner: { id: string; name: string }; partner_key: string };
     const made = await cli.json<Result>('partner', 'create', '--name', 'Platform');
     expect(made.partner).toMatchObject({ name: 'Platform' });
@@ -334,7 +341,7 @@ describe('partner', () => {
 });
 
 describe('enrollment', () => {
-  test('suspend and approve change a referrer by the id that the workspace gave', async () => {
+  test('suspend and approve change a referrer by the id that the workspace gave', async ({ api }) => {
     const { workspace, secret_key } = await create();
     const call = (url: string, payload: object) =>
       api.app.inject({

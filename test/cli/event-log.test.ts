@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { createAddressSealer } from '../../core/events/address-seal.ts';
 import { createEventEncoder } from '../../core/events/codec.ts';
 import { uuidv7 } from '../../core/ids.ts';
@@ -7,26 +7,24 @@ import { readSecrets } from '../../sql/database/secrets.ts';
 import { addDeadLetters } from '../../sql/event-log/dead-letters.ts';
 import { registerStream } from '../../sql/event-log/streams.ts';
 import { click } from '../../workers/test-support/events.ts';
-import { type TestApi, testApi } from '../support/api.ts';
+import type { TestApi } from '../support/api.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { operator } from '../support/hoplog.ts';
 
 type Workspace = { id: string; slug: string; name: string; plan: string; [field: string]: unknown };
 type Made = { workspace: Workspace; secret_key: string; publishable_key: string };
 
-let api: TestApi;
 let cli: ReturnType<typeof operator>;
 
-beforeAll(async () => {
-  api = await testApi();
+test.beforeAll(async ({ api }) => {
   cli = operator(api.stores);
 });
-afterAll(() => api.close());
 
 const create = (...options: string[]) =>
   cli.json<Made>('workspace', 'create', '--name', 'Made by hand', ...options);
 
 describe('dead-letter', () => {
-  test('list shows waiting letters, and replay stores those that can be read now', async () => {
+  test('list shows waiting letters, and replay stores those that can be read now', async ({ api }) => {
     const { pool } = api.stores;
     const { workspace } = await create();
     const visitor = uuidv7();
@@ -88,7 +86,7 @@ describe('dead-letter', () => {
 
 describe('stream', () => {
   /** Lets a stream advance until the returned function is called. */
-  function beat(streamId: string): () => Promise<void> {
+  function beat(api: TestApi, streamId: string): () => Promise<void> {
     const beats = new AbortController();
     const beating = (async () => {
       while (!beats.signal.aborted) {
@@ -105,7 +103,7 @@ describe('stream', () => {
     };
   }
 
-  test('lists the streams, and retires the one whose writer is gone, once', async () => {
+  test('lists the streams, and retires the one whose writer is gone, once', async ({ api }) => {
     const { streamId } = await registerStream(api.stores.pool, 'ingest-gone');
     const list = async () =>
       (await cli.json<{ streams: { stream_id: string; state: string }[] }>('stream', 'list')).streams;
@@ -124,15 +122,17 @@ describe('stream', () => {
     await cli.refused(1, /is already retired/, 'stream', 'retire', streamId.toUpperCase());
   });
 
-  test('does not retire an active stream, whose clicks pollers would miss', async () => {
+  test('does not retire an active stream, whose clicks pollers would miss', async ({ api }) => {
     const { streamId } = await registerStream(api.stores.pool, 'ingest-alive');
-    const end = beat(streamId);
+    const end = beat(api, streamId);
     await cli.refused(1, /ingest-alive still advances: stop its process/, 'stream', 'retire', 'ingest-alive');
     await end();
     expect(await cli.json('stream', 'retire', 'ingest-alive')).toMatchObject({ retired: streamId });
   });
 
-  test('of two streams with a name retires the one that stands, and requires the id when both do', async () => {
+  test('of two streams with a name retires the one that stands, and requires the id when both do', async ({
+    api,
+  }) => {
     const { streamId: first } = await registerStream(api.stores.pool, 'ingest-twin');
     const { streamId: second } = await registerStream(api.stores.pool, 'ingest-twin');
     await cli.refused(
@@ -142,7 +142,7 @@ describe('stream', () => {
       'retire',
       'ingest-twin',
     );
-    const end = beat(second);
+    const end = beat(api, second);
     expect(await cli.json('stream', 'retire', 'ingest-twin')).toMatchObject({ retired: first });
     await end();
   });

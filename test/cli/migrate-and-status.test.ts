@@ -1,32 +1,29 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { freePort } from '../../cli/embedded/free-port.ts';
 import { addDeadLetters } from '../../sql/event-log/dead-letters.ts';
 import { recordHeartbeat } from '../../sql/event-log/live-workers.ts';
 import { registerStream } from '../../sql/event-log/streams.ts';
-import { type TestApi, testApi } from '../support/api.ts';
 import { TEST_OWNER } from '../support/database-url.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { EACH_SECOND, hoplog, operator } from '../support/hoplog.ts';
 import { until } from '../support/until.ts';
 
-let api: TestApi;
 let cli: ReturnType<typeof operator>;
 
-beforeAll(async () => {
-  api = await testApi();
+test.beforeAll(async ({ api }) => {
   await api.stores.createTables();
   cli = operator(api.stores);
 });
-afterAll(() => api.close());
 
 describe('migrate and status', () => {
   let address: string;
-  beforeAll(async () => {
+  test.beforeAll(async ({ api }) => {
     address = await api.app.listen({ port: 0, host: '127.0.0.1' });
   });
 
-  test('migrate reports what it applied, and that nothing is left the second time', async () => {
+  test('migrate reports what it applied, and that nothing is left the second time', async ({ api }) => {
     const name = `${api.stores.clickhouseDatabase}_fresh`;
     const env = {
       ...cli.env,
@@ -81,7 +78,7 @@ describe('migrate and status', () => {
     }
   });
 
-  test('status names every component, and exits with 1 while one is down', async () => {
+  test('status names every component, and exits with 1 while one is down', async ({ api }) => {
     const env = { ...cli.env, BASE_URL: address, SHORT_URL: address };
     const worker = (holder: string, liveMs: number) =>
       recordHeartbeat(api.stores.pool, { consumers: ['store', 'webhooks'], holder, liveMs });
@@ -136,7 +133,7 @@ describe('migrate and status', () => {
     expect(down.stdout).toMatch(/kafka +DOWN +.*ECONNREFUSED/);
   });
 
-  test('status does not count a worker that stopped reporting', async () => {
+  test('status does not count a worker that stopped reporting', async ({ api }) => {
     const workers = async () => {
       const ended = await hoplog(['status', '--json'], { ...cli.env, BASE_URL: address, SHORT_URL: address });
       return [ended.status, JSON.parse(ended.stdout).parts.workers];

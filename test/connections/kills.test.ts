@@ -1,19 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { invoice, stripeEvent } from '../../core/connections/stripe/fixtures/events.ts';
-import { type TestApi, testApi } from '../support/api.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { ago, stripeShop } from './rig.ts';
 
 const SCRIPT = fileURLToPath(new URL('killed-processor.ts', import.meta.url));
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await testApi();
+test.beforeAll(async ({ api }) => {
   await api.stores.createTables();
 });
-afterAll(() => api.close());
 
 /** Begins of the statements before which the worker is killed; the last one never comes. */
 const STEPS = [
@@ -25,7 +22,7 @@ const STEPS = [
   'NOTHING',
 ];
 
-test('an event is applied once, whenever kill -9 ends the worker between store and work', async () => {
+test('an event is applied once, whenever kill -9 ends the worker between store and work', async ({ api }) => {
   const shop = await stripeShop(api);
   await shop.referral({ commission_rate: 20, hold_days: 0 });
   const bought = invoice('in_1', 5_000, { metadata: { hoplog_user_id: 'n' } });

@@ -1,21 +1,20 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import { intent, invoicePayment, stripeEvent } from '../../core/connections/stripe/fixtures/events.ts';
-import { type TestApi, testApi } from '../support/api.ts';
+import type { TestApi } from '../support/api.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { ago, stripeShop } from './rig.ts';
 
 /** A stand-in for the list of invoice payments: https://docs.stripe.com/api/invoice-payment/list */
 
-let api: TestApi;
 let server: Server;
 /** Invoice payments by payment intent; null: Stripe is down. */
 let paid: Map<string, object> | null;
 let asked: { url: string; key: string | undefined }[];
 
 beforeAll(async () => {
-  api = await testApi();
   server = createServer(({ url = '', headers }, response) => {
     asked.push({ url, key: headers.authorization });
     if (paid === null) return response.writeHead(503).end('{"error":{"message":"down"}}');
@@ -32,10 +31,9 @@ beforeEach(() => {
 });
 afterAll(async () => {
   server.close();
-  await api.close();
 });
 
-async function shopWithKey() {
+async function shopWithKey(api: TestApi) {
   const { port } = server.address() as AddressInfo;
   const shop = await stripeShop(api, { restricted_key: 'rk_live_of_test' }, `http://127.0.0.1:${port}`);
   await shop.referral({ commission_rate: 20, hold_days: 0 });
@@ -44,8 +42,8 @@ async function shopWithKey() {
 const succeeded = (id: string) =>
   stripeEvent('payment_intent.succeeded', intent(id, 5_000, { metadata: { hoplog_user_id: 'n' } }), ago(9));
 
-test('with a restricted key, Stripe tells at once whether a payment is of an invoice', async () => {
-  const shop = await shopWithKey();
+test('with a restricted key, Stripe tells at once whether a payment is of an invoice', async ({ api }) => {
+  const shop = await shopWithKey(api);
   paid?.set('pi_of_invoice', invoicePayment('inpay_1', 'in_1', 'pi_of_invoice'));
   await shop.tell(succeeded('pi_alone'), succeeded('pi_of_invoice'));
   expect((await shop.outcomes()).map(([, , reason]) => reason)).toEqual(Array(2).fill('waits_for_invoice'));
@@ -59,8 +57,8 @@ test('with a restricted key, Stripe tells at once whether a payment is of an inv
   expect(asked[0]?.url).toMatch(/^\/v1\/invoice_payments\?/);
 });
 
-test('while Stripe is down the payment waits, and 72 hours later it is a purchase', async () => {
-  const shop = await shopWithKey();
+test('while Stripe is down the payment waits, and 72 hours later it is a purchase', async ({ api }) => {
+  const shop = await shopWithKey(api);
   paid = null;
   await shop.tell(succeeded('pi_1'));
   await expect(shop.settleDue()).rejects.toThrow();
@@ -73,8 +71,10 @@ test('while Stripe is down the payment waits, and 72 hours later it is a purchas
   expect((await shop.ledger()).purchases.map((one) => one.order_id)).toEqual(['stripe:pi_1']);
 });
 
-test('a response of Stripe that can not be stored tells nothing, and the payment waits for its events', async () => {
-  const shop = await shopWithKey();
+test('a response of Stripe that can not be stored tells nothing, and the payment waits for its events', async ({
+  api,
+}) => {
+  const shop = await shopWithKey(api);
   paid?.set('pi_nul', invoicePayment('inpay_2', 'in_\u0000', 'pi_nul'));
   paid?.set('pi_long', invoicePayment('inpay_3', `in_${'x'.repeat(5_000)}`, 'pi_long'));
   await shop.tell(succeeded('pi_nul'), succeeded('pi_long'));

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { verifyLedger } from '../../cli/verify-ledger.ts';
 import {
   invoice as lemonInvoice,
@@ -17,7 +17,7 @@ import {
   stripeEvent,
   stripeObject,
 } from '../../core/connections/stripe/fixtures/events.ts';
-import { type TestApi, testApi } from '../support/api.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { providerShop } from './provider-rig.ts';
 import { BUYER, later, lemonSqueezyStory } from './provider-stories.ts';
 import { ago, stripeShop } from './rig.ts';
@@ -28,14 +28,12 @@ import { pass, type StripeShop } from './stripe-orders.ts';
  * at once; every payment is of 100.
  */
 
-let api: TestApi;
 let shop: StripeShop;
 let partner: string;
 /** Stripe's list of invoice payments. It is empty, because the lookup comes before the invoice is paid. */
 let server: Server;
 
 beforeAll(async () => {
-  api = await testApi();
   server = createServer((_, response) =>
     response
       .writeHead(200, { 'content-type': 'application/json' })
@@ -43,11 +41,11 @@ beforeAll(async () => {
   ).listen(0, '127.0.0.1');
   await once(server, 'listening');
 });
-beforeEach(async () => {
+test.beforeEach(async ({ api }) => {
   shop = await stripeShop(api);
   partner = (await shop.referral({ commission_rate: 20, hold_days: 0 })).partner_id;
 });
-afterEach(async () => {
+test.afterEach(async ({ api }) => {
   expect(await verifyLedger(api.stores.pool, [shop.shop.workspace.id])).toMatchObject({
     ok: true,
     wrong: [],
@@ -55,7 +53,6 @@ afterEach(async () => {
 });
 afterAll(async () => {
   server.close();
-  await api.close();
 });
 
 const named = { metadata: { hoplog_user_id: 'n' } };
@@ -143,7 +140,7 @@ describe('an intent and an invoice that a later checkout joins', () => {
     expect(await counted()).toEqual([{ order_id: kept, amount: 100, refunded: 100 }]);
   });
 
-  test('keep the older purchase, and reverse the other by entries with its reason', async () => {
+  test('keep the older purchase, and reverse the other by entries with its reason', async ({ api }) => {
     await shop.tell(oldIntent(), oldInvoice());
     expect(await balance()).toBe(40);
     await pass(api, shop, 24 * 40);
@@ -198,7 +195,7 @@ describe('an intent and an invoice that a later checkout joins', () => {
   });
 });
 
-test('an answer that came before the invoice was paid costs no second commission', async () => {
+test('an answer that came before the invoice was paid costs no second commission', async ({ api }) => {
   const { port } = server.address() as AddressInfo;
   shop = await stripeShop(api, { restricted_key: 'rk_live_of_test' }, `http://127.0.0.1:${port}`);
   await shop.referral({ commission_rate: 20, hold_days: 0 });
@@ -291,7 +288,7 @@ describe('a report by hand with any id of the payment', () => {
   });
 });
 
-test('the first sale stays the only one when two of its ids are joined', async () => {
+test('the first sale stays the only one when two of its ids are joined', async ({ api }) => {
   shop = await stripeShop(api);
   await shop.referral({ commission_rate: 20, hold_days: 0, first_sale_only: true });
   await shop.tell(oldInvoice(), oldIntent(), bothNamed());
@@ -301,7 +298,7 @@ test('the first sale stays the only one when two of its ids are joined', async (
   expect(await balance()).toBe(20);
 });
 
-test('reports of links count a joined payment once', async () => {
+test('reports of links count a joined payment once', async ({ api }) => {
   await shop.tell(oldIntent(), oldInvoice(), bothNamed());
   const { rows } = await api.stores.pool.query(
     `SELECT order_id, amount_minor, same_as IS NOT NULL AS given_up FROM orders WHERE workspace_id = $1 ORDER BY 1`,
@@ -314,7 +311,7 @@ test('reports of links count a joined payment once', async () => {
   expect(partner).toEqual(expect.any(String));
 });
 
-test('a report by hand of the first invoice of Lemon Squeezy is its order', async () => {
+test('a report by hand of the first invoice of Lemon Squeezy is its order', async ({ api }) => {
   const lemon = await providerShop(api, 'lemonsqueezy');
   await lemon.tell(...lemonSqueezyStory().first);
   const paid = await lemon.balances();

@@ -1,23 +1,22 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
 import { verifyLedger } from '../../cli/verify-ledger.ts';
 import { invoice, stripeEvent } from '../../core/connections/stripe/fixtures/events.ts';
-import { type TestApi, testApi } from '../support/api.ts';
+import type { TestApi } from '../support/api.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { ago, stripeShop } from './rig.ts';
 import { ordersOf, paid, pass, type StripeShop } from './stripe-orders.ts';
 
 /** Codes and invoices from before the connection, of which it got no events. A stand-in for Stripe's API has them. */
 
-let api: TestApi;
 let server: Server;
 let asked: string[];
 /** Bodies of Stripe's responses by path. */
 let known: Record<string, object>;
 
 beforeAll(async () => {
-  api = await testApi();
   server = createServer(({ url = '' }, response) => {
     const { pathname } = new URL(url, 'http://stripe');
     asked.push(decodeURIComponent(url));
@@ -34,10 +33,13 @@ beforeEach(() => {
 });
 afterAll(async () => {
   server.close();
-  await api.close();
 });
 
-async function shopOf({ withKey }: { withKey: boolean }, program: object = {}): Promise<StripeShop> {
+async function shopOf(
+  api: TestApi,
+  { withKey }: { withKey: boolean },
+  program: object = {},
+): Promise<StripeShop> {
   const { port } = server.address() as AddressInfo;
   const key = withKey ? { restricted_key: 'rk_live_of_test' } : {};
   const shop = await stripeShop(api, key, `http://127.0.0.1:${port}`);
@@ -63,14 +65,14 @@ const lines = (discounts: unknown[]) => ({
 });
 
 describe('a code from before the connection', () => {
-  test.each<[string, object, string[]]>([
+  test.for<[string, object, string[]]>([
     ['by its id', { discounts: [{ promotion_code: 'promo_OLD' }] }, ['/v1/promotion_codes/promo_OLD']],
     ['in an expanded discount', { discounts: [discount] }, ['/v1/promotion_codes/promo_OLD']],
     ['on a line of the invoice', lines([discount]), ['/v1/promotion_codes/promo_OLD']],
     ['by the id of a discount', { discounts: ['di_1'] }, ['/v1/invoices/in_1']],
     ['by the id of a discount on a line', lines(['di_1']), ['/v1/invoices/in_1']],
     ['in an expanded code', { discounts: [{ ...discount, promotion_code: promotion }] }, []],
-  ])('that is named %s is its referrer’s, and Stripe is asked once', async (_, named, calls) => {
+  ])('that is named %s is its referrer’s, and Stripe is asked once', async ([_, named, calls], { api }) => {
     known = {
       '/v1/promotion_codes/promo_OLD': promotion,
       '/v1/invoices/in_1': {
@@ -78,7 +80,7 @@ describe('a code from before the connection', () => {
         discounts: [{ ...discount, promotion_code: promotion }],
       },
     };
-    const shop = await shopOf({ withKey: true });
+    const shop = await shopOf(api, { withKey: true });
     await shop.tell(paid('in_1', 10_000, { ...guest, ...named }));
     await shop.settleDue();
     expect((await shop.ledger()).purchases).toMatchObject([{ referrer: 'r', earned: 2_000 }]);
@@ -91,11 +93,11 @@ describe('a code from before the connection', () => {
     expect(asked).toHaveLength(calls.length);
   });
 
-  test('is a coupon without a promotion code, expanded or by the id of a discount', async () => {
+  test('is a coupon without a promotion code, expanded or by the id of a discount', async ({ api }) => {
     const ofCoupon = { id: 'di_1', object: 'discount', promotion_code: null, source: { coupon: 'OLD20' } };
     known = { '/v1/invoices/in_1': { ...invoice('in_1', 10_000), discounts: [ofCoupon] } };
     for (const named of ['di_1', ofCoupon]) {
-      const shop = await shopOf({ withKey: true });
+      const shop = await shopOf(api, { withKey: true });
       await shop.tell(paid('in_1', 10_000, { ...guest, discounts: [named] }));
       await shop.settleDue();
       expect(await shop.outcomes()).toEqual([['invoice.paid', 'recorded', null]]);
@@ -103,8 +105,8 @@ describe('a code from before the connection', () => {
     }
   });
 
-  test('may look like an id of a code', async () => {
-    const shop = await shopOf({ withKey: true });
+  test('may look like an id of a code', async ({ api }) => {
+    const shop = await shopOf(api, { withKey: true });
     await shop.shop.post('/coupons', { code: 'promo_anna', external_user_id: 'r' });
     const code = { ...promotion, id: 'promo_1', code: 'promo_anna' };
     await shop.tell(paid('in_1', 10_000, { ...guest, discounts: [{ ...discount, promotion_code: code }] }));
@@ -113,10 +115,10 @@ describe('a code from before the connection', () => {
     expect(asked).toEqual([]);
   });
 
-  test('is named by the outcome without a key, and where Stripe does not know it', async () => {
+  test('is named by the outcome without a key, and where Stripe does not know it', async ({ api }) => {
     const named = { ...guest, discounts: [{ promotion_code: 'promo_OLD' }] };
     for (const withKey of [false, true]) {
-      const shop = await shopOf({ withKey });
+      const shop = await shopOf(api, { withKey });
       await shop.tell(paid('in_1', 10_000, named));
       await shop.settleDue();
       await shop.settleDue();
@@ -125,13 +127,15 @@ describe('a code from before the connection', () => {
     expect(asked).toEqual(['/v1/promotion_codes/promo_OLD']);
   });
 
-  test('counts once Stripe tells of the code, also days later when the event is replayed', async () => {
+  test('counts once Stripe tells of the code, also days later when the event is replayed', async ({
+    api,
+  }) => {
     const changed = () => stripeEvent('promotion_code.updated', promotion, ago(5));
     const named = { ...guest, discounts: [{ promotion_code: 'promo_OLD' }] };
-    const soon = await shopOf({ withKey: false });
+    const soon = await shopOf(api, { withKey: false });
     await soon.tell(paid('in_1', 10_000, named), changed());
     expect((await soon.ledger()).purchases).toMatchObject([{ referrer: 'r', earned: 2_000 }]);
-    const late = await shopOf({ withKey: false });
+    const late = await shopOf(api, { withKey: false });
     const event = paid('in_1', 10_000, named);
     await late.tell(event);
     await pass(api, late, 100);
@@ -148,12 +152,12 @@ describe('a trial from before the connection', () => {
     paid(id, 10_000, { billing_reason: 'subscription_cycle', customer_email: 'n@mail.example' }, at);
   const firstOnly = { first_sale_only: true };
 
-  test('makes the first paid invoice the first sale, in any order', async () => {
+  test('makes the first paid invoice the first sale, in any order', async ({ api }) => {
     for (const ids of [
       ['in_1', 'in_2'],
       ['in_2', 'in_1'],
     ]) {
-      const shop = await shopOf({ withKey: false }, firstOnly);
+      const shop = await shopOf(api, { withKey: false }, firstOnly);
       await shop.tell(...ids.map((id) => cycle(id, id === 'in_1' ? ago(60) : ago(30))));
       expect(await ordersOf(shop)).toMatchObject({
         'stripe:in_1': { renewal: false, earned: 2_000 },
@@ -163,8 +167,8 @@ describe('a trial from before the connection', () => {
     }
   });
 
-  test('is none where the buyer has bought before', async () => {
-    const shop = await shopOf({ withKey: false }, { first_sale_only: false });
+  test('is none where the buyer has bought before', async ({ api }) => {
+    const shop = await shopOf(api, { withKey: false }, { first_sale_only: false });
     await shop.tell(
       paid('in_0', 10_000, { customer_email: 'n@mail.example', subscription: 'sub_0' }, ago(90)),
       cycle('in_1', ago(60)),
@@ -172,10 +176,10 @@ describe('a trial from before the connection', () => {
     expect((await ordersOf(shop))['stripe:in_1']).toMatchObject({ renewal: true });
   });
 
-  test.each([
+  test.for<[before: string, amount: number, isRenewal: boolean]>([
     ['a paid one', 5_000, true],
     ['only a free one', 0, false],
-  ])('is asked about once with a key: %s before', async (_, amount, isRenewal) => {
+  ])('is asked about once with a key: %s before', async ([_, amount, isRenewal], { api }) => {
     const earlier = {
       ...invoice('in_0', amount),
       created: ago(90),
@@ -185,7 +189,7 @@ describe('a trial from before the connection', () => {
     known = {
       '/v1/invoices': { object: 'list', data: [own, earlier], has_more: false, url: '/v1/invoices' },
     };
-    const shop = await shopOf({ withKey: true }, firstOnly);
+    const shop = await shopOf(api, { withKey: true }, firstOnly);
     await shop.tell(cycle('in_1', ago(60)));
     await shop.settleDue();
     await shop.settleDue();

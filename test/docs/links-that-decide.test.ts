@@ -3,33 +3,28 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import type { LinkRecord } from '../../api/links/schemas.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import { sharedShopTest as test } from '../support/fixtures.ts';
 import { plainPng, scannedText } from '../support/scanned-images.ts';
 import { blocksOf, readDocument } from './markdown.ts';
 
 const GUIDE = readDocument('docs/links.md');
 
-let api: TestApi;
-let shop: TestWorkspace;
 let dir: string;
 let env: Record<string, string>;
 const made: LinkRecord[] = [];
 
-beforeAll(async () => {
-  api = await testApi();
-  shop = await api.addWorkspace();
+test.beforeAll(async ({ api, shop }) => {
   dir = mkdtempSync(join(tmpdir(), 'hoplog-guide-'));
   const url = await api.app.listen({ host: '127.0.0.1', port: 0 });
   env = { PATH: process.env.PATH ?? '', KEY: shop.secretKey, BASE_URL: url };
 });
 afterAll(async () => {
   if (dir) rmSync(dir, { recursive: true, force: true });
-  await api?.close();
 });
 
-test('every link that docs/links.md shows can be created', async () => {
+test('every link that docs/links.md shows can be created', async ({ shop }) => {
   const bodies = blocksOf(GUIDE, 'json');
   expect(bodies).toHaveLength(3);
   for (const body of bodies) {

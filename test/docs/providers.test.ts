@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { assumedColumns } from '../../core/referral-imports/format.ts';
 import { REFERRAL_FORMATS } from '../../core/referral-imports/formats/known.ts';
 import { merchant } from '../referrals/support.ts';
-import { type TestApi, testApi } from '../support/api.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { blocksOf, readDocument } from './markdown.ts';
 import { pasted } from './pasted.ts';
 
@@ -11,11 +11,9 @@ import { pasted } from './pasted.ts';
  * whole.
  */
 
-let api: TestApi;
 let env: Record<string, string>;
 
-beforeAll(async () => {
-  api = await testApi();
+test.beforeAll(async ({ api }) => {
   const shop = await api.addWorkspace();
   const m = merchant(shop);
   const { id } = await m.program({ credit_enabled: true, purchase_credit: 5 });
@@ -23,7 +21,6 @@ beforeAll(async () => {
   const url = await api.app.listen({ host: '127.0.0.1', port: 0 });
   env = { API: `${url}/api/v1`, KEY: shop.secretKey, PROGRAM: id };
 });
-afterAll(() => api.close());
 
 const placeholders = { 'whsec_...': 'whsec_of_the_guide', 'rk_live_...': 'rk_live_of_the_guide' };
 const curlsOf = (path: string) =>

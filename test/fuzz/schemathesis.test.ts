@@ -5,11 +5,12 @@ import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import type { Document } from '../../api/openapi/test-support.ts';
 import { createKey } from '../../sql/workspaces/keys.ts';
 import { createPartner } from '../../sql/workspaces/partners.ts';
-import { type TestApi, testApi } from '../support/api.ts';
+import type { TestApi } from '../support/api.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { cookiesOf, signedInAs } from '../support/members.ts';
 import { NIGHTLY } from '../support/nightly.ts';
 import { ATTEMPTS } from '../support/tenancy.ts';
@@ -42,7 +43,6 @@ const CHECKS = [
   'response_schema_conformance',
 ];
 
-let api: TestApi;
 let url: string;
 let folder: string;
 let document: Document;
@@ -50,8 +50,7 @@ let running: ChildProcess | null = null;
 /** How many responses had each status. */
 const statuses = new Map<number, number>();
 
-beforeAll(async () => {
-  api = await testApi();
+test.beforeAll(async ({ api }) => {
   url = await api.app.listen({ host: '127.0.0.1', port: 0 });
   api.app.server.on('request', (_, response: ServerResponse) => {
     response.once('finish', () => {
@@ -59,18 +58,17 @@ beforeAll(async () => {
     });
   });
   folder = mkdtempSync(join(tmpdir(), 'hoplog-fuzz-'));
-  document = await wholeDocument();
+  document = await wholeDocument(api);
   writeFileSync(join(folder, 'document.json'), JSON.stringify(document));
-  writeFileSync(join(folder, 'setup.json'), JSON.stringify(await setup()));
+  writeFileSync(join(folder, 'setup.json'), JSON.stringify(await setup(api)));
 });
 afterAll(async () => {
   running?.kill();
-  await api.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
 /** The documents of keys and of the console in one. */
-async function wholeDocument(): Promise<Document> {
+async function wholeDocument(api: TestApi): Promise<Document> {
   const [keys, browser] = await Promise.all(
     ['openapi', 'console-openapi'].map(async (name) => {
       return (await api.app.inject(`/api/v1/${name}.json`)).json() as Document;
@@ -94,7 +92,7 @@ async function wholeDocument(): Promise<Document> {
 }
 
 /** What `hooks.py` gives the cases: keys, and ids that exist. */
-async function setup() {
+async function setup(api: TestApi) {
   const shop = await api.addWorkspace();
   const victim = await plantVictim(api, shop);
   const read = await createKey(api.stores.pool, {

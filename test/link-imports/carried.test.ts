@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import type { LinkRecord } from '../../api/links/schemas.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import type { TestWorkspace } from '../support/api.ts';
+import { sharedShopTest as test } from '../support/fixtures.ts';
 import { startTestIngest, type TestIngest } from '../support/ingest.ts';
 import { PHONE, PREVIEW, visit, visitNew } from '../support/visitors.ts';
 
@@ -12,29 +13,24 @@ type Imported = {
   errors: { line: number; index: number; link: string | null; field: string | null; message: string }[];
 };
 
-let api: TestApi;
 let ingest: TestIngest;
-let shop: TestWorkspace;
 
-beforeAll(async () => {
-  api = await testApi();
+test.beforeAll(async ({ api }) => {
   ingest = await startTestIngest(api.stores);
-  shop = await api.addWorkspace();
 });
 afterAll(async () => {
   await ingest?.close();
   await ingest?.remove();
-  await api?.close();
 });
 
-async function imported(file: string | object, more: object = {}): Promise<Imported> {
+async function imported(shop: TestWorkspace, file: string | object, more: object = {}): Promise<Imported> {
   const text = typeof file === 'string' ? file : JSON.stringify(file);
   const answer = await shop.post<Imported>('/links/import', { text, unproven: 'move', ...more });
   expect([answer.status, answer.text]).toEqual([200, answer.text]);
   return answer.body;
 }
 
-async function link(slug: string): Promise<LinkRecord | undefined> {
+async function link(shop: TestWorkspace, slug: string): Promise<LinkRecord | undefined> {
   const path = `/links?view=records&archived=include&slug=${slug}`;
   return (await shop.get<{ links: LinkRecord[] }>(path)).body.links.find((one) => one.slug === slug);
 }
@@ -42,7 +38,9 @@ async function link(slug: string): Promise<LinkRecord | undefined> {
 const status = async (slug: string) => (await visit(`${ingest.url}/${slug}`)).status;
 const to = (slug: string) => `https://shop.example/${slug}`;
 
-test('what was switched off elsewhere is an error that names the column, and does not redirect here', async () => {
+test('what was switched off elsewhere is an error that names the column, and does not redirect here', async ({
+  shop,
+}) => {
   const off: [slug: string, field: string, file: string | object][] = [
     [
       'off1',
@@ -101,7 +99,7 @@ test('what was switched off elsewhere is an error that names the column, and doe
     ['over2', 'status', [{ slug: 'over2', url: to('over2'), status: 'expired', expires_at: '2999-01-01' }]],
   ];
   for (const [slug, field, file] of off) {
-    const { created, errors } = await imported(file);
+    const { created, errors } = await imported(shop, file);
     expect([slug, created, errors]).toMatchObject([
       slug,
       0,
@@ -111,23 +109,27 @@ test('what was switched off elsewhere is an error that names the column, and doe
   }
 });
 
-test("the console's export brings no link back that was used up, and each that has expired stays so", async () => {
+test("the console's export brings no link back that was used up, and each that has expired stays so", async ({
+  shop,
+}) => {
   for (const [nth, clicks] of ['0', ''].entries()) {
     const used = `used${nth}`;
     const text = `destination_url,name,slug,max_clicks,status,clicks\n${to(used)},Used,${used},10,used_up,${clicks}\n`;
-    expect(await imported(text)).toMatchObject({
+    expect(await imported(shop, text)).toMatchObject({
       created: 0,
       errors: [{ link: used, field: 'status', message: expect.stringMatching(/used up there/) }],
     });
     expect(await status(used)).toBe(404);
   }
   const text = `destination_url,name,slug,expires_at,status\n${to('past')},Past,past,2020-01-01T12:00:00Z,expired\n${to('live')},Live,live,,active\n`;
-  expect(await imported(text)).toMatchObject({ created: 2, errors: [], unknown_columns: [] });
+  expect(await imported(shop, text)).toMatchObject({ created: 2, errors: [], unknown_columns: [] });
   await expect.poll(() => status('past')).toBe(410);
   expect((await visitNew(`${ingest.url}/live`)).location?.pathname).toBe('/live');
 });
 
-test('an end is taken over, whatever its column is called and however its time is written', async () => {
+test('an end is taken over, whatever its column is called and however its time is written', async ({
+  shop,
+}) => {
   const ends: [name: string, value: string | number][] = [
     ['expires_at', '2020-01-01 12:00:00'],
     ['expiration_date', '2020-01-01T12:00:00Z'],
@@ -147,12 +149,12 @@ test('an end is taken over, whatever its column is called and however its time i
   ];
   for (const [nth, [name, value]] of ends.entries()) {
     const slug = `end${nth}`;
-    expect(await imported([{ slug, url: to(slug), [name]: value }])).toMatchObject({
+    expect(await imported(shop, [{ slug, url: to(slug), [name]: value }])).toMatchObject({
       created: 1,
       errors: [],
       unknown_columns: [],
     });
-    expect(await link(slug)).toMatchObject({ expires_at: '2020-01-01T12:00:00.000Z' });
+    expect(await link(shop, slug)).toMatchObject({ expires_at: '2020-01-01T12:00:00.000Z' });
     await expect.poll(() => status(slug)).toBe(410);
   }
   const inside: [slug: string, more: object][] = [
@@ -164,8 +166,11 @@ test('an end is taken over, whatever its column is called and however its time i
     ['inside4', { validity: { from: null, until: '2020-01-01T12:00:00Z' } }],
   ];
   for (const [slug, more] of inside) {
-    expect([slug, await imported([{ slug, url: to(slug), ...more }])]).toMatchObject([slug, { created: 1 }]);
-    expect(await link(slug)).toMatchObject({ expires_at: '2020-01-01T12:00:00.000Z' });
+    expect([slug, await imported(shop, [{ slug, url: to(slug), ...more }])]).toMatchObject([
+      slug,
+      { created: 1 },
+    ]);
+    expect(await link(shop, slug)).toMatchObject({ expires_at: '2020-01-01T12:00:00.000Z' });
   }
   const others = {
     domain: { id: 1, expiresAt: '2020-01-01', active: false },
@@ -173,14 +178,16 @@ test('an end is taken over, whatever its column is called and however its time i
     expiration: { enabled: false, date: null },
     metadata: { disabled: true },
   };
-  expect(await imported([{ slug: 'others', url: to('others'), ...others }])).toMatchObject({ created: 1 });
-  expect((await visitNew(`${ingest.url}/others`)).location?.pathname).toBe('/others');
-  const unlimited = { expires_at: 'never', valid_until: '0001-01-01T00:00:00Z', max_clicks: 'Unlimited' };
-  expect(await imported([{ slug: 'endless', url: to('endless'), ...unlimited }])).toMatchObject({
+  expect(await imported(shop, [{ slug: 'others', url: to('others'), ...others }])).toMatchObject({
     created: 1,
   });
-  expect(await link('endless')).toMatchObject({ expires_at: null, max_clicks: null });
-  expect(await imported([{ path: 'span', originalURL: to('span'), ttl: 604_800_000 }])).toMatchObject({
+  expect((await visitNew(`${ingest.url}/others`)).location?.pathname).toBe('/others');
+  const unlimited = { expires_at: 'never', valid_until: '0001-01-01T00:00:00Z', max_clicks: 'Unlimited' };
+  expect(await imported(shop, [{ slug: 'endless', url: to('endless'), ...unlimited }])).toMatchObject({
+    created: 1,
+  });
+  expect(await link(shop, 'endless')).toMatchObject({ expires_at: null, max_clicks: null });
+  expect(await imported(shop, [{ path: 'span', originalURL: to('span'), ttl: 604_800_000 }])).toMatchObject({
     created: 0,
     errors: [{ link: 'span', field: 'ttl' }],
   });
@@ -188,20 +195,24 @@ test('an end is taken over, whatever its column is called and however its time i
     `destination_url,name,slug,expires_at\n${to('own-end')},Own,own-end,2020-01-01 12:00:00\n`,
     [{ destination_url: to('own-end2'), name: 'Own', slug: 'own-end2', expires_at: 1_577_880_000 }],
   ]) {
-    expect(await imported(own)).toMatchObject({ created: 1, errors: [] });
+    expect(await imported(shop, own)).toMatchObject({ created: 1, errors: [] });
   }
   for (const slug of ['own-end', 'own-end2'])
-    expect(await link(slug)).toMatchObject({ expires_at: '2020-01-01T12:00:00.000Z' });
-  await imported(`slug,url,max_clicks,clicks\nlast,${to('last')},3,2\n`);
-  expect(await link('last')).toMatchObject({ max_clicks: 1 });
+    expect(await link(shop, slug)).toMatchObject({ expires_at: '2020-01-01T12:00:00.000Z' });
+  await imported(shop, `slug,url,max_clicks,clicks\nlast,${to('last')},3,2\n`);
+  expect(await link(shop, 'last')).toMatchObject({ max_clicks: 1 });
   expect((await visitNew(`${ingest.url}/last`)).location?.pathname).toBe('/last');
   expect(await status('last')).toBe(410);
-  await imported([{ slug: 'kept', url: to('kept'), isArchived: true, expires_at: null, max_clicks: null }]);
-  expect(await link('kept')).toMatchObject({ archived: true, expires_at: null, max_clicks: null });
+  await imported(shop, [
+    { slug: 'kept', url: to('kept'), isArchived: true, expires_at: null, max_clicks: null },
+  ]);
+  expect(await link(shop, 'kept')).toMatchObject({ archived: true, expires_at: null, max_clicks: null });
 });
 
-test("Dub's card, Bitly's deep links, Short.io's pixels, and Rebrandly's forwarding are taken over", async () => {
-  await imported([
+test("Dub's card, Bitly's deep links, Short.io's pixels, and Rebrandly's forwarding are taken over", async ({
+  shop,
+}) => {
+  await imported(shop, [
     {
       domain: 'dub.sh',
       key: 'card',
@@ -213,13 +224,13 @@ test("Dub's card, Bitly's deep links, Short.io's pixels, and Rebrandly's forward
       createdAt: '2024-02-01T00:00:00.000Z',
     },
   ]);
-  expect(await link('card')).toMatchObject({ metadata: { created_at: '2024-02-01T00:00:00.000Z' } });
+  expect(await link(shop, 'card')).toMatchObject({ metadata: { created_at: '2024-02-01T00:00:00.000Z' } });
   await visitNew(`${ingest.url}/card`);
   const card = await visit(`${ingest.url}/card`, { headers: { 'user-agent': PREVIEW } });
   expect(card.body).toMatch(/og:title" content="A card".*card\.png/s);
 
   const app = 'https://apps.apple.com/app/id1';
-  await imported({
+  await imported(shop, {
     links: [
       {
         id: 'bit.ly/deep',
@@ -233,31 +244,36 @@ test("Dub's card, Bitly's deep links, Short.io's pixels, and Rebrandly's forward
   const phone = await visit(`${ingest.url}/deep`, { headers: { 'user-agent': PHONE } });
   expect(phone.location?.href).toMatch(app);
   const csv = `id,link,long_url,DeepLinks\nbit.ly/deep2,https://bit.ly/deep2,${to('deep2')},"[{""OS"":""iOS"",""install_url"":""${app}""},{""os"":""web""}]"\n`;
-  expect((await imported(csv)).unknown_columns).toEqual(['DeepLinks.1.os']);
-  expect(await link('deep2')).toMatchObject({ targeting: { ios: app } });
+  expect((await imported(shop, csv)).unknown_columns).toEqual(['DeepLinks.1.os']);
+  expect(await link(shop, 'deep2')).toMatchObject({ targeting: { ios: app } });
   const rule = {
     longUrl: to('de'),
     priority: 1,
     conditions: [{ type: 'language', matchKey: null, matchValue: 'de' }],
   };
   const cell = JSON.stringify([rule]).replaceAll('"', '""');
-  await imported(`shortCode,longUrl,hasRedirectRules,redirectRules\nruled,${to('ruled')},true,"${cell}"\n`);
-  expect((await link('ruled'))?.rules).toMatchObject([{ destination_url: to('de') }]);
+  await imported(
+    shop,
+    `shortCode,longUrl,hasRedirectRules,redirectRules\nruled,${to('ruled')},true,"${cell}"\n`,
+  );
+  expect((await link(shop, 'ruled'))?.rules).toMatchObject([{ destination_url: to('de') }]);
 
-  await imported([
+  await imported(shop, [
     { originalURL: to('pixels'), path: 'pixels', integrationFB: '123456789012', cloaking: true },
   ]);
   await expect.poll(() => status('pixels')).toBe(200);
   expect((await visit(`${ingest.url}/pixels`)).body).toContain('123456789012');
 
-  await imported([{ slashtag: 'bare', destination: to('bare'), forwardParameters: false }]);
+  await imported(shop, [{ slashtag: 'bare', destination: to('bare'), forwardParameters: false }]);
   const bare = await visitNew(`${ingest.url}/bare?from=mail`);
   expect(bare.location?.searchParams.has('from')).toBe(false);
 });
 
-test('folders are made by name once, and UTM parameters are kept without changing a destination that has them', async () => {
+test('folders are made by name once, and UTM parameters are kept without changing a destination that has them', async ({
+  shop,
+}) => {
   const has = `${to('u1')}?utm_source=mail&utm_medium=letter`;
-  await imported([
+  await imported(shop, [
     {
       domain: 'dub.sh',
       key: 'u1',
@@ -268,56 +284,62 @@ test('folders are made by name once, and UTM parameters are kept without changin
     },
     { domain: 'dub.sh', key: 'u2', url: to('u2'), utm_source: 'mail', utm_campaign: 'may', folder: 'Spring' },
   ]);
-  await imported(`slug,url,folder\nu3,${to('u3')},Spring\n`);
+  await imported(shop, `slug,url,folder\nu3,${to('u3')},Spring\n`);
   const { folders } = (await shop.get<{ folders: { id: string; name: string }[] }>('/folders')).body;
   expect(folders.map(({ name }) => name)).toEqual(['Spring']);
   const folder_id = folders[0]?.id;
-  expect(await link('u1')).toMatchObject({
+  expect(await link(shop, 'u1')).toMatchObject({
     folder_id,
     utm_source: 'mail',
     utm_medium: 'letter',
     append_utm: false,
   });
-  expect(await link('u2')).toMatchObject({
+  expect(await link(shop, 'u2')).toMatchObject({
     folder_id,
     utm_source: 'mail',
     utm_campaign: 'may',
     append_utm: true,
   });
-  expect(await link('u3')).toMatchObject({ folder_id, append_utm: false });
+  expect(await link(shop, 'u3')).toMatchObject({ folder_id, append_utm: false });
   const { location } = await visitNew(`${ingest.url}/u1`);
   location?.searchParams.delete('_vid');
   expect(location?.href).toBe(has);
 });
 
-test('what is not taken over is named, in every format', async () => {
+test('what is not taken over is named, in every format', async ({ shop }) => {
   const shortIo = [
     { originalURL: to('n1'), path: 'n1', cloaking: true, redirect404: null, clicks: 4, skipQS: false },
   ];
-  expect((await imported(shortIo)).unknown_columns).toEqual(['cloaking', 'clicks']);
+  expect((await imported(shop, shortIo)).unknown_columns).toEqual(['cloaking', 'clicks']);
   const yourls = `keyword,url,title,timestamp,ip,clicks\nn2,${to('n2')},T,2012-05-01 10:00:00,203.0.113.7,0\n`;
-  expect((await imported(yourls)).unknown_columns).toEqual(['ip', 'clicks']);
+  expect((await imported(shop, yourls)).unknown_columns).toEqual(['ip', 'clicks']);
   // For an object, the values in it that were not read.
   const nested = [
     { slug: 'n5', url: to('n5'), meta: { validUntil: '2999-01-01T00:00:00Z', mood: 'fine', note: null } },
     { slug: 'n6', url: to('n6'), security: { password: 'pass n6', level: 3 } },
   ];
-  const ofObjects = await imported(nested);
+  const ofObjects = await imported(shop, nested);
   expect(ofObjects).toMatchObject({ created: 2, unknown_columns: ['meta.mood', 'security.level'] });
   const flat = `slug,url,meta.validUntil,meta.mood\nn7,${to('n7')},2999-01-01,fine\n`;
-  expect((await imported(flat)).unknown_columns).toEqual(['meta.mood']);
+  expect((await imported(shop, flat)).unknown_columns).toEqual(['meta.mood']);
   // A row without a link leaves nothing out.
   const refused = `destination_url,name,slug,mood,hasPassword\n${to('n3')},N,n3,fine,true\nno,N,n4,fine,\n`;
-  expect(await imported(refused)).toMatchObject({ created: 0, unknown_columns: ['mood'] });
+  expect(await imported(shop, refused)).toMatchObject({ created: 0, unknown_columns: ['mood'] });
   const [first = '', bad = ''] = refused.split('\n');
-  expect(await imported(`${first}\n${bad}\n`)).toMatchObject({ created: 0, unknown_columns: [] });
-  expect(await link('n2')).toMatchObject({ metadata: { created_at: '2012-05-01T10:00:00Z' } });
+  expect(await imported(shop, `${first}\n${bad}\n`)).toMatchObject({ created: 0, unknown_columns: [] });
+  expect(await link(shop, 'n2')).toMatchObject({ metadata: { created_at: '2012-05-01T10:00:00Z' } });
 });
 
-test("Hoplog's own columns are read in any case, and a short URL gives the slug where no column has it", async () => {
+test("Hoplog's own columns are read in any case, and a short URL gives the slug where no column has it", async ({
+  shop,
+}) => {
   const text = `DESTINATION_URL,Name,Slug,Max Clicks,utmCampaign,Preview.Title,short_url\n${to('case')},Case,MyCase,7,may,T,\n`;
-  expect(await imported(text)).toMatchObject({ created: 1, errors: [], unknown_columns: [] });
-  expect(await link('MyCase')).toMatchObject({ max_clicks: 7, utm_campaign: 'may', preview: { title: 'T' } });
+  expect(await imported(shop, text)).toMatchObject({ created: 1, errors: [], unknown_columns: [] });
+  expect(await link(shop, 'MyCase')).toMatchObject({
+    max_clicks: 7,
+    utm_campaign: 'may',
+    preview: { title: 'T' },
+  });
   const files: [slug: string, file: string | object][] = [
     ['s1', `destination_url,name,short_url\n${to('s1')},S,https://old.example/s1\n`],
     ['s2', [{ slug: 's2', url: to('s2'), shortLink: { url: 'https://old.example/s2' } }]],
@@ -325,20 +347,22 @@ test("Hoplog's own columns are read in any case, and a short URL gives the slug 
     ['s4', [{ slug: 's4', url: to('s4'), shortLink: { id: 4 } }]],
   ];
   for (const [slug, file] of files) {
-    expect([slug, await imported(file)]).toMatchObject([slug, { created: 1, errors: [] }]);
+    expect([slug, await imported(shop, file)]).toMatchObject([slug, { created: 1, errors: [] }]);
     expect((await visitNew(`${ingest.url}/${slug}`)).location?.pathname).toBe(`/${slug}`);
   }
-  const wrong = await imported(`Destination_URL,Name,Slug,Max Clicks\n${to('x')},X,has blank,many\n`);
+  const wrong = await imported(shop, `Destination_URL,Name,Slug,Max Clicks\n${to('x')},X,has blank,many\n`);
   expect(wrong.errors.map(({ field }) => field).sort()).toEqual(['Max Clicks', 'Slug']);
 });
 
-test('each error of a JSON file names the link, its place, the field, and the rule in words', async () => {
+test('each error of a JSON file names the link, its place, the field, and the rule in words', async ({
+  shop,
+}) => {
   const rows = [
     { originalURL: to('fine'), path: 'fine' },
     { originalURL: to('e1'), path: 'has blank s', shortURL: 'https://go.example/has%20blank%20s' },
     { originalURL: 'ftp://shop.example/', path: 'e2', password: 'never shown' },
   ];
-  const result = await imported(rows);
+  const result = await imported(shop, rows);
   expect(result.errors).toMatchObject([
     {
       index: 1,
@@ -357,13 +381,13 @@ test('each error of a JSON file names the link, its place, the field, and the ru
   expect(JSON.stringify(result)).not.toContain('never shown');
 });
 
-test('a dry run says what the import then does, and writes nothing', async () => {
+test('a dry run says what the import then does, and writes nothing', async ({ shop }) => {
   const text = `slug,url\nd1,${to('d1')}\nd1,${to('d1')}\nd2,ftp://x.example/\nnew.example/d3,${to('d3')}\n`;
-  const dry = await imported(text, { dry_run: true, unproven: 'keep' });
-  expect([await link('d1'), await status('d1')]).toEqual([undefined, 404]);
+  const dry = await imported(shop, text, { dry_run: true, unproven: 'keep' });
+  expect([await link(shop, 'd1'), await status('d1')]).toEqual([undefined, 404]);
   const { domains } = (await shop.get<{ domains: unknown[] }>('/domains')).body;
   expect(domains).toEqual([]);
-  const real = await imported(text, { unproven: 'keep' });
+  const real = await imported(shop, text, { unproven: 'keep' });
   expect(dry).toEqual({ ...real, dry_run: true });
   expect(real).toMatchObject({ dry_run: false, created: 2, skipped: 1, errors: [{ link: 'd2' }] });
 });

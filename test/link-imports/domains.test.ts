@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { inTransaction } from '../../sql/database/pool.ts';
 import { domainsNamed } from '../../sql/domains/domains.ts';
 import { recordCheck } from '../../sql/domains/record-check.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import type { TestWorkspace } from '../support/api.ts';
 import { makeDomain } from '../support/domains.ts';
+import { sharedShopTest as test } from '../support/fixtures.ts';
 import { startTestIngest, type TestIngest } from '../support/ingest.ts';
 import { type Answer, PHONE, visit, visitHost } from '../support/visitors.ts';
 
@@ -14,14 +15,10 @@ type Imported = {
   errors: { link: string | null; field: string | null; message: string }[];
 };
 
-let api: TestApi;
 let ingest: TestIngest;
-let shop: TestWorkspace;
 
-beforeAll(async () => {
-  api = await testApi();
+test.beforeAll(async ({ api, shop }) => {
   ingest = await startTestIngest({ ...api.stores, env: { SHORT_URL: 'https://hop.example' } });
-  shop = await api.addWorkspace();
   for (const domain of ['go.shop.example', 'x.shop.example', 'xn--mnchen-3ya.shop.example']) {
     await makeDomain(api.stores.pool, shop.workspace.id, domain);
   }
@@ -30,10 +27,14 @@ beforeAll(async () => {
 afterAll(async () => {
   await ingest?.close();
   await ingest?.remove();
-  await api?.close();
 });
 
-async function imported(text: string | object, more: object = {}, who = shop): Promise<Imported> {
+async function imported(
+  shop: TestWorkspace,
+  text: string | object,
+  more: object = {},
+  who = shop,
+): Promise<Imported> {
   const body = { text: typeof text === 'string' ? text : JSON.stringify(text), ...more };
   const answer = await who.post<Imported>('/links/import', body);
   expect([answer.status, answer.text]).toEqual([200, answer.text]);
@@ -50,7 +51,7 @@ async function expectLed(address: string, path: string | null): Promise<void> {
   await expect.poll(led).toBe(path);
 }
 
-test('a link is on the domain that its row names, in the export of each service', async () => {
+test('a link is on the domain that its row names, in the export of each service', async ({ shop }) => {
   const files: [address: string, path: string, text: string | object][] = [
     [
       'go.shop.example/shlink',
@@ -115,12 +116,14 @@ test('a link is on the domain that its row names, in the export of each service'
     ['standard.shop.example/empty', '/empty', 'domain,slug,url\n,empty,https://shop.example/empty\n'],
   ];
   for (const [address, path, text] of files) {
-    expect([address, await imported(text)]).toMatchObject([address, { created: 1, errors: [] }]);
+    expect([address, await imported(shop, text)]).toMatchObject([address, { created: 1, errors: [] }]);
     await expectLed(address, path);
   }
 });
 
-test('a domain is taken under any key, in any nesting, and a row that tells only its id is an error', async () => {
+test('a domain is taken under any key, in any nesting, and a row that tells only its id is an error', async ({
+  shop,
+}) => {
   const to = (slug: string) => `https://shop.example/${slug}`;
   const go = 'go.shop.example';
   const named: [slug: string, file: string | object][] = [
@@ -140,7 +143,7 @@ test('a domain is taken under any key, in any nesting, and a row that tells only
     ['d12', [{ destination_url: to('d12'), name: 'D', slug: 'd12', Domain: go }]],
   ];
   for (const [slug, file] of named) {
-    expect([slug, await imported(file)]).toMatchObject([slug, { created: 1, errors: [] }]);
+    expect([slug, await imported(shop, file)]).toMatchObject([slug, { created: 1, errors: [] }]);
     await expectLed(`${go}/${slug}`, `/${slug}`);
   }
   const unexplained: [field: string, file: string | object][] = [
@@ -152,23 +155,30 @@ test('a domain is taken under any key, in any nesting, and a row that tells only
   ];
   for (const [field, file] of unexplained) {
     for (const more of [{}, { domain: 'x.shop.example' }, { unproven: 'keep' }]) {
-      expect(await imported(file, more)).toMatchObject({ created: 0, errors: [{ link: 'byid', field }] });
+      expect(await imported(shop, file, more)).toMatchObject({
+        created: 0,
+        errors: [{ link: 'byid', field }],
+      });
     }
   }
   const kutt = `id,address,target,domain_id\n1,byid,${to('byid')},7\n2,none,${to('none')},\n3,nul,${to('nul')},NULL\n`;
-  expect(await imported(kutt, { unproven: 'move', domain: 'x.shop.example' })).toMatchObject({ created: 3 });
+  expect(await imported(shop, kutt, { unproven: 'move', domain: 'x.shop.example' })).toMatchObject({
+    created: 3,
+  });
   await expectLed('x.shop.example/byid', '/byid');
 });
 
-test('a row is skipped the second time, also with another spelling of its domain', async () => {
+test('a row is skipped the second time, also with another spelling of its domain', async ({ shop }) => {
   const rows = (domain: string) => `domain,slug,url\n${domain},again,https://shop.example/again\n`;
-  expect(await imported(rows('xn--mnchen-3ya.shop.example'))).toMatchObject({ created: 1 });
+  expect(await imported(shop, rows('xn--mnchen-3ya.shop.example'))).toMatchObject({ created: 1 });
   for (const spelling of ['München.shop.example.', 'https://münchen.shop.example/']) {
-    expect(await imported(rows(spelling))).toMatchObject({ created: 0, skipped: 1, errors: [] });
+    expect(await imported(shop, rows(spelling))).toMatchObject({ created: 0, skipped: 1, errors: [] });
   }
 });
 
-test('several names of one link of Bitly are several links, also with one back-half on two domains', async () => {
+test('several names of one link of Bitly are several links, also with one back-half on two domains', async ({
+  shop,
+}) => {
   const link = {
     id: 'go.shop.example/4aBcDe2',
     link: 'https://go.shop.example/4aBcDe2',
@@ -184,7 +194,7 @@ test('several names of one link of Bitly are several links, also with one back-h
     ],
     long_url: 'https://shop.example/tea',
   };
-  expect(await imported({ links: [objects] })).toMatchObject({ created: 2, errors: [] });
+  expect(await imported(shop, { links: [objects] })).toMatchObject({ created: 2, errors: [] });
   for (const address of ['x.shop.example/tea', 'go.shop.example/5aBcDe2']) await expectLed(address, '/tea');
   // The generated name at bit.ly stays there: the others were published.
   const shared = {
@@ -194,7 +204,7 @@ test('several names of one link of Bitly are several links, also with one back-h
     long_url: 'https://shop.example/menu',
     tags: [],
   };
-  expect(await imported({ links: [link, shared] })).toMatchObject({ created: 4, errors: [] });
+  expect(await imported(shop, { links: [link, shared] })).toMatchObject({ created: 4, errors: [] });
   for (const address of ['go.shop.example/sale', 'x.shop.example/sale', 'go.shop.example/4aBcDe2']) {
     await expectLed(address, '/sale');
   }
@@ -202,10 +212,12 @@ test('several names of one link of Bitly are several links, also with one back-h
   await expectLed('hop.example/3SD8bAQ', null);
 });
 
-test('a domain that the workspace has not proven is an error of the row, which names link and column', async () => {
+test('a domain that the workspace has not proven is an error of the row, which names link and column', async ({
+  shop,
+}) => {
   const text =
     'domain,key,url\ndub.sh,there,https://shop.example/a\nno host,x,https://shop.example/b\n17,y,https://shop.example/c\n';
-  const { created, errors } = await imported(text);
+  const { created, errors } = await imported(shop, text);
   expect(created).toBe(0);
   expect(errors).toMatchObject([
     { link: 'there', field: 'domain', message: expect.stringMatching(/^dub\.sh is not a verified domain/) },
@@ -215,13 +227,24 @@ test('a domain that the workspace has not proven is an error of the row, which n
   await expectLed('hop.example/there', null);
 });
 
-test('rows wait for the proof of their domain with `unproven: keep`, and answer from then on', async () => {
+test('rows wait for the proof of their domain with `unproven: keep`, and answer from then on', async ({
+  api,
+  shop,
+}) => {
   const text =
     'domain,key,url\nnew.shop.example,soon,https://shop.example/soon\nnew.shop.example,later,https://shop.example/later\ngo.shop.example,now,https://shop.example/now\n';
-  expect(await imported(text, { unproven: 'keep' })).toMatchObject({ created: 3, waiting: 2, errors: [] });
+  expect(await imported(shop, text, { unproven: 'keep' })).toMatchObject({
+    created: 3,
+    waiting: 2,
+    errors: [],
+  });
   await expectLed('go.shop.example/now', '/now');
   await expectLed('new.shop.example/soon', null);
-  expect(await imported(text, { unproven: 'keep' })).toMatchObject({ created: 0, skipped: 3, errors: [] });
+  expect(await imported(shop, text, { unproven: 'keep' })).toMatchObject({
+    created: 0,
+    skipped: 3,
+    errors: [],
+  });
   const [domain] = await domainsNamed(api.stores.pool, 'new.shop.example');
   expect(domain).toMatchObject({ status: 'pending', workspace_id: shop.workspace.id });
   await inTransaction(api.stores.pool, (tx) => recordCheck(tx, domain?.id ?? '', 'forced', new Date()));
@@ -229,12 +252,12 @@ test('rows wait for the proof of their domain with `unproven: keep`, and answer 
   await expectLed('new.shop.example/later', '/later');
 });
 
-test("a domain that can not become the workspace's keeps no row waiting", async () => {
+test("a domain that can not become the workspace's keeps no row waiting", async ({ api, shop }) => {
   const other = await api.addWorkspace();
   const free = await api.addWorkspace({ plan: 'free' });
   const row = (domain: string) => `domain,key,url\n${domain},w,https://shop.example/w\n`;
   const refused = async (domain: string, who = other) =>
-    (await imported(row(domain), { unproven: 'keep' }, who)).errors.map(({ message }) => message);
+    (await imported(shop, row(domain), { unproven: 'keep' }, who)).errors.map(({ message }) => message);
   expect(await refused('go.shop.example')).toEqual(['another workspace has verified go.shop.example']);
   expect(await refused('co.uk')).toEqual(['must not be a public suffix: anyone can register names below it']);
   expect(await refused('192.0.2.7')).toEqual([expect.stringMatching(/^must be a host name/)]);
@@ -243,13 +266,15 @@ test("a domain that can not become the workspace's keeps no row waiting", async 
   ]);
 });
 
-test('`unproven: move` and `domain` say where rows go that name no domain of the workspace', async () => {
+test('`unproven: move` and `domain` say where rows go that name no domain of the workspace', async ({
+  shop,
+}) => {
   const text = 'domain,key,url\ndub.sh,moved,https://shop.example/moved\n,plain,https://shop.example/plain\n';
   const more = { unproven: 'move', domain: 'X.shop.example' };
-  expect(await imported(text, more)).toMatchObject({ created: 2, errors: [] });
+  expect(await imported(shop, text, more)).toMatchObject({ created: 2, errors: [] });
   await expectLed('x.shop.example/moved', '/moved');
   await expectLed('x.shop.example/plain', '/plain');
-  expect(await imported('slug,url\nbare,https://shop.example/bare\n', { domain: null })).toMatchObject({
+  expect(await imported(shop, 'slug,url\nbare,https://shop.example/bare\n', { domain: null })).toMatchObject({
     created: 1,
   });
   await expectLed('hop.example/bare', '/bare');
@@ -257,7 +282,9 @@ test('`unproven: move` and `domain` say where rows go that name no domain of the
   expect([wrong.status, wrong.body.error.details?.[0]?.path]).toEqual([400, 'domain']);
 });
 
-test('300 links of Short.io on two domains move with passwords, rules, and ends, and each is visited', async () => {
+test('300 links of Short.io on two domains move with passwords, rules, and ends, and each is visited', async ({
+  shop,
+}) => {
   const long = (n: number) => `https://shop.example/moved/${n}`;
   const hostOf = (n: number) => (n % 2 === 0 ? 'hop.example' : 'go.shop.example');
   const app = 'https://apps.apple.com/app/id1';
@@ -277,9 +304,9 @@ test('300 links of Short.io on two domains move with passwords, rules, and ends,
     shortURL: `https://${hostOf(n)}/moved-${n}`,
     ...kinds[n % 12]?.(n),
   }));
-  const result = await imported(links);
+  const result = await imported(shop, links);
   expect(result).toMatchObject({ created: 300, skipped: 0, errors: [] });
-  expect(await imported(links)).toMatchObject({ created: 0, skipped: 300, errors: [] });
+  expect(await imported(shop, links)).toMatchObject({ created: 0, skipped: 300, errors: [] });
   await expectLed('hop.example/moved-0', '/moved/0');
 
   const ledTo = ({ status, location }: Answer) => [

@@ -1,34 +1,35 @@
 import { connect } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import type { LinkRecord } from '../../api/links/schemas.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import type { TestWorkspace } from '../support/api.ts';
 import { makeDomain } from '../support/domains.ts';
+import { sharedShopTest as test } from '../support/fixtures.ts';
 import { startTestIngest, type TestIngest } from '../support/ingest.ts';
 import { type Answer, visit, visitHost } from '../support/visitors.ts';
 
 type Imported = { created: number; skipped: number; errors: { link: string | null; message: string }[] };
 
-let api: TestApi;
 let ingest: TestIngest;
-let shop: TestWorkspace;
 
-beforeAll(async () => {
-  api = await testApi();
+test.beforeAll(async ({ api, shop }) => {
   ingest = await startTestIngest({ ...api.stores, env: { SHORT_URL: 'https://hop.example' } });
-  shop = await api.addWorkspace();
   await makeDomain(api.stores.pool, shop.workspace.id, 'go.shop.example');
 });
 afterAll(async () => {
   await ingest?.close();
   await ingest?.remove();
-  await api?.close();
 });
 
 const to = (path: string) => `https://shop.example/${path}`;
 const forwarding = (path: string) => ({ destination_url: to(path), name: path, forward_path: true });
 
 /** Imports links by slug and destination. */
-async function imported(links: Record<string, object | string>, more: object = {}, who = shop) {
+async function imported(
+  shop: TestWorkspace,
+  links: Record<string, object | string>,
+  more: object = {},
+  who = shop,
+) {
   const rows = Object.entries(links).map(([slug, row]) => ({
     slug,
     ...(typeof row === 'string' ? { url: row } : row),
@@ -57,21 +58,23 @@ function ledRaw(slug: string): Promise<number> {
   });
 }
 
-async function linkOf(slug: string): Promise<LinkRecord> {
+async function linkOf(shop: TestWorkspace, slug: string): Promise<LinkRecord> {
   const { body } = await shop.get<{ links: LinkRecord[] }>('/links?view=records&limit=100');
   const found = body.links.find((link) => link.slug === slug);
   if (found === undefined) throw new Error(`no link ${slug} among ${body.links.map((link) => link.slug)}`);
   return found;
 }
 
-test('slugs with slashes and other letters are kept, and each way to write them leads to the link', async () => {
+test('slugs with slashes and other letters are kept, and each way to write them leads to the link', async ({
+  shop,
+}) => {
   const slugs = ['guide/Start', 'a/b/c/d/e', 'Café', 'меню/чай', 'straße', '日本/東京', 'ΟΔΟΣ'];
   const links = Object.fromEntries(slugs.map((slug, nth) => [slug, to(`p${nth}`)]));
-  expect(await imported(links)).toMatchObject({ created: slugs.length, errors: [] });
-  expect(await imported(links)).toMatchObject({ created: 0, skipped: slugs.length });
+  expect(await imported(shop, links)).toMatchObject({ created: slugs.length, errors: [] });
+  expect(await imported(shop, links)).toMatchObject({ created: 0, skipped: slugs.length });
   await expect.poll(() => led('guide/Start')).toBe('/p0');
   for (const [nth, slug] of slugs.entries()) {
-    const { short_url } = await linkOf(slug);
+    const { short_url } = await linkOf(shop, slug);
     expect(short_url).toBe(`https://hop.example/${encodeURI(slug)}`);
     const { pathname } = new URL(short_url);
     const ways = [
@@ -109,8 +112,8 @@ test('slugs with slashes and other letters are kept, and each way to write them 
   expect(new Set(clicks)).toEqual(new Set(slugs));
 });
 
-test('the longest slug gets a visit, and a shorter one with forward_path what is left', async () => {
-  await imported({
+test('the longest slug gets a visit, and a shorter one with forward_path what is left', async ({ shop }) => {
+  await imported(shop, {
     shop: forwarding('shop'),
     'shop/tea': { destination_url: to('tea'), name: 'Tea' },
     'shop/tea/green': forwarding('green'),
@@ -125,10 +128,13 @@ test('the longest slug gets a visit, and a shorter one with forward_path what is
   expect(await led('shop/tea/../x')).not.toBe('/tea');
 });
 
-test('slugs below another workspace’s slug are taken on the own domain; on a domain of its own each workspace has them', async () => {
+test('slugs below another workspace’s slug are taken on the own domain; on a domain of its own each workspace has them', async ({
+  api,
+  shop,
+}) => {
   const other = await api.addWorkspace();
-  await imported({ mine: forwarding('mine') });
-  const { created, errors } = await imported({ 'Mine/login': to('stolen') }, {}, other);
+  await imported(shop, { mine: forwarding('mine') });
+  const { created, errors } = await imported(shop, { 'Mine/login': to('stolen') }, {}, other);
   expect([created, errors]).toMatchObject([0, [{ link: 'Mine/login', message: '"Mine/login" is taken' }]]);
   const text = `domain,slug,url\ngo.shop.example,5/five,${to('five')}\nhop.example,5/five,${to('own-five')}\n`;
   const both = await shop.post<Imported>('/links/import', { text });
@@ -138,9 +144,11 @@ test('slugs below another workspace’s slug are taken on the own domain; on a d
   expect(await led('5/five')).toBe('/own-five');
 });
 
-test('reserved words, too many segments, and other characters are errors in words; a create takes none of these slugs', async () => {
+test('reserved words, too many segments, and other characters are errors in words; a create takes none of these slugs', async ({
+  shop,
+}) => {
   const wrong = ['api/v1', 'a/b/c/d/e/f', 'q?x', '😀'];
-  const { created, errors } = await imported(Object.fromEntries(wrong.map((slug) => [slug, to('x')])));
+  const { created, errors } = await imported(shop, Object.fromEntries(wrong.map((slug) => [slug, to('x')])));
   expect([created, errors.map(({ message }) => message)]).toEqual([
     0,
     [
@@ -156,9 +164,14 @@ test('reserved words, too many segments, and other characters are errors in word
   }
 });
 
-test('a link with such a slug is changed, protected by a password, shown as a QR code, blocked, and deleted', async () => {
-  await imported({ 'vip/Zürich': { url: to('vip'), password: 'open sesame' }, 'vip/basel': to('basel') });
-  const { id, short_url } = await linkOf('vip/Zürich');
+test('a link with such a slug is changed, protected by a password, shown as a QR code, blocked, and deleted', async ({
+  shop,
+}) => {
+  await imported(shop, {
+    'vip/Zürich': { url: to('vip'), password: 'open sesame' },
+    'vip/basel': to('basel'),
+  });
+  const { id, short_url } = await linkOf(shop, 'vip/Zürich');
   const path = new URL(short_url).pathname.slice(1);
   await expect.poll(() => led(path)).toBe(200);
   const sent = await visit(`${ingest.url}/${path}`, {
@@ -178,7 +191,7 @@ test('a link with such a slug is changed, protected by a password, shown as a QR
   expect((await shop.patch<LinkRecord>(`/links/${id}`, { slug: 'zurich' })).body.slug).toBe('zurich');
   await expect.poll(() => led('zurich')).toBe('/vip2');
   expect(await led(path)).toBe(404);
-  const basel = await linkOf('vip/basel');
+  const basel = await linkOf(shop, 'vip/basel');
   expect((await shop.delete(`/links/${basel.id}`)).status).toBe(200);
   await expect.poll(() => led('vip/basel')).toBe(404);
 });

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import { afterAll, expect } from 'vitest';
+import type { TestWorkspace } from '../support/api.ts';
+import { sharedShopTest as test } from '../support/fixtures.ts';
 import { startTestIngest, type TestIngest } from '../support/ingest.ts';
 import { visit, visitNew } from '../support/visitors.ts';
 
@@ -27,22 +28,17 @@ type Imported = {
   errors: { line: number; index: number; link: string | null; field: string | null; message: string }[];
 };
 
-let api: TestApi;
 let ingest: TestIngest;
-let shop: TestWorkspace;
 
-beforeAll(async () => {
-  api = await testApi();
+test.beforeAll(async ({ api }) => {
   ingest = await startTestIngest({ ...api.stores, env: { TRUST_PROXY: '127.0.0.1' } });
-  shop = await api.addWorkspace();
 });
 afterAll(async () => {
   await ingest?.close();
   await ingest?.remove();
-  await api?.close();
 });
 
-async function imported(text: string): Promise<Imported> {
+async function imported(shop: TestWorkspace, text: string): Promise<Imported> {
   const { status, body } = await shop.post<Imported>('/links/import', { text, unproven: 'move' });
   expect(status).toBe(200);
   return body;
@@ -76,7 +72,9 @@ async function expectOpen(slug: string, destination: string): Promise<void> {
   expect(location && location.origin + location.pathname).toBe(destination);
 }
 
-test('a password in the file of another service is taken, whatever its column is called', async () => {
+test('a password in the file of another service is taken, whatever its column is called', async ({
+  shop,
+}) => {
   const files: [name: string, text: string][] = [
     // Short.io, GET /api/links with the passwords added by hand.
     [
@@ -137,24 +135,28 @@ test('a password in the file of another service is taken, whatever its column is
     ['incell', 'slug,url,options\nincell,https://shop.example/incell,"{""password"":""pass incell""}"\n'],
   ];
   for (const [name, text] of files) {
-    expect([name, await imported(text)]).toMatchObject([name, { created: 1, errors: [] }]);
+    expect([name, await imported(shop, text)]).toMatchObject([name, { created: 1, errors: [] }]);
     await expectProtected(name, `pass ${name}`, `https://shop.example/${name}`);
   }
 });
 
-test('a bcrypt, argon2, or scrypt hash of another service opens the link with its password', async () => {
+test('a bcrypt, argon2, or scrypt hash of another service opens the link with its password', async ({
+  shop,
+}) => {
   const hashes = { kutt: BCRYPT, laravel: LARAVEL, argon: ARGON2, werkzeug: WERKZEUG, phc: PHC };
   const rows = Object.entries(hashes).map(
     ([slug, { hash }]) => `${slug},https://shop.example/${slug},"${hash}"\n`,
   );
-  const result = await imported(`address,target,password\n${rows.join('')}`);
+  const result = await imported(shop, `address,target,password\n${rows.join('')}`);
   expect(result).toMatchObject({ created: 5, errors: [] });
   for (const [slug, { password }] of Object.entries(hashes)) {
     await expectProtected(slug, password, `https://shop.example/${slug}`);
   }
 });
 
-test('a password that the file only mentions is an error that names the link, and makes none', async () => {
+test('a password that the file only mentions is an error that names the link, and makes none', async ({
+  shop,
+}) => {
   const file = (column: string, value: string, slug: string) =>
     `slug,url,${column}\n${slug},https://shop.example/${slug},${value}\n`;
   const json = (slug: string, more: object) =>
@@ -200,7 +202,7 @@ test('a password that the file only mentions is an error that names the link, an
     ['m11', 'has_pwd_パスワード', file('has_pwd_パスワード', 'true', 'm11')],
   ];
   for (const [slug, field, text] of mentions) {
-    const result = await imported(text);
+    const result = await imported(shop, text);
     expect([slug, result]).toMatchObject([
       slug,
       { created: 0, errors: [{ index: 0, link: slug, field, message: expect.stringMatching(/password/) }] },
@@ -210,10 +212,13 @@ test('a password that the file only mentions is an error that names the link, an
   }
 });
 
-test('an empty, null, false, 0, or no in a column of passwords is none', async () => {
+test('an empty, null, false, 0, or no in a column of passwords is none', async ({ shop }) => {
   const values = ['', 'null', 'NULL', 'false', '0', 'no', '\\N', 'f'];
   const rows = values.map((value, nth) => `none${nth},https://shop.example/none${nth},${value}\n`);
-  expect(await imported(`slug,url,password\n${rows.join('')}`)).toMatchObject({ created: 8, errors: [] });
+  expect(await imported(shop, `slug,url,password\n${rows.join('')}`)).toMatchObject({
+    created: 8,
+    errors: [],
+  });
   const json = [null, false, 0, '', undefined].map((password, nth) => ({
     path: `nothing${nth}`,
     originalURL: `https://shop.example/nothing${nth}`,
@@ -223,19 +228,22 @@ test('an empty, null, false, 0, or no in a column of passwords is none', async (
     security: nth === 0 ? [] : ['no password'],
     passwords: [],
   }));
-  expect(await imported(JSON.stringify(json))).toMatchObject({ created: 5, errors: [] });
+  expect(await imported(shop, JSON.stringify(json))).toMatchObject({ created: 5, errors: [] });
   await expectOpen('none6', 'https://shop.example/none6');
   await expectOpen('nothing1', 'https://shop.example/nothing1');
 });
 
-test('columns whose names only resemble a password are none', async () => {
+test('columns whose names only resemble a password are none', async ({ shop }) => {
   const text =
     'slug,url,hasLogo,compass,bypass_cache,pages_loaded\nlike,https://shop.example/like,true,true,true,true\n';
-  expect(await imported(text)).toMatchObject({ created: 1, errors: [] });
+  expect(await imported(shop, text)).toMatchObject({ created: 1, errors: [] });
 });
 
-test('two passwords of one link that differ are an error, and neither is told', async () => {
-  const result = await imported('slug,url,password,passwort\ntwice,https://shop.example/t,alpha,beta\n');
+test('two passwords of one link that differ are an error, and neither is told', async ({ shop }) => {
+  const result = await imported(
+    shop,
+    'slug,url,password,passwort\ntwice,https://shop.example/t,alpha,beta\n',
+  );
   expect(result).toMatchObject({ created: 0, errors: [{ link: 'twice', field: 'password' }] });
   expect(JSON.stringify(result)).not.toMatch(/alpha|beta/);
 });

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { verifyLedger } from '../../cli/verify-ledger.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import type { TestApi, TestWorkspace } from '../support/api.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { NIGHTLY } from '../support/nightly.ts';
 import { contradictions } from './contradictions.ts';
 import { type Call, createDriver, createPrograms } from './driver.ts';
@@ -10,15 +11,11 @@ import { createModel } from './model/model.ts';
 import { YEN_PER_100_USD } from './model/money.ts';
 import { merchant } from './support.ts';
 
-let api: TestApi;
-
-beforeAll(async () => {
-  api = await testApi();
+test.beforeAll(async ({ api }) => {
   await api.stores.pool.query(`INSERT INTO currency_rates (currency, base, rate) VALUES ('usd', 'jpy', $1)`, [
     Number(YEN_PER_100_USD) / 100,
   ]);
 });
-afterAll(() => api.close());
 
 /** How many random histories a run plays; HISTORIES=5000 plays more. Each run has a seed of its own. */
 const RUNS = Number(process.env.HISTORIES ?? (NIGHTLY ? 240 : 40));
@@ -46,18 +43,18 @@ const callerOf =
 const FOREIGN = ['eur', 'gbp', 'chf', 'sek'];
 
 /** Plays a history; again if the UTC day, by which signups are counted, changed meanwhile. */
-async function play(given: History, foreign: string): Promise<void> {
+async function play(api: TestApi, given: History, foreign: string): Promise<void> {
   for (;;) {
     const day = new Date().getUTCDate();
     try {
-      return await playOnce(given, foreign);
+      return await playOnce(api, given, foreign);
     } catch (error) {
       if (new Date().getUTCDate() === day) throw error;
     }
   }
 }
 
-async function playOnce({ programs, actions }: History, foreign: string): Promise<void> {
+async function playOnce(api: TestApi, { programs, actions }: History, foreign: string): Promise<void> {
   await api.stores.pool.query('DELETE FROM currency_rates WHERE currency = $1', [foreign]);
   const shop = await api.addWorkspace();
   const call = callerOf(shop);
@@ -98,11 +95,11 @@ async function playOnce({ programs, actions }: History, foreign: string): Promis
 
 test(`${RUNS} random histories end with every balance of the reference model`, {
   timeout: 3_600_000,
-}, async () => {
+}, async ({ api }) => {
   const numRuns = Math.ceil(RUNS / FOREIGN.length);
   const runs = FOREIGN.map((foreign) =>
     fc.assert(
-      fc.asyncProperty(history, (given) => play(given, foreign)),
+      fc.asyncProperty(history, (given) => play(api, given, foreign)),
       { numRuns, ...replayed },
     ),
   );
@@ -111,7 +108,7 @@ test(`${RUNS} random histories end with every balance of the reference model`, {
 
 test('actions run at the same time cause no contradiction, and no call fails because of another', {
   timeout: 600_000,
-}, async () => {
+}, async ({ api }) => {
   const storm = fc.asyncProperty(history, async ({ programs, actions }) => {
     const shop = await api.addWorkspace();
     const statuses = new Set<number>();

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { clickId } from '../../core/ids.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import type { TestWorkspace } from '../support/api.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { storeClicks } from '../support/stored-events.ts';
 
 /**
@@ -26,23 +27,18 @@ const MILLI = 1_795_168_800_123_000_000n; // 2026-11-20T10:00:00.123Z
 
 type Walk = { made: string[]; records: string[]; clicks: string[]; from: string; matched: boolean };
 
-let api: TestApi;
 let url: string;
 let folder: string;
-let shop: TestWorkspace;
 let newestFirst: string[];
 
-beforeAll(async () => {
-  api = await testApi();
+test.beforeAll(async ({ api }) => {
   url = await api.app.listen({ host: '127.0.0.1', port: 0 });
   folder = mkdtempSync(join(tmpdir(), 'hoplog-sdk-'));
 });
 afterAll(async () => {
-  await api.close();
   rmSync(folder, { recursive: true, force: true });
 });
-beforeEach(async () => {
-  shop = await api.addWorkspace();
+test.beforeEach(async ({ api, shop }) => {
   const stored = await storeClicks(
     api.stores,
     Array.from({ length: CLICKS }, (_, n) => ({
@@ -57,7 +53,7 @@ beforeEach(async () => {
     .map(clickId);
 });
 
-async function runWalk(command: string, args: string[]): Promise<Walk> {
+async function runWalk(shop: TestWorkspace, command: string, args: string[]): Promise<Walk> {
   const { stdout } = await run(command, args, {
     cwd: folder,
     env: { ...process.env, API_URL: url, API_KEY: shop.secretKey },
@@ -76,7 +72,7 @@ function expectWhole(walk: Walk): void {
   expect(Number.isNaN(Date.parse(walk.from))).toBe(false);
 }
 
-test('a TypeScript client of @hey-api/openapi-ts compiles and reads every row', async () => {
+test('a TypeScript client of @hey-api/openapi-ts compiles and reads every row', async ({ shop }) => {
   const generated = join(folder, 'generated');
   await run(tool('node'), [
     '--disable-warning=ExperimentalWarning',
@@ -93,10 +89,13 @@ test('a TypeScript client of @hey-api/openapi-ts compiles and reads every row', 
   await run(tool('tsc'), [...options.split(' '), program], { cwd: folder });
   const bundle = join(folder, 'walk.mjs');
   await build({ entryPoints: [program], outfile: bundle, bundle: true, format: 'esm', platform: 'node' });
-  expectWhole(await runWalk(tool('node'), [bundle]));
+  expectWhole(await runWalk(shop, tool('node'), [bundle]));
 });
 
-test('a Python client of openapi-python-client reads every row', { tags: 'nightly' }, async ({ skip }) => {
+test('a Python client of openapi-python-client reads every row', { tags: 'nightly' }, async ({
+  shop,
+  skip,
+}) => {
   const isInstalled = existsSync(join(PYTHON, 'openapi-python-client'));
   skip(
     !isInstalled,
@@ -112,5 +111,5 @@ test('a Python client of openapi-python-client reads every row', { tags: 'nightl
   // The generator skips what it can't read, with a warning.
   expect(`${stdout}${stderr}`).not.toMatch(/WARNING|ERROR|Unable to|omitted/);
   copyFileSync(here('programs/walk.py'), join(folder, 'walk.py'));
-  expectWhole(await runWalk(join(PYTHON, 'python'), ['walk.py']));
+  expectWhole(await runWalk(shop, join(PYTHON, 'python'), ['walk.py']));
 });

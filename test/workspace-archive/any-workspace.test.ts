@@ -1,10 +1,11 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { verifyLedger } from '../../cli/verify-ledger.ts';
 import { type Call, createDriver, createPrograms } from '../referrals/driver.ts';
 import { history } from '../referrals/history.ts';
 import { createModel } from '../referrals/model/model.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import type { TestApi, TestWorkspace } from '../support/api.ts';
+import { apiTest as test } from '../support/fixtures.ts';
 import { NIGHTLY } from '../support/nightly.ts';
 import { testStores } from '../support/stores.ts';
 import { plantVictim } from '../support/victim.ts';
@@ -14,16 +15,13 @@ import { archives, contentOf, importFrom } from './support.ts';
 /** How many random workspaces a run moves. */
 const RUNS = NIGHTLY ? 30 : 3;
 
-let api: TestApi;
 const files = archives();
 
-beforeAll(async () => {
-  api = await testApi();
+test.beforeAll(async ({ api }) => {
   await api.stores.pool.query(`INSERT INTO currency_rates (currency, base, rate) VALUES ('usd', 'jpy', 1.5)`);
 });
 afterAll(async () => {
   files.remove();
-  await api.close();
 });
 
 const callerOf =
@@ -37,7 +35,9 @@ const callerOf =
     return { ...response, exportId: exportId === undefined ? null : String(exportId) };
   };
 
-test('any workspace that is exported, imported into an empty deployment, and exported again has equal files', async () => {
+test('any workspace that is exported, imported into an empty deployment, and exported again has equal files', async ({
+  api,
+}) => {
   await fc.assert(
     fc.asyncProperty(history, anyLinks, async ({ programs, actions }, links) => {
       const shop = await api.addWorkspace();
@@ -62,7 +62,7 @@ test('any workspace that is exported, imported into an empty deployment, and exp
         expect((await verifyLedger(other.pool, [id])).wrong).toEqual([]);
       } finally {
         await other.close();
-        await removeNames(id);
+        await removeNames(api, id);
       }
     }),
     { numRuns: RUNS, endOnFailure: true },
@@ -70,7 +70,7 @@ test('any workspace that is exported, imported into an empty deployment, and exp
 }, 300_000);
 
 /** The next workspace has the same slugs. */
-async function removeNames(workspaceId: string): Promise<void> {
+async function removeNames(api: TestApi, workspaceId: string): Promise<void> {
   const { admin } = api.stores;
   await admin.query('UPDATE links SET slug = slug || $2 WHERE workspace_id = $1', [workspaceId, workspaceId]);
   await admin.query('UPDATE bio_pages SET slug = left(id::text, 30) WHERE workspace_id = $1', [workspaceId]);
