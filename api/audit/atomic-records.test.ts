@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { merchant, PAID_AT_ONCE } from '../../test/referrals/support.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { type AuditOutage, auditOutage, type Run } from '../../test/support/audit-outage.ts';
+import { signedInAs } from '../../test/support/members.ts';
 import { AUDITED, RECORD_OPERATIONS } from './actions.ts';
 import type { AuditEntry } from './schemas.ts';
 
@@ -102,6 +103,11 @@ const CALLS: Record<string, () => Promise<Run>> = {
     const { workspace, programId } = await referrer();
     const files = [{ name: 'partners.csv', text: 'partner_id,email\n1,ada@mail.example\n' }];
     return () => workspace.post('/referrals/import', { from: 'csv', program_id: programId, files });
+  },
+  'enrollments.preview': async () => {
+    const { workspace, partner_id } = await referrer();
+    const owner = await signedInAs(api, workspace, 'owner');
+    return () => owner.call('POST', `/enrollments/${partner_id}/preview`);
   },
   'enrollments.update': async () => {
     const { workspace, partner_id } = await referrer();

@@ -101,6 +101,21 @@ async function unmatched() {
   };
 }
 
+const CHAT = { type: 'slack', address: 'https://hooks.slack.com/services/T0/B0/X' };
+const REPORT = {
+  name: 'Clicks',
+  query: { metrics: ['clicks'], window: { days: 7 } },
+  schedule: { every: 'day', hour: 8 },
+  recipients: [CHAT],
+};
+const ALERT = {
+  name: 'No clicks',
+  query: { metrics: ['clicks'] },
+  condition: { metric: 'clicks', type: 'none', window_hours: 3 },
+  recipients: [CHAT],
+};
+const made = async (path: string, body: object) => (await shop.post<{ id: string }>(path, body)).body.id;
+
 const DASHBOARD = { name: 'Autumn', scope: { type: 'tag', values: ['autumn'] } };
 
 /** For each audited operation: creates what it needs, and returns a call of it that may be repeated after a failure. */
@@ -274,6 +289,28 @@ const CALLS: Record<string, () => Promise<Run>> = {
   'sharedDashboards.delete': async () => {
     const { id } = (await shop.post<{ id: string }>('/shared-dashboards', DASHBOARD)).body;
     return () => shop.delete(`/shared-dashboards/${id}`);
+  },
+  'reports.create': async () => () => shop.post('/reports', REPORT),
+  'reports.update': async () => {
+    const id = await made('/reports', REPORT);
+    return () => shop.patch(`/reports/${id}`, { name: 'All clicks' });
+  },
+  'reports.delete': async () => {
+    const id = await made('/reports', REPORT);
+    return () => shop.delete(`/reports/${id}`);
+  },
+  'reports.sendNow': async () => {
+    const id = await made('/reports', REPORT);
+    return () => shop.post(`/reports/${id}/send-now`);
+  },
+  'alerts.create': async () => () => shop.post('/alerts', ALERT),
+  'alerts.update': async () => {
+    const id = await made('/alerts', ALERT);
+    return () => shop.patch(`/alerts/${id}`, { name: 'Silence' });
+  },
+  'alerts.delete': async () => {
+    const id = await made('/alerts', ALERT);
+    return () => shop.delete(`/alerts/${id}`);
   },
   'fulfilments.create': async () => {
     const body = await newFulfilment();

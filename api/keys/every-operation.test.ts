@@ -37,8 +37,8 @@ const OPERATIONS: Record<string, string> = {
     'links.listComments links.listTags links.search utmTemplates.list',
   ].join(' '),
   'secret operator owner': [
-    'annotations.create annotations.delete clicks.import clicks.undoImport',
     'alerts.create alerts.delete alerts.get alerts.list alerts.listHistory alerts.update',
+    'annotations.create annotations.delete clicks.import clicks.undoImport',
     'reports.create reports.delete reports.get reports.list reports.sendNow reports.update',
     'savedViews.create savedViews.delete sharedDashboards.create sharedDashboards.delete',
     'sharedDashboards.update webhooks.create webhooks.delete webhooks.redeliver',

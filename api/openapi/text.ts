@@ -48,6 +48,7 @@ const CONSOLE_TAGS = [
   { name: 'Passkeys', description: 'Passkeys and password of the member.' },
   { name: 'Two-factor sign-in', description: 'Authenticator app and recovery codes of the member.' },
   { name: 'Shared dashboards', description: 'What visitors of a shared dashboard read.' },
+  { name: 'Referrals', description: 'What a referrer sees, for the owner.' },
   { name: 'Invitations', description: 'Accepting an invitation.' },
 ];
 

@@ -26,6 +26,11 @@ const NOTHING = {
   clickImports: false,
   webhookDeliveries: false,
   mails: false,
+  reports: false,
+  alerts: false,
+  chatMessages: false,
+  webhookBatches: false,
+  destinationPages: false,
 };
 
 storesTest('each kind of work is reported while it is pending, and not after', async ({ stores }) => {
@@ -174,6 +179,39 @@ storesTest.for([
     `INSERT INTO mails (id, kind, recipient, content, next_attempt_at, created_at, expires_at)
      VALUES ($1, 'password_reset', 'a@shop.example', '', now(), now(), now() + interval '1 hour')`,
     "UPDATE mails SET next_attempt_at = now() + interval '1 hour'",
+  ],
+  [
+    'reports',
+    `INSERT INTO reports (id, workspace_id, name, query, schedule, recipients, show_revenue, is_active, next_at, due_at,
+       created_at, updated_at)
+     VALUES ($1, $1, 'Clicks', '{}', '{}', '[]', false, true, now(), now(), now(), now())`,
+    "UPDATE reports SET due_at = now() + interval '1 hour'",
+  ],
+  [
+    'alerts',
+    `INSERT INTO alerts (id, workspace_id, name, query, condition, recipients, quiet_hours, is_active, since, due_at,
+       created_at, updated_at)
+     VALUES ($1, $1, 'No clicks', '{}', '{}', '[]', 12, true, now(), now(), now(), now())`,
+    "UPDATE alerts SET due_at = now() + interval '1 hour'",
+  ],
+  [
+    'chatMessages',
+    `INSERT INTO chat_messages (id, workspace_id, chat, address, body, next_attempt_at, created_at, expires_at)
+     VALUES ($1, $1, 'slack', 'https://chat.example/', '{}', now(), now(), now() + interval '1 hour')`,
+    "UPDATE chat_messages SET next_attempt_at = now() + interval '1 hour'",
+  ],
+  [
+    'webhookBatches',
+    `INSERT INTO webhook_batched_clicks (webhook_id, event_id, workspace_id, link_id, visitor_id, clicked_at, click,
+       seen_at)
+     VALUES ($1, $1, $1, $1, $1, now(), '{}', now())`,
+    'DELETE FROM webhook_batched_clicks',
+  ],
+  [
+    'destinationPages',
+    `INSERT INTO destination_pages (workspace_id, url_sha256, url, due_at, wanted_at)
+     VALUES ($1, '', 'https://shop.example/', now(), now())`,
+    'UPDATE destination_pages SET due_at = NULL',
   ],
 ] as const)(
   '%s are reported while they are pending, and not after',
