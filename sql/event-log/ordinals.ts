@@ -7,9 +7,9 @@ const BEHIND_MICROS = 86_400_000_000;
 
 /**
  * Releases the ordinals of streams that were retired long ago, once nothing refers to them: no dead letter to replay,
- * no waiting report, no open correction, and no event near the watermark. Permits of `max_clicks` that such a stream
- * did not use come back. An event of it that still arrives becomes a dead letter, as of an unknown stream. Its row
- * stays, so a process with its journal registers a new stream.
+ * no waiting report, no open correction, and no event near the watermark. An event of it that still arrives becomes a
+ * dead letter, as of an unknown stream. Its row stays, so a process with its journal registers a new stream. Its permits
+ * of `max_clicks` stay granted: visitors whose clicks were lost with its disk may have used them.
  *
  * @returns how many were released
  */
@@ -22,10 +22,7 @@ export async function releaseOrdinals(db: Queryable): Promise<number> {
          AND NOT EXISTS (SELECT FROM dead_letters AS l WHERE l.stream_id = stream.stream_id AND l.replayed_at IS NULL)
          AND NOT EXISTS (SELECT FROM waiting_reports AS w WHERE w.stream_id = stream.stream_id)
          AND NOT EXISTS (SELECT FROM clock_corrections AS c WHERE c.stream_id = stream.stream_id AND c.done_at IS NULL)
-       RETURNING stream_id),
-     returned AS (
-       UPDATE link_leases AS lease SET granted = used FROM released
-       WHERE lease.stream_id = released.stream_id AND granted > used)
+       RETURNING stream_id)
      SELECT count(*)::int AS released FROM released`,
     [RETIRED_FOR, BEHIND_MICROS],
   );
