@@ -59,8 +59,8 @@ const IsActive = Type.Boolean({ description: 'False: paused. True by default.' }
 export const AlertBody = Body(
   {
     name: Name,
-    saved_view_id: Type.Optional(SavedViewId),
-    query: Type.Optional(ViewQuery),
+    saved_view_id: Type.Optional(Nullable(SavedViewId)),
+    query: Type.Optional(Nullable({ ...ViewQuery, type: 'object' as const })),
     condition: ConditionBody,
     recipients: RecipientList,
     quiet_hours: Type.Optional(QuietHours),
@@ -73,8 +73,8 @@ export type AlertBody = Static<typeof AlertBody>;
 export const AlertPatch = Body(
   {
     name: Type.Optional(Name),
-    saved_view_id: Type.Optional(SavedViewId),
-    query: Type.Optional(ViewQuery),
+    saved_view_id: Type.Optional(Nullable(SavedViewId)),
+    query: Type.Optional(Nullable({ ...ViewQuery, type: 'object' as const })),
     condition: Type.Optional(ConditionBody),
     recipients: Type.Optional(RecipientList),
     quiet_hours: Type.Optional(QuietHours),

@@ -61,8 +61,8 @@ const IsActive = Type.Boolean({ description: 'False: paused. True by default.' }
 export const ReportBody = Body(
   {
     name: Name,
-    saved_view_id: Type.Optional(SavedViewId),
-    query: Type.Optional(ViewQuery),
+    saved_view_id: Type.Optional(Nullable(SavedViewId)),
+    query: Type.Optional(Nullable({ ...ViewQuery, type: 'object' as const })),
     schedule: ScheduleBody,
     recipients: RecipientList,
     show_revenue: Type.Optional(ShowRevenue),
@@ -75,8 +75,8 @@ export type ReportBody = Static<typeof ReportBody>;
 export const ReportChange = Body(
   {
     name: Type.Optional(Name),
-    saved_view_id: Type.Optional(SavedViewId),
-    query: Type.Optional(ViewQuery),
+    saved_view_id: Type.Optional(Nullable(SavedViewId)),
+    query: Type.Optional(Nullable({ ...ViewQuery, type: 'object' as const })),
     schedule: Type.Optional(ScheduleBody),
     recipients: Type.Optional(RecipientList),
     show_revenue: Type.Optional(ShowRevenue),

@@ -77,13 +77,15 @@ type Shown = Pick<ReportSettings, 'saved_view_id' | 'query'>;
 /** Returns the view with a change applied. @throws {AppError} `bad_request` that names the field */
 export function readView(
   before: Shown | null,
-  { saved_view_id, query }: { saved_view_id?: string; query?: Record<string, unknown> },
+  given: { saved_view_id?: string | null; query?: Record<string, unknown> | null },
   workspace: Workspace,
 ): Shown {
-  if (saved_view_id !== undefined && query !== undefined)
+  // One of the two is null in what a GET shows.
+  const { saved_view_id = null, query = null } = given;
+  if (saved_view_id !== null && query !== null)
     throw badRequest('query', 'must be left out when `saved_view_id` is given');
-  if (saved_view_id !== undefined) return { saved_view_id, query: null };
-  if (query !== undefined) return { saved_view_id: null, query: requireViewQuery(query, workspace) };
+  if (saved_view_id !== null) return { saved_view_id, query: null };
+  if (query !== null) return { saved_view_id: null, query: requireViewQuery(query, workspace) };
   if (before === null) throw badRequest('saved_view_id', 'is required, or `query`');
   return { saved_view_id: before.saved_view_id, query: before.query };
 }

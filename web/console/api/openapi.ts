@@ -1233,11 +1233,11 @@ export interface components {
       condition: components["schemas"]["AlertConditionInput"];
       is_active?: boolean;
       name: components["schemas"]["Name"];
-      query?: components["schemas"]["SavedQuery"];
+      query?: components["schemas"]["SavedQuery"] | null;
       quiet_hours?: number;
       recipients: components["schemas"]["RecipientInput"][];
       /** Format: uuid */
-      saved_view_id?: string;
+      saved_view_id?: string | null;
     };
     CreateAnnotation: {
       /** Format: date-time */
@@ -1405,10 +1405,10 @@ export interface components {
     CreateReport: {
       is_active?: boolean;
       name: components["schemas"]["Name"];
-      query?: components["schemas"]["SavedQuery"];
+      query?: components["schemas"]["SavedQuery"] | null;
       recipients: components["schemas"]["RecipientInput"][];
       /** Format: uuid */
-      saved_view_id?: string;
+      saved_view_id?: string | null;
       schedule: components["schemas"]["ReportScheduleInput"];
       show_revenue?: boolean;
     };
@@ -3743,11 +3743,11 @@ export interface components {
       condition?: components["schemas"]["AlertConditionInput"];
       is_active?: boolean;
       name?: components["schemas"]["Name"];
-      query?: components["schemas"]["SavedQuery"];
+      query?: components["schemas"]["SavedQuery"] | null;
       quiet_hours?: number;
       recipients?: components["schemas"]["RecipientInput"][];
       /** Format: uuid */
-      saved_view_id?: string;
+      saved_view_id?: string | null;
     };
     UpdateBioPage: {
       avatar_height?: number | null;
@@ -3946,10 +3946,10 @@ export interface components {
     UpdateReport: {
       is_active?: boolean;
       name?: components["schemas"]["Name"];
-      query?: components["schemas"]["SavedQuery"];
+      query?: components["schemas"]["SavedQuery"] | null;
       recipients?: components["schemas"]["RecipientInput"][];
       /** Format: uuid */
-      saved_view_id?: string;
+      saved_view_id?: string | null;
       schedule?: components["schemas"]["ReportScheduleInput"];
       show_revenue?: boolean;
     };

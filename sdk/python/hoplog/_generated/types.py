@@ -864,9 +864,9 @@ CreatableChannel = Literal["facebook", "instagram", "youtube", "linkedin", "twit
 
 class CreateAlert(TypedDict):
     name: "Name"
-    saved_view_id: NotRequired[str]
+    saved_view_id: NotRequired[Union[str, None]]
     """The alert follows the view. Instead of `query`."""
-    query: NotRequired["SavedQuery"]
+    query: NotRequired[Union["SavedQuery", None]]
     condition: "AlertConditionInput"
     recipients: List["RecipientInput"]
     """An email address without a membership gets a mail with a link, and reports once it has used the link."""
@@ -1090,9 +1090,9 @@ class CreateProgram(TypedDict):
 
 class CreateReport(TypedDict):
     name: "Name"
-    saved_view_id: NotRequired[str]
+    saved_view_id: NotRequired[Union[str, None]]
     """The report follows the view: a change of it changes the report. Instead of `query`."""
-    query: NotRequired["SavedQuery"]
+    query: NotRequired[Union["SavedQuery", None]]
     schedule: "ReportScheduleInput"
     recipients: List["RecipientInput"]
     """An email address without a membership gets a mail with a link, and reports once it has used the link."""
@@ -3595,9 +3595,9 @@ class UnmatchedSignup(TypedDict):
 
 class UpdateAlert(TypedDict):
     name: NotRequired["Name"]
-    saved_view_id: NotRequired[str]
+    saved_view_id: NotRequired[Union[str, None]]
     """The alert follows the view. Instead of `query`."""
-    query: NotRequired["SavedQuery"]
+    query: NotRequired[Union["SavedQuery", None]]
     condition: NotRequired["AlertConditionInput"]
     recipients: NotRequired[List["RecipientInput"]]
     """An email address without a membership gets a mail with a link, and reports once it has used the link."""
@@ -3780,9 +3780,9 @@ class UpdateProgram(TypedDict):
 
 class UpdateReport(TypedDict):
     name: NotRequired["Name"]
-    saved_view_id: NotRequired[str]
+    saved_view_id: NotRequired[Union[str, None]]
     """The report follows the view: a change of it changes the report. Instead of `query`."""
-    query: NotRequired["SavedQuery"]
+    query: NotRequired[Union["SavedQuery", None]]
     schedule: NotRequired["ReportScheduleInput"]
     recipients: NotRequired[List["RecipientInput"]]
     """An email address without a membership gets a mail with a link, and reports once it has used the link."""

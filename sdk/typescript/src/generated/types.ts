@@ -1247,8 +1247,8 @@ export type CreateAlert = {
     /**
      * The alert follows the view. Instead of `query`.
      */
-    saved_view_id?: string;
-    query?: SavedQuery;
+    saved_view_id?: string | null;
+    query?: SavedQuery | null;
     condition: AlertConditionInput;
     /**
      * An email address without a membership gets a mail with a link, and reports once it has used the link.
@@ -1617,8 +1617,8 @@ export type CreateReport = {
     /**
      * The report follows the view: a change of it changes the report. Instead of `query`.
      */
-    saved_view_id?: string;
-    query?: SavedQuery;
+    saved_view_id?: string | null;
+    query?: SavedQuery | null;
     schedule: ReportScheduleInput;
     /**
      * An email address without a membership gets a mail with a link, and reports once it has used the link.
@@ -5147,8 +5147,8 @@ export type UpdateAlert = {
     /**
      * The alert follows the view. Instead of `query`.
      */
-    saved_view_id?: string;
-    query?: SavedQuery;
+    saved_view_id?: string | null;
+    query?: SavedQuery | null;
     condition?: AlertConditionInput;
     /**
      * An email address without a membership gets a mail with a link, and reports once it has used the link.
@@ -5455,8 +5455,8 @@ export type UpdateReport = {
     /**
      * The report follows the view: a change of it changes the report. Instead of `query`.
      */
-    saved_view_id?: string;
-    query?: SavedQuery;
+    saved_view_id?: string | null;
+    query?: SavedQuery | null;
     schedule?: ReportScheduleInput;
     /**
      * An email address without a membership gets a mail with a link, and reports once it has used the link.
