@@ -18,7 +18,7 @@ test('the shell shows the workspace and leads to every page of the navigation', 
   expect(await page.getByText('demo', { exact: true }).isVisible()).toBe(true);
   const pages = page.getByRole('navigation');
   for (const [group, names] of Object.entries({
-    Measure: ['Overview', 'Live', 'Visitors'],
+    Measure: ['Overview', 'Live', 'Visitors', 'Reports'],
     Links: ['Links', 'Domains', 'Bio pages'],
     Programs: ['Referrals'],
     Connect: ['Connections', 'Webhooks'],
@@ -33,7 +33,16 @@ test('the shell shows the workspace and leads to every page of the navigation', 
   await page.getByRole('link', { name: 'Documentation' }).waitFor();
   expect(await page.locator('link[rel=icon]').getAttribute('href')).toMatch(/^data:image\/svg\+xml,/);
   await expectGood(page, 'shell', 'all');
-  for (const name of ['Overview', 'Live', 'Links', 'Visitors', 'Webhooks', 'Settings', 'Developers']) {
+  for (const name of [
+    'Overview',
+    'Live',
+    'Links',
+    'Visitors',
+    'Reports',
+    'Webhooks',
+    'Settings',
+    'Developers',
+  ]) {
     await page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
     await page.getByRole('heading', { level: 1 }).waitFor();
     const entry = page.getByRole('link', { name, exact: true });
