@@ -133,7 +133,11 @@ const updateLink = writeTool({
         ...SETTINGS,
         archived: Type.Optional(Type.Boolean({ description: 'Left out of lists; it redirects.' })),
       },
-      { minProperties: 1, description: 'The new values. Other settings stay.' },
+      {
+        minProperties: 1,
+        additionalProperties: false,
+        description: 'The new values. Other settings stay.',
+      },
     ),
   }),
   done: 'The link is changed.',

@@ -459,6 +459,8 @@ describe('a write', () => {
     expect(await refused(client, 'update_link', { confirm_token })).toMatch(
       /^conflict: it has changed since/,
     );
+    const wrong = { link: id, changes: { max_clicks: 5, color: 'red' } };
+    expect(await refused(client, 'update_link', wrong)).toMatch(/`changes` .*"color"/);
     const second = await preview(client, 'update_link', { link: id, changes: { max_clicks: 5 } });
     await ok(client, 'update_link', { confirm_token: second.confirm_token });
     expect((await shop.get<{ max_clicks: number }>(`/links/${id}`)).body.max_clicks).toBe(5);
@@ -476,6 +478,11 @@ describe('a write', () => {
     const user = { external_user_id: 'ann', email: 'ann@shop.example', tier: 'free' };
     expect(await confirmed('enroll_referrer', user)).toMatch(/^Enrolls the user "ann"/);
     expect((await preview(client, 'enroll_referrer', user)).preview).toMatch(/is enrolled already/);
+    const other = await self.program();
+    const there = { ...user, program_id: other.id };
+    expect((await preview(client, 'enroll_referrer', there)).preview).toContain(
+      `already in the program ${program.id}, and stays in it`,
+    );
     expect(await confirmed('create_coupon', { code: 'ANN10', external_user_id: 'ann' })).toContain('"ANN10"');
     const { ref } = await self.enroll('ann');
     await self.signup('referee', { ref_code: ref });

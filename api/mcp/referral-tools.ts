@@ -36,7 +36,7 @@ const listPrograms = readTool({
 
 const RECENT_CREDITS = 5;
 
-type Enrollment = { partner_id: string; external_user_id: string; email: string | null };
+type Enrollment = { partner_id: string; program_id: string; external_user_id: string; email: string | null };
 
 const getReferrer = readTool({
   name: 'get_referrer',
@@ -114,6 +114,23 @@ const createCoupon = writeTool({
 
 const inProgram = (id: string | undefined) => (id === undefined ? '' : ` in the program ${id}`);
 
+/** Longest text that the list of referrers is searched for. */
+const LONGEST_SEARCH = 200;
+
+/** Returns the referrer with exactly this id, in any program, or null. */
+async function referrerOf(api: CallApi, userId: string): Promise<Enrollment | null> {
+  let cursor: string | undefined;
+  for (;;) {
+    const query = { search: userId.slice(0, LONGEST_SEARCH), limit: 500, cursor };
+    const page = await api<{ enrollments: Enrollment[]; next_cursor: string | null }>('GET', '/enrollments', {
+      query,
+    });
+    const found = page.enrollments.find((one) => one.external_user_id === userId);
+    if (found || page.next_cursor === null) return found ?? null;
+    cursor = page.next_cursor;
+  }
+}
+
 const enrollReferrer = writeTool({
   name: 'enroll_referrer',
   title: 'Enroll a referrer',
@@ -129,16 +146,14 @@ const enrollReferrer = writeTool({
   }),
   done: 'The referrer is enrolled.',
   async preview(api, body) {
-    const query = { search: body.external_user_id, program_id: body.program_id, limit: 50 };
-    const { enrollments } = await api<{ enrollments: Enrollment[] }>('GET', '/enrollments', { query });
-    const known = enrollments.filter((one) => one.external_user_id === body.external_user_id);
+    const known = await referrerOf(api, body.external_user_id);
     const who = `${JSON.stringify(body.external_user_id)} (${JSON.stringify(body.email)}, tier ${body.tier})`;
     return {
       preview:
-        known.length === 0
+        known === null
           ? `Enrolls the user ${who}${inProgram(body.program_id)}, and makes a referral link for them.`
-          : `The user ${who} is enrolled already. Updates what is known of them, and returns their referral link.`,
-      untrusted: known.length === 0 ? null : known.map(filled),
+          : `The user ${who} is enrolled already in the program ${known.program_id}, and stays in it. Updates what is known of them, and returns their referral link.`,
+      untrusted: known === null ? null : [filled(known)],
       write: { method: 'POST', path: '/referrals/enroll', body },
     };
   },

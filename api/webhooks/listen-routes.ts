@@ -121,6 +121,7 @@ export async function listenRoutes(app: Api, deps: ApiDeps): Promise<void> {
     async (request, reply) =>
       withIdempotency(pool, request, reply, async (tx) => {
         const { type, data = {} } = request.body;
+        checkIdentifiers(data);
         const event = {
           id: uuidv7(),
           type,
@@ -132,6 +133,24 @@ export async function listenRoutes(app: Api, deps: ApiDeps): Promise<void> {
         return { status: 201, body: event };
       }),
   );
+}
+
+/** Fields of events that tables are searched by, which must therefore have the form of real ones. */
+const IDENTIFIERS = {
+  visitor_id: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
+  link_id: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
+  order_id: /^.{0,255}$/su,
+  external_user_id: /^.{0,255}$/su,
+} as const;
+
+/** @throws {AppError} `bad_request` that names a field whose value no event has */
+function checkIdentifiers(data: Record<string, unknown>): void {
+  for (const [name, pattern] of Object.entries(IDENTIFIERS)) {
+    const value = data[name] ?? null;
+    if (value === null || (typeof value === 'string' && pattern.test(value))) continue;
+    const form = name === 'visitor_id' || name === 'link_id' ? 'a UUID' : 'a text of at most 255 characters';
+    throw badRequest(`data.${name}`, `must be ${form} or null`);
+  }
 }
 
 type Position = { id: string; after: string };

@@ -51,7 +51,7 @@ export async function createWebhook(
   await lockWorkspace(tx, workspaceId);
   const { url, batch = null, format = 'json' } = body;
   const events = [...new Set(body.events)];
-  const filter = await readFilter(tx, workspaceId, body.filter);
+  const filter = await readFilter(tx, workspaceId, body.filter, null);
   checkBatch(batch, events);
   await refuseTwin(tx, workspaceId, null, { url, events, filter });
   const secret = newSecret();
@@ -94,7 +94,9 @@ export async function changeWebhook(
   const url = change.url ?? webhook.url;
   const events = [...new Set(change.events ?? webhook.events)];
   const filter =
-    change.filter === undefined ? webhook.filter : await readFilter(tx, workspaceId, change.filter);
+    change.filter === undefined
+      ? webhook.filter
+      : await readFilter(tx, workspaceId, change.filter, webhook.filter);
   const batch = change.batch === undefined ? webhook.batch : change.batch;
   checkBatch(batch, events);
   if (change.url !== undefined || change.events !== undefined || change.filter !== undefined) {
@@ -219,12 +221,14 @@ const FILTERED = { link_ids: 'links', folder_ids: 'folders', program_ids: 'progr
 /**
  * Returns the filter without repeats, or null where it has no list.
  *
+ * @param before the present filter, whose ids may stay although the workspace has them no longer
  * @throws {AppError} `bad_request` that names the first id that the workspace does not have
  */
 async function readFilter(
   tx: Queryable,
   workspaceId: string,
   given: WebhookFilter | null | undefined,
+  before: WebhookFilter | null,
 ): Promise<WebhookFilter | null> {
   const lists = FILTER_NAMES.flatMap((name) => {
     const ids: readonly string[] | undefined = given?.[name];
@@ -234,6 +238,7 @@ async function readFilter(
   for (const name of ['link_ids', 'folder_ids', 'program_ids'] as const) {
     const ids = given?.[name] ?? [];
     const known = await idsOf(tx, FILTERED[name], workspaceId, ids);
+    for (const id of before?.[name] ?? []) known.add(id);
     const missing = ids.findIndex((id) => !known.has(id.toLowerCase()));
     if (missing >= 0)
       throw badRequest(`filter.${name}.${missing}`, `must be one of the workspace's ${FILTERED[name]}`);

@@ -109,6 +109,13 @@ describe('a webhook', () => {
     const kept = { ...chosen, filter: { folder_ids: [folder.id], channels: ['newsletter'] } };
     expect(hook).toMatchObject(kept);
     expect((await shop.patch(`/webhooks/${hook.id}`, { description: 'x' })).body).toMatchObject(kept);
+    // A folder that is deleted may stay in the filter: the console sends all of it.
+    await shop.delete(`/folders/${folder.id}`);
+    const narrower = { folder_ids: [folder.id], channels: ['reddit'] };
+    expect((await shop.patch(`/webhooks/${hook.id}`, { filter: narrower })).body).toMatchObject({
+      filter: narrower,
+    });
+    await shop.patch(`/webhooks/${hook.id}`, { filter: kept.filter });
     // Another filter is another webhook.
     expect(await create()).toMatchObject({ filter: null, format: 'json', batch: null });
     expect((await shop.post('/webhooks', { ...BODY, filter: {} })).status).toBe(409);

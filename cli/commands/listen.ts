@@ -55,6 +55,7 @@ function address(text: string): URL {
 async function listen(options: ListenCommand, command: Command): Promise<void> {
   const events = options.events?.join(',');
   let after: string | undefined;
+  let isStarted = false;
   let failures = 0;
   for (;;) {
     try {
@@ -63,25 +64,29 @@ async function listen(options: ListenCommand, command: Command): Promise<void> {
       for await (const { id, event, data } of eventsOf(response)) {
         failures = 0;
         if (event === 'ready' && after === undefined) sayReady(JSON.parse(data) as Ready, options, command);
+        isStarted = true;
         // One after the other: the position is that of an event that was forwarded.
         if (event === 'event') await pass(JSON.parse(data) as Sent, options, command);
         after = id ?? after;
       }
     } catch (error) {
-      if (after !== undefined && error instanceof HoplogError && error.status === 404) {
+      if (after !== undefined && error instanceof HoplogError && error.code === 'not_found') {
         note(
           'the service has ended this session: events of the meantime are lost, and the secret is a new one',
         );
         after = undefined;
         continue;
       }
-      if (after === undefined || !mayPass(error)) throw error;
+      if (!isStarted || !(mayPass(error) || isOfProxy(error))) throw error;
       if (failures === 0) note(`${(error as Error).message}; waiting`);
       failures += 1;
     }
     await pause(pauseOf(Math.min(failures, LONGEST_OUTAGE), null));
   }
 }
+
+/** Whether a proxy answered in place of the API, as it may while the API restarts: with a 404, or a 520. */
+const isOfProxy = (error: unknown) => error instanceof HoplogError && error.code === 'unexpected_response';
 
 function sayReady(
   { secret, events }: Ready,

@@ -4,15 +4,20 @@ import { bumpWebhookVersion } from './webhooks.ts';
 
 /**
  * A listener: a program, such as `hoplog listen`, that gets events over a stream of the API. Its events wait in
- * PostgreSQL until it has acknowledged them, and for five minutes at most.
+ * PostgreSQL until it has acknowledged them. They go with a listener that was away for five minutes.
  */
 export type Listener = { id: string; events: string[]; secret: Buffer };
 
 /** An event on its way to a listener. */
 export type ListenerEvent = { listenerId: string; eventId: string; body: string };
 
-/** How long a listener may be away, and how long its events wait. As the guide says. */
+/** How long a listener may be away. As the guide says. */
 const AWAY = `interval '5 minutes'`;
+/**
+ * How long events of a listener that seems present wait: longer than the server's kernel may take to notice that the
+ * network of a listener is gone (15.4 minutes with Linux's `tcp_retries2`), and the five minutes after it.
+ */
+const WAIT = `interval '21 minutes'`;
 
 /** Rows of one statement. */
 const CHUNK = 5_000;
@@ -110,7 +115,7 @@ export async function addListenerEvents(tx: Queryable, events: readonly Listener
 /** Deletes listeners that are gone, and events that have waited for too long. @returns the number of rows */
 export async function deleteGoneListeners(tx: Queryable): Promise<number> {
   const { rowCount: old } = await tx.query(
-    `DELETE FROM webhook_listener_events WHERE made_at < clock_timestamp() - ${AWAY}`,
+    `DELETE FROM webhook_listener_events WHERE made_at < clock_timestamp() - ${WAIT}`,
   );
   const { rowCount: gone } = await tx.query(`DELETE FROM webhook_listeners WHERE NOT ${IS_PRESENT}`);
   if (gone) await bumpWebhookVersion(tx);

@@ -219,6 +219,34 @@ describe('an example of an event', () => {
     const wrong = await shop.post<{ error: { details: object[] } }>('/webhooks/trigger', { type: 'x' });
     expect(wrong).toMatchObject({ status: 400, body: { error: { details: [{ path: 'type' }] } } });
   });
+
+  it('has identifiers that events have, so that it stops no other delivery', async () => {
+    await bench.hook(shop, `${receiver.url}?sales`, ['sale.created']);
+    const given: [name: string, value: unknown][] = [
+      ...['v1', '', 7, {}].map((value) => ['visitor_id', value] as [string, unknown]),
+      ['link_id', 'x'],
+      ['order_id', 'x'.repeat(256)],
+      ['external_user_id', 5],
+    ];
+    for (const [name, value] of given) {
+      const answer = await shop.post('/webhooks/trigger', { type: 'sale.created', data: { [name]: value } });
+      expect([name, value, answer.status, answer.body.error?.details?.[0]?.path]).toEqual([
+        name,
+        value,
+        400,
+        `data.${name}`,
+      ]);
+    }
+    const data = {
+      visitor_id: uuidv7().toUpperCase(),
+      order_id: '\u0000é'.repeat(60),
+      external_user_id: null,
+    };
+    const sent = await shop.post('/webhooks/trigger', { type: 'sale.created', data });
+    expect([201, 400], sent.text).toContain(sent.status);
+    expect((await shop.post('/webhooks/trigger', { type: 'sale.created' })).status).toBe(201);
+    await receiver.until(1);
+  });
 });
 
 describe('a listener', () => {
@@ -249,6 +277,15 @@ describe('a listener', () => {
     const events = async () =>
       (await pool.query('SELECT FROM webhook_listener_events WHERE listener_id = $1', [made?.id])).rowCount;
     await expect.poll(events).toBe(1);
+    await inTransaction(pool, deleteGoneListeners);
+    expect(await events()).toBe(1);
+    // Its connection may be cut without a sign: events wait longer than the kernel takes to notice.
+    const older = (age: string) =>
+      pool.query(`UPDATE webhook_listener_events SET made_at = now() - $2::interval WHERE listener_id = $1`, [
+        made?.id,
+        age,
+      ]);
+    await older('20 minutes');
     await inTransaction(pool, deleteGoneListeners);
     expect(await events()).toBe(1);
     await pool.query(`UPDATE webhook_listeners SET seen_at = now() - interval '6 minutes' WHERE id = $1`, [
