@@ -259,9 +259,9 @@ test('a header of the PROXY protocol that names no address changes nothing', asy
 });
 
 describe.each(['nginx', 'caddy'] as const)('behind %s', (proxy) => {
-  test('no case puts a request into another visitor’s connection', async (context) => {
-    context.skip(proxy === 'nginx' && NO_NGINX !== false, String(NO_NGINX));
-    context.skip(proxy === 'caddy' && !hasCaddy, 'caddy is not installed');
+  test('no case puts a request into another visitor’s connection', async ({ skip }) => {
+    skip(proxy === 'nginx' && NO_NGINX !== false, String(NO_NGINX));
+    skip(proxy === 'caddy' && !hasCaddy, 'caddy is not installed');
     const targets = [
       { port: ports[proxy], path: '/robots.txt', shows: 'User-agent' },
       { port: ports[`${proxy}Api`], path: '/api/v1/me', shows: 'unauthorized' },

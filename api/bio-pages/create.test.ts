@@ -64,6 +64,7 @@ test('a page is returned completely: 201', async ({ shop }) => {
     social_links: [{ platform: 'github', url: 'https://github.com/ada' }],
     is_published: true,
     show_branding: true,
+    language: null,
     external_id: 'e-1',
     metadata: { a: [1] },
     made_in: 'api',
