@@ -30,12 +30,12 @@ type Played = { of: Named; edge: Pick<Edge, 'path' | 'limit'>; call: Call };
 
 /** Bytes of a URL that the server takes, with headers. */
 const URL_LIMIT = 65_000;
-/** Responds for as long as its caller listens. Its parameters are those of `GET /clicks`. */
-const ENDLESS = '/api/v1/clicks/live';
+/** They respond for as long as their caller listens. */
+const ENDLESS = ['/api/v1/clicks/live', '/api/v1/webhooks/listen'];
 
 function operations(): Named[] {
   return Object.entries(document.paths)
-    .filter(([path]) => path !== ENDLESS)
+    .filter(([path]) => !ENDLESS.includes(path))
     .flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
     );

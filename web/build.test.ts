@@ -57,7 +57,7 @@ test('the console loads at first what its first page needs, and other components
   const read = (name: string) => readFile(join(CONSOLE_DIR, name), 'utf8');
   const manifest = JSON.parse(await read(CONSOLE_MANIFEST)) as ConsoleManifest;
   const written = await readdir(CONSOLE_DIR);
-  expect(written.filter((name) => /\.(js|css)$/.test(name)).sort()).toEqual(manifest.files.toSorted());
+  expect(written.filter((name) => /\.(js|css|svg)$/.test(name)).sort()).toEqual(manifest.files.toSorted());
   const first = (await Promise.all([manifest.script, ...manifest.imports].map(read))).join();
   const all = (await Promise.all(manifest.files.filter((name) => name.endsWith('.js')).map(read))).join();
   const classesOf = async (component: string) => {

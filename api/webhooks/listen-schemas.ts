@@ -6,11 +6,16 @@ export const ListenQuery = Type.Object({
   events: Type.Optional(
     Type.String({
       maxLength: 1_000,
+      pattern: '^[a-z]+\\.[a-z]+(,[a-z]+\\.[a-z]+)*$',
       description: 'Types of events, separated by commas. By default all.',
     }),
   ),
   after: Type.Optional(
-    Type.String({ maxLength: 80, description: 'As `Last-Event-ID`: the last `id` of the stream before.' }),
+    Type.String({
+      maxLength: 80,
+      pattern: '^[0-9a-f-]{36}\\.[0-9]{1,18}$',
+      description: 'As `Last-Event-ID`: the last `id` of the stream before.',
+    }),
   ),
 });
 

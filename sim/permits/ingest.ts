@@ -151,7 +151,7 @@ export class Ingest {
         this.#writer.flush();
       },
       metrics: { countOutcome: () => undefined, countLeaseWait: () => undefined },
-      pages: { gone: page, unavailable: page, blocked: page },
+      pages: { of: () => ({ gone: page, unavailable: page, blocked: page }) },
       agentKinds: () => ({ bot: false }),
       domains: { blocks: () => false },
       mayPass: () => true,

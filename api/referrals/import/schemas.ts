@@ -1,13 +1,18 @@
 import { type Static, Type } from 'typebox';
 import { REFERRAL_FORMATS } from '../../../core/referral-imports/formats/known.ts';
-import { Body, Nullable, OneOf, Uuid } from '../../schemas.ts';
+import { Body, Name, Nullable, OneOf, Uuid } from '../../schemas.ts';
 
 const FORMATS = Object.keys(REFERRAL_FORMATS);
 const FILES_LIMIT = 12;
 
 const SourceFileBody = Body(
   {
-    name: Type.String({ minLength: 1, maxLength: 200, description: 'Names the file in errors.' }),
+    name: Type.String({
+      ...Name,
+      maxLength: 200,
+      title: 'FileName',
+      description: 'Names the file in errors.',
+    }),
     text: Type.String({ minLength: 1, description: 'The whole CSV.' }),
   },
   { title: 'ReferralImportFile' },

@@ -1928,6 +1928,7 @@ export interface components {
       revenue: number;
       visitors: number;
     };
+    FileName: string;
     /** @enum {string} */
     FilterOperator: "is" | "is_not" | "contains" | "contains_not" | "is_empty";
     FirstStep: {
@@ -3127,7 +3128,7 @@ export interface components {
       message: string;
     };
     ReferralImportFile: {
-      name: string;
+      name: components["schemas"]["FileName"];
       text: string;
     };
     ReferralImportNote: {

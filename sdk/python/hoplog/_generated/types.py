@@ -1669,6 +1669,9 @@ class Figures(TypedDict):
     """Major units of the workspace's currency."""
 
 
+FileName = str
+
+
 FilterOperator = Literal["is", "is_not", "contains", "contains_not", "is_empty"]
 
 
@@ -2940,8 +2943,7 @@ class ReferralImportError(TypedDict):
 
 
 class ReferralImportFile(TypedDict):
-    name: str
-    """Names the file in errors."""
+    name: "FileName"
     text: str
     """The whole CSV."""
 

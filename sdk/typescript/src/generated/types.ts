@@ -2414,6 +2414,11 @@ export type Figures = {
 };
 
 /**
+ * Names the file in errors.
+ */
+export type FileName = string;
+
+/**
  * `is` and `is_not` compare exactly, `contains` and `contains_not` without case. Several values: any of them, or with `is_not` and `contains_not` none of them; an unknown value passes these two. `is_empty`: the value is unknown.
  */
 export type FilterOperator = 'is' | 'is_not' | 'contains' | 'contains_not' | 'is_empty';
@@ -4251,10 +4256,7 @@ export type ReferralImportError = {
 };
 
 export type ReferralImportFile = {
-    /**
-     * Names the file in errors.
-     */
-    name: string;
+    name: FileName;
     /**
      * The whole CSV.
      */

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
 /**
- * Parts without an entry of their own. Another part shows them (the chart by its sample, the range by the picker), or
- * they are a state of a query, a notification, or a dialog, which covers the page.
+ * Parts without an entry of their own. Another part shows them (the chart by its sample, the range by the picker), they
+ * read the API, or they are a state of a query, a notification, or a dialog, which covers the page.
  */
 const SHOWN_BY_OTHERS = [
   'chart',
@@ -17,6 +17,9 @@ const SHOWN_BY_OTHERS = [
   'list-tab',
   'skeletons',
   'undo-notice',
+  'destination-pages',
+  'links-field',
+  'new-folder-dialog',
 ];
 
 test('the page of parts has every part', () => {

@@ -16,6 +16,7 @@ import { type ReactNode, useState } from 'react';
 import { ApiFailure } from '../../api/failures.ts';
 import { AddressField } from '../../parts/address-field.tsx';
 import { Brand } from '../../parts/brand.tsx';
+import { ChannelMark } from '../../parts/channel-mark.tsx';
 import { ChoiceChips } from '../../parts/choice-chips.tsx';
 import { CodeBlock } from '../../parts/code-block.tsx';
 import { ColorField } from '../../parts/color-field.tsx';
@@ -65,6 +66,13 @@ export default function PartsPage() {
           <div className="brand">
             <Brand />
           </div>
+        </Part>
+        <Part name="channels">
+          <Group gap="sm">
+            <ChannelMark channel="youtube" />
+            <ChannelMark channel="linkedin" />
+            <ChannelMark channel="nostr" />
+          </Group>
         </Part>
         <Part name="buttons">
           <Group gap="sm">
