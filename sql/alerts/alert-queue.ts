@@ -1,8 +1,8 @@
-import type { PlanState } from '../../core/access/plans.ts';
 import type { AlertState } from '../../core/alerts/alert-state.ts';
 import type { AlertCondition } from '../../core/alerts/condition.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import type { Queryable } from '../database/pool.ts';
+import { CLAIMED_WORKSPACE, type ClaimedWorkspace, millis } from '../reports/claimed-workspace.ts';
 import type { Recipient } from '../reports/reports.ts';
 
 /** An alert that this worker checks. Times are milliseconds since the epoch. */
@@ -17,17 +17,8 @@ export type ClaimedAlert = AlertState & {
   checkedUntil: number | null;
   /** The end of the claim. It is the fence: only the worker whose claim holds may settle. */
   claim: string;
-  workspace: PlanState & {
-    id: string;
-    name: string;
-    currency: string;
-    time_zone: string | null;
-    retention_months: number | null;
-    isSuspended: boolean;
-  };
+  workspace: ClaimedWorkspace;
 };
-
-const millis = (column: string) => `(extract(epoch FROM ${column}) * 1000)::float8`;
 
 /** Claims alerts that are due, as reports are claimed. @param now milliseconds since the epoch */
 export async function claimAlerts(
@@ -47,9 +38,7 @@ export async function claimAlerts(
      SELECT a.id, a.name, coalesce(a.query, v.query) AS query, a.condition, a.recipients,
        a.quiet_hours AS "quietHours", a.state, ${millis('a.since')} AS since, ${millis('a.told_at')} AS "toldAt",
        a.is_told AS "isTold", ${millis('a.checked_until')} AS "checkedUntil", a.due_at::text AS claim,
-       json_build_object('id', w.id, 'name', w.name, 'currency', w.currency, 'time_zone', w.time_zone,
-         'retention_months', w.retention_months, 'plan', w.plan, 'plan_status', w.plan_status,
-         'isSuspended', w.suspended_at IS NOT NULL) AS workspace
+       ${CLAIMED_WORKSPACE} AS workspace
      FROM claimed a JOIN workspaces w ON w.id = a.workspace_id LEFT JOIN saved_views v ON v.id = a.saved_view_id`,
     [now, leaseMs, most],
   );

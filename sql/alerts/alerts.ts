@@ -1,8 +1,9 @@
 import type { AlertCondition } from '../../core/alerts/condition.ts';
 import { uuidv7 } from '../../core/ids.ts';
-import { NOT_AHEAD } from '../database/creation-times.ts';
+import { nextCreation } from '../database/creation-times.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
+import { workspaceRows } from '../database/workspace-list.ts';
 import type { Recipient } from '../reports/reports.ts';
 
 /** What a workspace sets of an alert. */
@@ -32,6 +33,14 @@ const COLUMNS = `id, name, saved_view_id, query, condition, recipients, quiet_ho
   ${isoMicros('since')} AS since, ${isoMicros('checked_until')} AS checked_until, error,
   ${isoMicros('created_at')} AS created_at, ${isoMicros('updated_at')} AS updated_at`;
 
+export const {
+  count: countAlerts,
+  list: listAlerts,
+  byId: alertById,
+  lock: lockAlert,
+  delete: deleteAlert,
+} = workspaceRows<Alert>('alerts', COLUMNS);
+
 const valuesOf = (given: AlertSettings) => [
   given.name,
   given.saved_view_id,
@@ -48,56 +57,12 @@ export async function insertAlert(tx: Queryable, workspaceId: string, given: Ale
     `INSERT INTO alerts (id, workspace_id, name, saved_view_id, query, condition, recipients, quiet_hours, is_active,
        due_at, since, created_at, updated_at)
      SELECT $2, $1, $3, $4, $5, $6, $7, $8, $9, CASE WHEN $9 THEN at END, at, at, at FROM (
-       SELECT GREATEST(date_trunc('microseconds', clock_timestamp()),
-         (SELECT max(created_at) + interval '1 microsecond' FROM alerts
-          WHERE workspace_id = $1 AND ${NOT_AHEAD})) AS at) AS clock
+       SELECT ${nextCreation('alerts', '$1')} AS at) AS clock
      RETURNING ${COLUMNS}`,
     [workspaceId, uuidv7(), ...valuesOf(given)],
   );
   if (!rows[0]) throw new Error('the alert was not inserted');
   return rows[0];
-}
-
-/** Returns the alerts of a workspace, newest first. @param page.before ISO 8601 with microseconds: older ones only */
-export async function listAlerts(
-  db: Queryable,
-  workspaceId: string,
-  page: { before: string | null; limit: number },
-): Promise<Alert[]> {
-  const { rows } = await db.query<Alert>(
-    `SELECT ${COLUMNS} FROM alerts
-     WHERE workspace_id = $1 AND ($2::timestamptz IS NULL OR alerts.created_at < $2)
-     ORDER BY alerts.created_at DESC LIMIT $3`,
-    [workspaceId, page.before, page.limit],
-  );
-  return rows;
-}
-
-/** Returns how many alerts the workspace has. */
-export async function countAlerts(db: Queryable, workspaceId: string): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    'SELECT count(*)::int AS count FROM alerts WHERE workspace_id = $1',
-    [workspaceId],
-  );
-  return rows[0]?.count ?? 0;
-}
-
-/** Returns the alert with this id in the workspace, or null. */
-export async function alertById(db: Queryable, workspaceId: string, id: string): Promise<Alert | null> {
-  const { rows } = await db.query<Alert>(
-    `SELECT ${COLUMNS} FROM alerts WHERE workspace_id = $1 AND id = $2`,
-    [workspaceId, id],
-  );
-  return rows[0] ?? null;
-}
-
-/** As {@link alertById}, locked until the transaction ends. */
-export async function lockAlert(tx: Queryable, workspaceId: string, id: string): Promise<Alert | null> {
-  const { rows } = await tx.query<Alert>(
-    `SELECT ${COLUMNS} FROM alerts WHERE workspace_id = $1 AND id = $2 FOR UPDATE`,
-    [workspaceId, id],
-  );
-  return rows[0] ?? null;
 }
 
 /** Changes an alert, which is checked again at once. What it found before counts no more if `isOther`. */
@@ -119,15 +84,6 @@ export async function updateAlert(
   );
   if (!rows[0]) throw new Error('the alert was not updated');
   return rows[0];
-}
-
-/** Deletes an alert with its history. @returns false when the workspace has none with this id */
-export async function deleteAlert(tx: Queryable, workspaceId: string, id: string): Promise<boolean> {
-  const { rowCount } = await tx.query('DELETE FROM alerts WHERE workspace_id = $1 AND id = $2', [
-    workspaceId,
-    id,
-  ]);
-  return rowCount === 1;
 }
 
 /** A start or an end of an alert. */

@@ -2,7 +2,7 @@ import type { SocialLink } from '../../core/bio/public-page.ts';
 import type { Theme } from '../../core/bio/theme.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import type { Language } from '../../core/languages/languages.ts';
-import { NOT_AHEAD } from '../database/creation-times.ts';
+import { nextCreation } from '../database/creation-times.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
 import { DOMAIN_IS_OWN } from '../domains/domains.ts';
@@ -53,10 +53,8 @@ export async function insertBioPage(
   await tx.query(
     `INSERT INTO bio_pages (id, workspace_id, slug, external_id, title, bio, avatar_url, theme, social_links,
        is_published, show_branding, metadata, made_in, avatar_width, avatar_height, language, created_at, updated_at)
-     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, at, at FROM (SELECT GREATEST(
-       date_trunc('microseconds', clock_timestamp()),
-       (SELECT max(created_at) + interval '1 microsecond' FROM bio_pages
-        WHERE workspace_id = $2 AND ${NOT_AHEAD})) AS at) AS now`,
+     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, at, at
+     FROM (SELECT ${nextCreation('bio_pages', '$2')} AS at) AS now`,
     [
       page.id,
       page.workspace_id,

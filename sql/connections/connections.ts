@@ -1,7 +1,7 @@
 import type { ConnectionSettings, Provider } from '../../core/connections/providers.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { ADVISORY_LOCKS } from '../database/advisory-locks.ts';
-import { NOT_AHEAD } from '../database/creation-times.ts';
+import { nextCreation } from '../database/creation-times.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
 
@@ -134,9 +134,7 @@ export async function insertConnection(
   const { rows } = await tx.query<Connection>(
     `INSERT INTO connections (id, workspace_id, provider, settings, created_at, updated_at)
      SELECT $2, $1, $3, $4, at, at FROM (
-       SELECT GREATEST(date_trunc('microseconds', clock_timestamp()),
-         (SELECT max(created_at) + interval '1 microsecond' FROM connections
-          WHERE workspace_id = $1 AND ${NOT_AHEAD})) AS at) AS clock
+       SELECT ${nextCreation('connections', '$1')} AS at) AS clock
      RETURNING ${COLUMNS}`,
     [workspaceId, uuidv7(), given.provider, given.settings],
   );

@@ -1,5 +1,5 @@
 import { uuidv7 } from '../../core/ids.ts';
-import { NOT_AHEAD } from '../database/creation-times.ts';
+import { nextCreation } from '../database/creation-times.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
 
@@ -43,9 +43,7 @@ export async function insertSharedDashboard(
   const { rows } = await tx.query<SharedDashboard>(
     `INSERT INTO shared_dashboards (id, workspace_id, token, name, scope_type, scope_values, password_hash,
        show_revenue, show_annotations, embed, expires_at, created_at)
-     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, GREATEST(date_trunc('microseconds', clock_timestamp()),
-       (SELECT max(created_at) + interval '1 microsecond' FROM shared_dashboards
-        WHERE workspace_id = $2 AND ${NOT_AHEAD}))
+     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, ${nextCreation('shared_dashboards', '$2')}
      RETURNING ${COLUMNS}`,
     [
       uuidv7(),

@@ -1,5 +1,5 @@
 import type { FulfilmentProvider } from '../../core/referrals/fulfilment.ts';
-import { NOT_AHEAD } from '../database/creation-times.ts';
+import { nextCreation } from '../database/creation-times.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
 
@@ -48,9 +48,7 @@ export async function insertFulfilment(
     `INSERT INTO fulfilments (id, workspace_id, program_id, provider, url, secret, restricted_key, currency, credit_value,
        created_at, updated_at)
      SELECT $2, $1, $3, $4, $5, $6, $7, $8, $9, at, at FROM (
-       SELECT GREATEST(date_trunc('microseconds', clock_timestamp()),
-         (SELECT max(created_at) + interval '1 microsecond' FROM fulfilments
-          WHERE workspace_id = $1 AND ${NOT_AHEAD})) AS at) AS clock
+       SELECT ${nextCreation('fulfilments', '$1')} AS at) AS clock
      RETURNING ${COLUMNS}`,
     [
       workspaceId,

@@ -1,5 +1,5 @@
 import { uuidv7 } from '../../core/ids.ts';
-import { NOT_AHEAD } from '../database/creation-times.ts';
+import { nextCreation } from '../database/creation-times.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
 
@@ -32,9 +32,7 @@ export async function insertComment(
   const id = uuidv7();
   await tx.query(
     `INSERT INTO link_comments (id, workspace_id, link_id, member_id, key_id, text, created_at)
-     SELECT $1, $2, $3, $4, $5, $6, GREATEST(date_trunc('microseconds', clock_timestamp()),
-       (SELECT max(created_at) + interval '1 microsecond' FROM link_comments
-        WHERE workspace_id = $2 AND ${NOT_AHEAD}))`,
+     SELECT $1, $2, $3, $4, $5, $6, ${nextCreation('link_comments', '$2')}`,
     [
       id,
       workspaceId,

@@ -1,5 +1,5 @@
 import { uuidv7 } from '../../core/ids.ts';
-import { NOT_AHEAD } from '../database/creation-times.ts';
+import { nextCreation } from '../database/creation-times.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
 
@@ -12,9 +12,7 @@ const COLUMNS = `id, name, ${isoMicros('created_at')} AS created_at`;
 export async function insertFolder(tx: Queryable, workspaceId: string, name: string): Promise<Folder> {
   const { rows } = await tx.query<Folder>(
     `INSERT INTO folders (id, workspace_id, name, created_at)
-     SELECT $1, $2, $3, GREATEST(date_trunc('microseconds', clock_timestamp()),
-       (SELECT max(created_at) + interval '1 microsecond' FROM folders
-        WHERE workspace_id = $2 AND ${NOT_AHEAD}))
+     SELECT $1, $2, $3, ${nextCreation('folders', '$2')}
      RETURNING ${COLUMNS}`,
     [uuidv7(), workspaceId, name],
   );

@@ -1,6 +1,6 @@
-import type { PlanState } from '../../core/access/plans.ts';
 import type { Schedule } from '../../core/reports/schedule.ts';
 import type { Queryable } from '../database/pool.ts';
+import { CLAIMED_WORKSPACE, type ClaimedWorkspace, millis } from './claimed-workspace.ts';
 import type { Recipient } from './reports.ts';
 
 /** A report that this worker makes. Times are milliseconds since the epoch. */
@@ -19,17 +19,8 @@ export type ClaimedReport = {
   failures: number;
   /** The end of the claim. It is the fence: only the worker whose claim holds may settle. */
   claim: string;
-  workspace: PlanState & {
-    id: string;
-    name: string;
-    currency: string;
-    time_zone: string | null;
-    retention_months: number | null;
-    isSuspended: boolean;
-  };
+  workspace: ClaimedWorkspace;
 };
-
-const millis = (column: string) => `(extract(epoch FROM ${column}) * 1000)::float8`;
 
 /**
  * Claims reports that are due. No other worker claims them for `leaseMs`; then they are due again.
@@ -53,9 +44,7 @@ export async function claimReports(
      SELECT r.id, r.name, coalesce(r.query, v.query) AS query, r.schedule, r.recipients,
        r.show_revenue AS "showRevenue", ${millis('r.next_at')} AS "nextAt", r.requested_at IS NOT NULL AS "isRequested",
        ${millis('r.sent_until')} AS "sentUntil", r.failures, r.due_at::text AS claim,
-       json_build_object('id', w.id, 'name', w.name, 'currency', w.currency, 'time_zone', w.time_zone,
-         'retention_months', w.retention_months, 'plan', w.plan, 'plan_status', w.plan_status,
-         'isSuspended', w.suspended_at IS NOT NULL) AS workspace
+       ${CLAIMED_WORKSPACE} AS workspace
      FROM claimed r JOIN workspaces w ON w.id = r.workspace_id LEFT JOIN saved_views v ON v.id = r.saved_view_id`,
     [now, leaseMs, most],
   );

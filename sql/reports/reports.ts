@@ -1,9 +1,10 @@
 import type { Chat } from '../../core/chat/chat-body.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import type { Schedule } from '../../core/reports/schedule.ts';
-import { NOT_AHEAD } from '../database/creation-times.ts';
+import { nextCreation } from '../database/creation-times.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
+import { workspaceRows } from '../database/workspace-list.ts';
 
 /** Where a report goes: an email address, or the address of a chat's incoming webhook. */
 export type Recipient = { type: 'email' | Chat; address: string };
@@ -34,6 +35,14 @@ const COLUMNS = `id, name, saved_view_id, query, schedule, recipients, show_reve
   ${isoMicros('next_at')} AS next_at, ${isoMicros('last_sent_at')} AS last_sent_at, error,
   ${isoMicros('created_at')} AS created_at, ${isoMicros('updated_at')} AS updated_at`;
 
+export const {
+  count: countReports,
+  list: listReports,
+  byId: reportById,
+  lock: lockReport,
+  delete: deleteReport,
+} = workspaceRows<Report>('reports', COLUMNS);
+
 /** Milliseconds since the epoch, as a parameter. */
 const at = (parameter: string) => `to_timestamp(${parameter}::float8 / 1000)`;
 
@@ -62,56 +71,12 @@ export async function insertReport(
     `INSERT INTO reports (id, workspace_id, name, saved_view_id, query, schedule, recipients, show_revenue, is_active,
        next_at, due_at, created_at, updated_at)
      SELECT $2, $1, $4, $5, $6, $7, $8, $9, $10, ${at('$3')}, ${at('$3')}, at, at FROM (
-       SELECT GREATEST(date_trunc('microseconds', clock_timestamp()),
-         (SELECT max(created_at) + interval '1 microsecond' FROM reports
-          WHERE workspace_id = $1 AND ${NOT_AHEAD})) AS at) AS clock
+       SELECT ${nextCreation('reports', '$1')} AS at) AS clock
      RETURNING ${COLUMNS}`,
     [workspaceId, uuidv7(), nextAt, ...valuesOf(given)],
   );
   if (!rows[0]) throw new Error('the report was not inserted');
   return rows[0];
-}
-
-/** Returns the reports of a workspace, newest first. @param page.before ISO 8601 with microseconds: older ones only */
-export async function listReports(
-  db: Queryable,
-  workspaceId: string,
-  page: { before: string | null; limit: number },
-): Promise<Report[]> {
-  const { rows } = await db.query<Report>(
-    `SELECT ${COLUMNS} FROM reports
-     WHERE workspace_id = $1 AND ($2::timestamptz IS NULL OR reports.created_at < $2)
-     ORDER BY reports.created_at DESC LIMIT $3`,
-    [workspaceId, page.before, page.limit],
-  );
-  return rows;
-}
-
-/** Returns how many reports the workspace has. */
-export async function countReports(db: Queryable, workspaceId: string): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    'SELECT count(*)::int AS count FROM reports WHERE workspace_id = $1',
-    [workspaceId],
-  );
-  return rows[0]?.count ?? 0;
-}
-
-/** Returns the report with this id in the workspace, or null. */
-export async function reportById(db: Queryable, workspaceId: string, id: string): Promise<Report | null> {
-  const { rows } = await db.query<Report>(
-    `SELECT ${COLUMNS} FROM reports WHERE workspace_id = $1 AND id = $2`,
-    [workspaceId, id],
-  );
-  return rows[0] ?? null;
-}
-
-/** As {@link reportById}, locked until the transaction ends. */
-export async function lockReport(tx: Queryable, workspaceId: string, id: string): Promise<Report | null> {
-  const { rows } = await tx.query<Report>(
-    `SELECT ${COLUMNS} FROM reports WHERE workspace_id = $1 AND id = $2 FOR UPDATE`,
-    [workspaceId, id],
-  );
-  return rows[0] ?? null;
 }
 
 /**
@@ -135,15 +100,6 @@ export async function updateReport(
   );
   if (!rows[0]) throw new Error('the report was not updated');
   return rows[0];
-}
-
-/** Deletes a report. @returns false when the workspace has none with this id */
-export async function deleteReport(tx: Queryable, workspaceId: string, id: string): Promise<boolean> {
-  const { rowCount } = await tx.query('DELETE FROM reports WHERE workspace_id = $1 AND id = $2', [
-    workspaceId,
-    id,
-  ]);
-  return rowCount === 1;
 }
 
 /** Makes a report due now, besides its schedule. @returns false when it was requested less than a minute ago */

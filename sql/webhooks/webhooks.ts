@@ -2,7 +2,7 @@ import { uuidv7 } from '../../core/ids.ts';
 import type { WebhookBatch } from '../../core/webhooks/batch.ts';
 import type { WebhookFilter } from '../../core/webhooks/filter.ts';
 import type { WebhookFormat } from '../../core/webhooks/formats.ts';
-import { NOT_AHEAD } from '../database/creation-times.ts';
+import { nextCreation } from '../database/creation-times.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
 
@@ -61,9 +61,7 @@ export async function insertWebhook(
     `INSERT INTO webhooks (id, workspace_id, url, events, description, filter, format, batch, is_active,
        active_since, created_at, updated_at)
      SELECT $2, $1, $3, $4, $5, $6, $7, $8, $9, at, at, at FROM (
-       SELECT GREATEST(date_trunc('microseconds', clock_timestamp()),
-         (SELECT max(created_at) + interval '1 microsecond' FROM webhooks
-          WHERE workspace_id = $1 AND ${NOT_AHEAD})) AS at) AS clock
+       SELECT ${nextCreation('webhooks', '$1')} AS at) AS clock
      RETURNING ${COLUMNS}`,
     [workspaceId, uuidv7(), ...settingValues(given)],
   );

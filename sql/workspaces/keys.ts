@@ -1,7 +1,7 @@
 import type { KeyRestriction } from '../../core/access/key-scopes.ts';
 import { mintKey } from '../../core/access/keys.ts';
 import { uuidv7 } from '../../core/ids.ts';
-import { NOT_AHEAD } from '../database/creation-times.ts';
+import { nextCreation } from '../database/creation-times.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
 
@@ -66,9 +66,7 @@ export async function createKey(
     const { rows } = await db.query<KeyRecord>(
       `INSERT INTO api_keys (id, workspace_id, kind, lookup, hash, label, partner_id, maker_key_id, maker_member_id,
          manage, restrictions, expires_at, created_at)
-       SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, GREATEST(date_trunc('microseconds', clock_timestamp()),
-         (SELECT max(created_at) + interval '1 microsecond' FROM api_keys
-          WHERE workspace_id = $2 AND ${NOT_AHEAD}))
+       SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, ${nextCreation('api_keys', '$2')}
        ON CONFLICT (lookup) DO NOTHING RETURNING ${COLUMNS}`,
       [
         uuidv7(),
