@@ -12,7 +12,7 @@ import type { Queryable } from '../../sql/database/pool.ts';
 import type { Recipient } from '../../sql/reports/reports.ts';
 import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
 import type { Auth } from '../dependencies.ts';
-import { recipientStates } from '../reports/recipients.ts';
+import { withStates } from '../reports/recipients.ts';
 import { readView, requireView } from '../reports/service.ts';
 import type { AlertBody, AlertPatch, AlertRecord, ConditionBody } from './schemas.ts';
 
@@ -22,23 +22,9 @@ const QUIET_HOURS = 12;
 
 export const noSuchAlert = () => new AppError('not_found', 'the workspace has no such alert');
 
-/** Returns alerts as the API shows them. */
-export async function recordsOf(
-  db: Queryable,
-  workspaceId: string,
-  alerts: readonly Alert[],
-): Promise<AlertRecord[]> {
-  const states = await recipientStates(
-    db,
-    workspaceId,
-    alerts.map(({ recipients }) => recipients),
-  );
-  return alerts.map((alert, n) => ({ ...alert, recipients: states[n] ?? [] }));
-}
-
-/** {@link recordsOf} for one. */
+/** Returns an alert as the API shows it. */
 export async function recordOf(db: Queryable, workspaceId: string, alert: Alert): Promise<AlertRecord> {
-  const [record] = await recordsOf(db, workspaceId, [alert]);
+  const [record] = await withStates(db, workspaceId, [alert]);
   if (!record) throw noSuchAlert();
   return record;
 }

@@ -8,11 +8,11 @@ import {
   recentConfirmations,
   withoutRecentConfirmation,
 } from '../../sql/mail/confirmations.ts';
-import type { Outbox } from '../../sql/mail/outbox.ts';
-import type { MailSealers } from '../../sql/mail/sealer.ts';
+import { createOutbox, type Outbox } from '../../sql/mail/outbox.ts';
+import { createMailSealers, type MailSealers } from '../../sql/mail/sealer.ts';
 import { chatErrors } from '../../sql/reports/chat-messages.ts';
 import type { Recipient } from '../../sql/reports/reports.ts';
-import type { ApiDeps } from '../dependencies.ts';
+import type { ApiDeps, Auth } from '../dependencies.ts';
 import { parseReceiverUrl, requireReachable } from '../webhooks/receiver-url.ts';
 import type { RecipientList, ReportRecord } from './schemas.ts';
 
@@ -57,13 +57,30 @@ function readEmail(address: string, path: string, n: number, isMailOn: boolean):
   return email;
 }
 
+/** Mails a link to confirm to new addresses of a report or alert of this name. As {@link askToConfirm}. */
+export type Ask = (tx: Queryable, of: string, recipients: readonly Recipient[]) => Promise<void>;
+
+/**
+ * Returns what prepares {@link Ask} for a caller. It is called before the transaction, which would wait for another
+ * connection.
+ */
+export function createAsker({ pool, config }: ApiDeps): (auth: Auth) => Promise<Ask> {
+  const outbox = createOutbox(config.mail !== null);
+  const sealersOf = createMailSealers();
+  return async ({ workspace, member }) => {
+    const mail = { outbox, sealers: await sealersOf(pool), appUrl: config.appUrl };
+    const by = { workspaceId: workspace.id, addedBy: member?.email ?? null };
+    return (tx, of, recipients) => askToConfirm(tx, mail, { ...by, of }, recipients);
+  };
+}
+
 /**
  * Mails a link to the addresses that are neither members nor confirmed, each at most once a day.
  *
  * @param about.addedBy email of the member who adds the addresses
  * @throws {AppError} `bad_request` when the workspace caused too many of these mails
  */
-export async function askToConfirm(
+async function askToConfirm(
   tx: Queryable,
   { outbox, sealers, appUrl }: { outbox: Outbox; sealers: MailSealers; appUrl: string },
   about: { workspaceId: string; addedBy: string | null; of: string },
@@ -87,8 +104,22 @@ export async function askToConfirm(
   );
 }
 
+/** Returns reports or alerts with the states of their recipients. */
+export async function withStates<T extends { recipients: readonly Recipient[] }>(
+  db: Queryable,
+  workspaceId: string,
+  records: readonly T[],
+): Promise<(Omit<T, 'recipients'> & Pick<ReportRecord, 'recipients'>)[]> {
+  const states = await recipientStates(
+    db,
+    workspaceId,
+    records.map(({ recipients }) => recipients),
+  );
+  return records.map((record, n) => ({ ...record, recipients: states[n] ?? [] }));
+}
+
 /** Returns recipients with their states, in the order of the lists. */
-export async function recipientStates(
+async function recipientStates(
   db: Queryable,
   workspaceId: string,
   lists: readonly (readonly Recipient[])[],

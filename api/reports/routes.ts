@@ -1,7 +1,5 @@
 import { AppError } from '../../core/errors.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
-import { createOutbox } from '../../sql/mail/outbox.ts';
-import { createMailSealers } from '../../sql/mail/sealer.ts';
 import {
   deleteReport,
   listReports,
@@ -9,21 +7,13 @@ import {
   reportById,
   requestReport,
 } from '../../sql/reports/reports.ts';
-import type { Api, ApiDeps, Auth } from '../dependencies.ts';
+import type { Api, ApiDeps } from '../dependencies.ts';
 import { cutPage, readCursor } from '../pages.ts';
 import { withIdempotency, withPreparedIdempotency } from '../plugins/idempotency.ts';
 import { IdParams, Ok } from '../schemas.ts';
-import { askToConfirm, readRecipients } from './recipients.ts';
+import { createAsker, readRecipients, withStates } from './recipients.ts';
 import { ReportBody, ReportChange, ReportList, ReportQuery, ReportRecord } from './schemas.ts';
-import {
-  changeReport,
-  createReport,
-  MOST_REPORTS,
-  noSuchReport,
-  readSettings,
-  recordOf,
-  recordsOf,
-} from './service.ts';
+import { changeReport, createReport, MOST_REPORTS, noSuchReport, readSettings, recordOf } from './service.ts';
 
 /** The address of a chat is a secret, which analysts do not see. */
 const CONFIG = { scope: 'secret', plan: 'paid', role: 'operator' } as const;
@@ -31,17 +21,8 @@ const tags = ['Reports'];
 
 /** Registers the routes of reports that are sent on a schedule. Secret key, paid plan. The workers send. */
 export async function reportRoutes(app: Api, deps: ApiDeps): Promise<void> {
-  const { pool, config } = deps;
-  const outbox = createOutbox(config.mail !== null);
-  const sealersOf = createMailSealers();
-
-  /** What queues mails with a link to confirm. It is read before the transaction, which would wait for a connection. */
-  const mails = async () => ({ outbox, sealers: await sealersOf(pool), appUrl: config.appUrl });
-  const about = ({ workspace, member }: Auth, of: string) => ({
-    workspaceId: workspace.id,
-    addedBy: member?.email ?? null,
-    of,
-  });
+  const { pool } = deps;
+  const asker = createAsker(deps);
 
   app.get(
     '/reports',
@@ -58,7 +39,7 @@ export async function reportRoutes(app: Api, deps: ApiDeps): Promise<void> {
     async ({ auth, query: { limit, cursor } }) => {
       const page = { before: readCursor(cursor), limit: limit + 1 };
       const { rows, nextCursor } = cutPage(await listReports(pool, auth.workspace.id, page), limit);
-      return { reports: await recordsOf(pool, auth.workspace.id, rows), next_cursor: nextCursor };
+      return { reports: await withStates(pool, auth.workspace.id, rows), next_cursor: nextCursor };
     },
   );
 
@@ -80,12 +61,12 @@ export async function reportRoutes(app: Api, deps: ApiDeps): Promise<void> {
       // A replay is not checked again: a chat's host may have a new address.
       const prepare = async () => {
         const settings = readSettings(null, body, auth.workspace, []);
-        return { settings, recipients: await readRecipients(body.recipients, deps), mail: await mails() };
+        return { settings, recipients: await readRecipients(body.recipients, deps), ask: await asker(auth) };
       };
       return withPreparedIdempotency(pool, request, reply, prepare, async (tx, prepared) => {
-        const { recipients, mail } = prepared;
+        const { recipients, ask } = prepared;
         const made = await createReport(tx, auth.workspace.id, { ...prepared.settings, recipients });
-        await askToConfirm(tx, mail, about(auth, made.name), recipients);
+        await ask(tx, made.name, recipients);
         await request.audit(tx, { targetId: made.id });
         return { status: 201, body: await recordOf(tx, auth.workspace.id, made) };
       });
@@ -130,12 +111,12 @@ export async function reportRoutes(app: Api, deps: ApiDeps): Promise<void> {
       const before = await reportById(pool, auth.workspace.id, params.id);
       if (!before) throw noSuchReport();
       const given: Recipient[] | null = body.recipients ? await readRecipients(body.recipients, deps) : null;
-      const mail = await mails();
+      const ask = await asker(auth);
       return inTransaction(pool, async (tx) => {
         const changed = await changeReport(tx, auth.workspace.id, params.id, (present) =>
           readSettings(present, body, auth.workspace, given ?? present.recipients),
         );
-        if (given) await askToConfirm(tx, mail, about(auth, changed.name), given);
+        if (given) await ask(tx, changed.name, given);
         await request.audit(tx);
         return recordOf(tx, auth.workspace.id, changed);
       });

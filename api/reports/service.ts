@@ -15,7 +15,7 @@ import {
 import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
 import type { Auth } from '../dependencies.ts';
 import { requireViewQuery } from '../saved-views/check-query.ts';
-import { recipientStates } from './recipients.ts';
+import { withStates } from './recipients.ts';
 import type { ReportBody, ReportChange, ReportRecord } from './schemas.ts';
 
 /** Maximum number of reports of a workspace. */
@@ -25,23 +25,9 @@ export const noSuchReport = () => new AppError('not_found', 'the workspace has n
 
 type Workspace = Auth['workspace'];
 
-/** Returns reports as the API shows them. */
-export async function recordsOf(
-  db: Queryable,
-  workspaceId: string,
-  reports: readonly Report[],
-): Promise<ReportRecord[]> {
-  const states = await recipientStates(
-    db,
-    workspaceId,
-    reports.map(({ recipients }) => recipients),
-  );
-  return reports.map((report, n) => ({ ...report, recipients: states[n] ?? [] }));
-}
-
-/** {@link recordsOf} for one. */
+/** Returns a report as the API shows it. */
 export async function recordOf(db: Queryable, workspaceId: string, report: Report): Promise<ReportRecord> {
-  const [record] = await recordsOf(db, workspaceId, [report]);
+  const [record] = await withStates(db, workspaceId, [report]);
   if (!record) throw noSuchReport();
   return record;
 }

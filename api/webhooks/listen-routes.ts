@@ -1,5 +1,5 @@
 import { AppError, badRequest } from '../../core/errors.ts';
-import { uuidv7 } from '../../core/ids.ts';
+import { isUuid, uuidv7 } from '../../core/ids.ts';
 import { EVENT_TYPES, type EventType } from '../../core/webhooks/event-types.ts';
 import { newSecret } from '../../core/webhooks/signature.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
@@ -136,20 +136,21 @@ export async function listenRoutes(app: Api, deps: ApiDeps): Promise<void> {
 }
 
 /** Fields of events that tables are searched by, which must therefore have the form of real ones. */
-const IDENTIFIERS = {
-  visitor_id: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
-  link_id: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
-  order_id: /^.{0,255}$/su,
-  external_user_id: /^.{0,255}$/su,
-} as const;
+const UUIDS = { form: 'a UUID', names: ['visitor_id', 'link_id'], fits: isUuid };
+const TEXTS = {
+  form: 'a text of at most 255 characters',
+  names: ['order_id', 'external_user_id'],
+  fits: (text: string) => /^.{0,255}$/su.test(text),
+};
 
 /** @throws {AppError} `bad_request` that names a field whose value no event has */
 function checkIdentifiers(data: Record<string, unknown>): void {
-  for (const [name, pattern] of Object.entries(IDENTIFIERS)) {
-    const value = data[name] ?? null;
-    if (value === null || (typeof value === 'string' && pattern.test(value))) continue;
-    const form = name === 'visitor_id' || name === 'link_id' ? 'a UUID' : 'a text of at most 255 characters';
-    throw badRequest(`data.${name}`, `must be ${form} or null`);
+  for (const { form, names, fits } of [UUIDS, TEXTS]) {
+    for (const name of names) {
+      const value = data[name] ?? null;
+      if (value !== null && !(typeof value === 'string' && fits(value)))
+        throw badRequest(`data.${name}`, `must be ${form} or null`);
+    }
   }
 }
 

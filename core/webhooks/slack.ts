@@ -1,3 +1,4 @@
+import { escapeSlack } from '../chat/escape.ts';
 import { inCode, type Message } from './message.ts';
 
 /**
@@ -15,7 +16,7 @@ export function slackMessage({ title, fields }: Message): object {
       {
         type: 'section',
         text: text(`*${title}*`),
-        fields: fields.map(({ name, value }) => text(`*${name}*\n${inCode(escaped(value))}`)),
+        fields: fields.map(({ name, value }) => text(`*${name}*\n${inCode(escapeSlack(value))}`)),
       },
     ],
   };
@@ -23,6 +24,3 @@ export function slackMessage({ title, fields }: Message): object {
 
 /** `verbatim`: Slack makes no links of addresses, channels, and names. */
 const text = (markdown: string) => ({ type: 'mrkdwn', text: markdown, verbatim: true });
-
-const escaped = (value: string): string =>
-  value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
