@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { isJson, type Json } from '../api/openapi/components.ts';
-import type { Document, Operation } from '../api/openapi/test-support.ts';
+import { type Document, ENDLESS, type Operation } from '../api/openapi/test-support.ts';
 import type { TestWorkspace } from './support/api.ts';
 import { createBodyCheck, createDocumentCheck, type DocumentCheck } from './support/document-check.ts';
 import { type Edge, edgesOf } from './support/edges.ts';
@@ -30,8 +30,6 @@ type Played = { of: Named; edge: Pick<Edge, 'path' | 'limit'>; call: Call };
 
 /** Bytes of a URL that the server takes, with headers. */
 const URL_LIMIT = 65_000;
-/** They respond for as long as their caller listens. */
-const ENDLESS = ['/api/v1/clicks/live', '/api/v1/webhooks/listen'];
 
 function operations(): Named[] {
   return Object.entries(document.paths)

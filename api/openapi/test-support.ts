@@ -2,6 +2,9 @@ import type { Json } from './components.ts';
 
 /** Reads parts of the documents for their tests. */
 
+/** Paths that respond for as long as their caller listens. */
+export const ENDLESS = ['/api/v1/clicks/live', '/api/v1/webhooks/listen'];
+
 export type Media = { schema: Json; example?: unknown; examples?: Record<string, { value: unknown }> };
 export type Response = {
   $ref?: string;

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect } from 'vitest';
-import type { Document } from '../../api/openapi/test-support.ts';
+import { type Document, ENDLESS } from '../../api/openapi/test-support.ts';
 import { createKey } from '../../sql/workspaces/keys.ts';
 import { createPartner } from '../../sql/workspaces/partners.ts';
 import type { TestApi } from '../support/api.ts';
@@ -33,8 +33,6 @@ const EDGES = 13_000;
 const EDGE_SHARE = Math.min(1, (CASES * 0.8) / EDGES);
 /** Bound for a loaded machine. Milliseconds. */
 const CASE_LIMIT = 1_000;
-/** They respond for as long as their caller listens. */
-const ENDLESS = ['/api/v1/clicks/live', '/api/v1/webhooks/listen'];
 const CHECKS = [
   'not_a_server_error',
   'status_code_conformance',
