@@ -1,7 +1,18 @@
-import type { ClickHouseClient } from './client.ts';
+import type { Address } from '../core/settings/credentials.ts';
+import { type ClickHouseClient, createClickHouse } from './client.ts';
 
 /** A whole copy of the analytical data, which the event log feeds. */
 export type Replica = { name: string; clickhouse: ClickHouseClient };
 
-/** The replica at `CLICKHOUSE_URL`. */
-export const MAIN_REPLICA = 'main';
+/** Opens a client for each replica, in the same order. */
+export function openReplicas(
+  replicas: readonly { name: string; url: Address }[],
+  database: string,
+): [Replica, ...Replica[]] {
+  const [first, ...others] = replicas.map(({ name, url }) => ({
+    name,
+    clickhouse: createClickHouse({ url, database }),
+  }));
+  if (!first) throw new RangeError('there must be a replica of ClickHouse');
+  return [first, ...others];
+}

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { assertAnswers, createClickHouse } from '../clickhouse/client.ts';
+import { assertAnswers } from '../clickhouse/client.ts';
+import { openReplicas } from '../clickhouse/replicas.ts';
 import { createTxtLookup } from '../core/dns/txt-records.ts';
 import { createEnricher } from '../core/enrich/enrich.ts';
 import { openGeo } from '../core/enrich/geo.ts';
@@ -41,10 +42,8 @@ async function openWorkers(tier: TierProcess): Promise<OpenTier> {
     statementTimeoutMs: STATEMENT_LIMIT,
     responseTimeoutMs: ANSWER_LIMIT,
   });
-  const clickhouse = createClickHouse({
-    url: tier.credentials('clickhouseUrl'),
-    database: config.clickhouseDatabase,
-  });
+  const replicas = openReplicas(tier.replicas(), config.clickhouseDatabase);
+  const [{ clickhouse }] = replicas;
 
   /**
    * The workers are ready while their lanes run and PostgreSQL responds; without ClickHouse, clicks wait in the log.
@@ -78,6 +77,7 @@ async function openWorkers(tier: TierProcess): Promise<OpenTier> {
     quiet,
     pool,
     clickhouse,
+    replicas,
     reader,
     webhookReader,
     deadTopic,
@@ -117,7 +117,7 @@ async function openWorkers(tier: TierProcess): Promise<OpenTier> {
       reader.close(),
       webhookReader.close(),
       deadTopic?.close(),
-      clickhouse.close(),
+      ...replicas.map((replica) => replica.clickhouse.close()),
       pool.end(),
     ]);
   }

@@ -1,10 +1,11 @@
 import type { Registry } from 'prom-client';
 import type { ClickHouseClient } from '../clickhouse/client.ts';
-import { MAIN_REPLICA, type Replica } from '../clickhouse/replicas.ts';
+import type { Replica } from '../clickhouse/replicas.ts';
 import type { LookUpTxt } from '../core/dns/txt-records.ts';
 import type { Enricher } from '../core/enrich/enrich.ts';
 import type { DeadTopic } from '../core/event-log/open.ts';
 import type { EventLogReader } from '../core/event-log/port.ts';
+import { MAIN_REPLICA } from '../core/settings/replicas.ts';
 import type { Logger } from '../core/tier/log.ts';
 import type { Tracing } from '../core/tier/tracing.ts';
 import { createHostResolver, type ResolveHost } from '../core/webhooks/resolve-host.ts';

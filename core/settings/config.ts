@@ -7,6 +7,13 @@ import { type Environment, readEnvironment, SETTINGS } from './environment.ts';
 import { listenAddress } from './listen-address.ts';
 import { type MailSettings, mailSettings } from './mail.ts';
 import { type OidcSettings, oidcSettings } from './oidc.ts';
+import {
+  MAIN_REPLICA,
+  type ReplicaSecretFile,
+  type ReplicaSetting,
+  type ReplicaSettings,
+  replicaSettings,
+} from './replicas.ts';
 import { readSecretFiles } from './secret-files.ts';
 import { fileSettingOf, SECRET_SETTINGS, type SecretFileSetting } from './secrets.ts';
 import { parseUrl, postgresUrl, replicaUrl, serverUrl, urlOfSameRole, withPassword } from './server-urls.ts';
@@ -14,8 +21,8 @@ import { ConfigError } from './settings-error.ts';
 
 export { ConfigError, SettingsError } from './settings-error.ts';
 
-export type EnvironmentName = keyof Environment | SecretFileSetting;
-/** The names of all settings. */
+export type EnvironmentName = keyof Environment | SecretFileSetting | ReplicaSetting | ReplicaSecretFile;
+/** The names of all settings, except those of single replicas of ClickHouse. */
 export const SETTING_NAMES: readonly string[] = [
   ...Object.keys(SETTINGS),
   ...SECRET_SETTINGS.map(fileSettingOf),
@@ -83,6 +90,8 @@ export type Config = {
   databasePools: Record<'ingest' | 'workers' | 'api', number>;
   /** Empty: embedded. */
   clickhouseUrl: string;
+  /** The replicas of ClickHouse; the one at `clickhouseUrl` is `main`. */
+  clickhouseReplicas: ReplicaSettings[];
   clickhouseDatabase: string;
   /** Empty: the journal on disk is the event log. */
   kafkaBrokers: string[];
@@ -135,7 +144,8 @@ export type Config = {
  * @throws {SettingsError} naming the first setting that can't be used
  */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
-  const raw = readEnvironment(readSecretFiles(env));
+  const complete = readSecretFiles(env);
+  const raw = readEnvironment(complete);
   const apiPort = port('API_PORT', raw.API_PORT);
   const ingestPort = port('INGEST_PORT', raw.INGEST_PORT);
   const baseUrl = origin('BASE_URL', raw.BASE_URL || `http://127.0.0.1:${apiPort}`);
@@ -161,6 +171,10 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     if (url !== '' && databaseUrl === '')
       throw new ConfigError(name, url, 'must be empty while DATABASE_URL is empty');
   }
+  const clickhouseUrl = withPassword(
+    ['CLICKHOUSE_URL', serverUrl('CLICKHOUSE_URL', raw.CLICKHOUSE_URL, ['http:', 'https:'])],
+    ['CLICKHOUSE_PASSWORD', raw.CLICKHOUSE_PASSWORD],
+  );
   const shortUrl = origin('SHORT_URL', raw.SHORT_URL || `http://127.0.0.1:${ingestPort}`);
   return {
     dataDir: directory('DATA_DIR', raw.DATA_DIR),
@@ -186,10 +200,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       workers: Number(raw.DATABASE_POOL_WORKERS),
       api: Number(raw.DATABASE_POOL_API),
     },
-    clickhouseUrl: withPassword(
-      ['CLICKHOUSE_URL', serverUrl('CLICKHOUSE_URL', raw.CLICKHOUSE_URL, ['http:', 'https:'])],
-      ['CLICKHOUSE_PASSWORD', raw.CLICKHOUSE_PASSWORD],
-    ),
+    clickhouseUrl,
+    clickhouseReplicas: onlyMain(raw, replicaSettings(raw, complete, clickhouseUrl)),
     clickhouseDatabase: raw.CLICKHOUSE_DATABASE,
     kafkaBrokers: brokers(raw.KAFKA_BROKERS),
     kafka: {
@@ -236,6 +248,16 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     },
     logLevel: raw.LOG_LEVEL,
   };
+}
+
+/** Jobs and queries know one replica: another one would miss what they write. */
+function onlyMain(raw: Environment, replicas: ReplicaSettings[]): ReplicaSettings[] {
+  if (replicas.every(({ name }) => name === MAIN_REPLICA)) return replicas;
+  throw new ConfigError(
+    'CLICKHOUSE_REPLICAS',
+    raw.CLICKHOUSE_REPLICAS,
+    'must be "main", the ClickHouse of CLICKHOUSE_URL: other replicas are not supported yet',
+  );
 }
 
 /** Returns an absolute path. `~` is the home directory, which otherwise only a shell expands. */

@@ -1,5 +1,6 @@
 import type { Logger } from '../tier/log.ts';
 import { type Config, readConfig } from './config.ts';
+import { MAIN_REPLICA, type ReplicaSettings, settingsOfReplica } from './replicas.ts';
 import { fileSettingOf, type SecretSetting } from './secrets.ts';
 
 /**
@@ -64,11 +65,19 @@ export function openCredentials(
   return { url: current, renew, setting };
 }
 
+/** Returns the credentials for a replica of ClickHouse. They are read again from the files of its settings. */
+export function openReplicaCredentials({ name, url }: ReplicaSettings, options: Options): Credentials {
+  if (name === MAIN_REPLICA) return openCredentials('clickhouseUrl', url, options);
+  const { log, env = process.env } = options;
+  const own = settingsOfReplica(name);
+  const setting = settingInUse(env, [own.password, own.url, ...SOURCES.clickhouseUrl]);
+  const read = () => readConfig(env).clickhouseReplicas.find((replica) => replica.name === name)?.url ?? '';
+  const { current, renew } = createRereading({ initial: url, setting, log, read });
+  return { url: current, renew, setting };
+}
+
 /** Returns which of these settings has a value: the file of one, or the setting itself. */
-function settingInUse(
-  env: NodeJS.ProcessEnv,
-  settings: readonly [SecretSetting, ...SecretSetting[]],
-): string {
+function settingInUse(env: NodeJS.ProcessEnv, settings: readonly [string, ...string[]]): string {
   const names = settings.flatMap((name) => [fileSettingOf(name), name]);
   return names.find((name) => (env[name] ?? '') !== '') ?? settings[0];
 }

@@ -53,12 +53,7 @@ export const SETTINGS = {
     pattern: /^[A-Za-z_][A-Za-z0-9_]*$/,
     expected: 'must be a plain identifier',
   },
-  // Jobs and queries know one replica: another one would miss what they write.
-  CLICKHOUSE_REPLICAS: {
-    default: 'main',
-    pattern: /^main$/,
-    expected: 'must be "main", the ClickHouse of CLICKHOUSE_URL: other replicas are not supported yet',
-  },
+  CLICKHOUSE_REPLICAS: { default: 'main' },
   KAFKA_BROKERS: { default: '' },
   KAFKA_TOPIC: {
     default: 'hoplog.events.v1',

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { fileSettingOf, SECRET_SETTINGS, type SecretSetting } from './secrets.ts';
+import { secretsOfReplicas } from './replicas.ts';
+import { fileSettingOf, SECRET_SETTINGS } from './secrets.ts';
 import { ConfigError } from './settings-error.ts';
 
 /**
@@ -10,7 +11,7 @@ import { ConfigError } from './settings-error.ts';
  */
 export function readSecretFiles(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const read: NodeJS.ProcessEnv = {};
-  for (const name of SECRET_SETTINGS) {
+  for (const name of secretsOf(env)) {
     const path = env[fileSettingOf(name)];
     if (path === undefined || path === '') continue;
     if (env[name]) throw new ConfigError(fileSettingOf(name), path, `must be empty while ${name} is set`);
@@ -22,11 +23,13 @@ export function readSecretFiles(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 /** Returns the environment with the values of secrets in place of their files, for a process that can't read these. */
 export function withSecretValues(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const complete = readSecretFiles(env);
-  for (const name of SECRET_SETTINGS) delete complete[fileSettingOf(name)];
+  for (const name of secretsOf(env)) delete complete[fileSettingOf(name)];
   return complete;
 }
 
-function readSecretFile(name: SecretSetting, path: string): string {
+const secretsOf = (env: NodeJS.ProcessEnv) => [...SECRET_SETTINGS, ...secretsOfReplicas(env)];
+
+function readSecretFile(name: ReturnType<typeof secretsOf>[number], path: string): string {
   const setting = fileSettingOf(name);
   let text: string;
   try {

@@ -21,13 +21,15 @@ export type SecretSetting = (typeof SECRET_SETTINGS)[number];
 export type SecretFileSetting = `${SecretSetting}_FILE`;
 
 /** Returns the setting that names the file of a secret, such as `KAFKA_PASSWORD_FILE`. */
-export function fileSettingOf(name: SecretSetting): SecretFileSetting {
+export function fileSettingOf<Name extends string>(name: Name): `${Name}_FILE` {
   return `${name}_FILE`;
 }
 
+const SECRET_OF_REPLICA = /^CLICKHOUSE_.+_(URL|PASSWORD)$/;
+
 /** Returns whether the value of this setting must not be shown. */
 export function isSecret(setting: string): boolean {
-  return SECRET_SETTINGS.some((name) => name === setting);
+  return SECRET_SETTINGS.some((name) => name === setting) || SECRET_OF_REPLICA.test(setting);
 }
 
 type DatabaseUrls = {

@@ -1,6 +1,11 @@
 import type { Registry } from 'prom-client';
 import { type Config, SettingsError } from '../settings/config.ts';
-import { type CredentialSource, type Credentials, openCredentials } from '../settings/credentials.ts';
+import {
+  type CredentialSource,
+  type Credentials,
+  openCredentials,
+  openReplicaCredentials,
+} from '../settings/credentials.ts';
 import { CONFIGURATION_ERROR, type DatabaseSetting, readTierConfig } from '../settings/tier-settings.ts';
 import { collectAtRest } from './collect-at-rest.ts';
 import type { Readiness } from './health.ts';
@@ -28,6 +33,8 @@ export type TierProcess = {
   openTracing(): Promise<Tracing>;
   /** Returns the credentials for a database, which are read again when it refuses them. */
   credentials(source: CredentialSource): Credentials;
+  /** Returns the replicas of ClickHouse, with such credentials. */
+  replicas(): { name: string; url: Credentials }[];
   /** Ends the process for an error that is found after `open` has returned, with the same exit codes. */
   fail(error: unknown): never;
 };
@@ -99,6 +106,11 @@ async function runTier({ name, requires, closeLimitMs, open }: TierOptions): Pro
     registry,
     state: () => state,
     credentials: (source) => openCredentials(source, config[source], { log }),
+    replicas: () =>
+      config.clickhouseReplicas.map((replica) => ({
+        name: replica.name,
+        url: openReplicaCredentials(replica, { log }),
+      })),
     fail,
     async openTracing() {
       tracing = await openTracing(config.tracesEndpoint, name, log);

@@ -1,10 +1,10 @@
 import { Registry } from 'prom-client';
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
-import { MAIN_REPLICA } from '../../clickhouse/replicas.ts';
 import { createEnricher } from '../../core/enrich/enrich.ts';
 import { emptyGeo } from '../../core/enrich/geo.ts';
 import type { EventLogReader } from '../../core/event-log/port.ts';
 import { decodeEvents } from '../../core/events/codec.ts';
+import { MAIN_REPLICA } from '../../core/settings/replicas.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import { testSealer } from '../../test/support/journal.ts';
 import { createIdleLanes } from '../../workers/lane/idle-lanes.ts';
