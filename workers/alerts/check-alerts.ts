@@ -19,14 +19,19 @@ import { readingPoint } from '../../sql/event-log/reading-points.ts';
 import type { Outbox } from '../../sql/mail/outbox.ts';
 import { queueMessages } from '../reports/queue-messages.ts';
 
+/** `queued`: in the transaction, which is not committed. */
+export type AlertStep = 'claimed' | 'found' | 'queued' | 'committed';
+
 export type AlertDependencies = Stores & {
   log: Pick<Logger, 'info' | 'warn'>;
   outbox: Outbox;
   appUrl: string;
+  /** For tests: called at each step of each alert. */
+  onStep?: (step: AlertStep) => void;
 };
 
 /** Longer than the queries of an alert: no second worker should check it in vain. Milliseconds. */
-const ALERT_LEASE_MS = 120_000;
+export const ALERT_LEASE_MS = 120_000;
 const CHUNK = 10;
 const HOUR = 3_600_000;
 const LOOK_AGAIN_MS = 30_000;
@@ -44,12 +49,13 @@ const NOT_PAID = 'the plan of the workspace does not cover alerts';
  */
 export async function checkAlerts(dependencies: AlertDependencies, now = Date.now()): Promise<boolean> {
   const claimed = await claimAlerts(dependencies.pool, now, ALERT_LEASE_MS, CHUNK);
+  dependencies.onStep?.('claimed');
   for (const alert of claimed) await checkAlert(dependencies, alert, now);
   return claimed.length === CHUNK;
 }
 
 async function checkAlert(dependencies: AlertDependencies, alert: ClaimedAlert, now: number): Promise<void> {
-  const { pool, log } = dependencies;
+  const { pool, log, onStep = () => undefined } = dependencies;
   const { state, since, toldAt, isTold, checkedUntil, workspace } = alert;
   const until = Math.floor(now / HOUR) * HOUR;
   const as = (given: Partial<SettledAlert>): SettledAlert => ({
@@ -77,6 +83,7 @@ async function checkAlert(dependencies: AlertDependencies, alert: ClaimedAlert, 
     await settleAlert(pool, alert, as({ error: found }));
     return;
   }
+  onStep('found');
   const { after, tell } = alertStateAfter(alert, found.holds, now, alert.quietHours);
   await inTransaction(pool, async (tx) => {
     const settled = as({
@@ -106,8 +113,10 @@ async function checkAlert(dependencies: AlertDependencies, alert: ClaimedAlert, 
       currency: workspace.currency,
       url: urlOfView(dependencies.appUrl, alert.query),
     });
+    onStep('queued');
     log.info({ alert: alert.id, workspace: workspace.id, tell }, 'told of an alert');
   });
+  onStep('committed');
 }
 
 /** Reads the figure of an alert's hours, and of a change those of the weeks before. */
