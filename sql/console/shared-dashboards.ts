@@ -2,6 +2,7 @@ import { uuidv7 } from '../../core/ids.ts';
 import { nextCreation } from '../database/creation-times.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
+import { workspaceRows } from '../database/workspace-list.ts';
 
 /** The content of a shared dashboard. `values`: tags, or ids of folders or links; empty for the workspace. */
 export type DashboardScope = { type: 'workspace' | 'tag' | 'folder' | 'links'; values: string[] };
@@ -32,6 +33,13 @@ const COLUMNS = `id, workspace_id, name, token,
   json_build_object('type', scope_type, 'values', scope_values) AS scope,
   password_hash, show_revenue, show_annotations, embed, ${isoMicros('expires_at')} AS expires_at,
   ${isoMicros('created_at')} AS created_at`;
+
+export const {
+  count: countSharedDashboards,
+  list: listSharedDashboards,
+  lock: lockSharedDashboard,
+  delete: deleteSharedDashboard,
+} = workspaceRows<SharedDashboard>('shared_dashboards', COLUMNS);
 
 /** Creates a dashboard. The caller has locked the workspace: creation times are unique in it. */
 export async function insertSharedDashboard(
@@ -110,47 +118,6 @@ export async function presentScopeValues(
   return new Set(rows.map(({ value }) => value));
 }
 
-/** Returns how many dashboards the workspace shares. */
-export async function countSharedDashboards(db: Queryable, workspaceId: string): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    'SELECT count(*)::int AS count FROM shared_dashboards WHERE workspace_id = $1',
-    [workspaceId],
-  );
-  return rows[0]?.count ?? 0;
-}
-
-/**
- * Returns the shared dashboards of a workspace, newest first.
- *
- * @param before ISO 8601 with microseconds: older ones only
- */
-export async function listSharedDashboards(
-  db: Queryable,
-  workspaceId: string,
-  page: { before: string | null; limit: number },
-): Promise<SharedDashboard[]> {
-  const { rows } = await db.query<SharedDashboard>(
-    `SELECT ${COLUMNS} FROM shared_dashboards
-     WHERE workspace_id = $1 AND ($2::timestamptz IS NULL OR shared_dashboards.created_at < $2)
-     ORDER BY shared_dashboards.created_at DESC LIMIT $3`,
-    [workspaceId, page.before, page.limit],
-  );
-  return rows;
-}
-
-/** Returns a dashboard of the workspace, locked until the transaction ends, or null. */
-export async function lockSharedDashboard(
-  tx: Queryable,
-  workspaceId: string,
-  id: string,
-): Promise<SharedDashboard | null> {
-  const { rows } = await tx.query<SharedDashboard>(
-    `SELECT ${COLUMNS} FROM shared_dashboards WHERE id = $1 AND workspace_id = $2 FOR UPDATE`,
-    [id, workspaceId],
-  );
-  return rows[0] ?? null;
-}
-
 /** Returns the dashboard of a token, unless it has ended. Null without one. */
 export async function openDashboardByToken(db: Queryable, token: string): Promise<SharedDashboard | null> {
   const { rows } = await db.query<SharedDashboard>(
@@ -159,17 +126,4 @@ export async function openDashboardByToken(db: Queryable, token: string): Promis
     [token],
   );
   return rows[0] ?? null;
-}
-
-/** Deletes a dashboard; its URL ends. @returns false when the workspace has none with this id */
-export async function deleteSharedDashboard(
-  db: Queryable,
-  workspaceId: string,
-  id: string,
-): Promise<boolean> {
-  const { rowCount } = await db.query('DELETE FROM shared_dashboards WHERE id = $1 AND workspace_id = $2', [
-    id,
-    workspaceId,
-  ]);
-  return rowCount === 1;
 }

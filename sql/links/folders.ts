@@ -2,11 +2,22 @@ import { uuidv7 } from '../../core/ids.ts';
 import { nextCreation } from '../database/creation-times.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
+import { workspaceRows } from '../database/workspace-list.ts';
 
 /** `created_at`: ISO 8601 with microseconds, unique in the workspace. */
 export type Folder = { id: string; name: string; created_at: string };
 
 const COLUMNS = `id, name, ${isoMicros('created_at')} AS created_at`;
+
+/**
+ * `deleteFolder` leaves a folder's campaigns without a folder. Its caller has locked the workspace, which prevents a
+ * deadlock: a move of a link locks the campaign first, then the folder.
+ */
+export const {
+  list: listFolders,
+  byId: folderById,
+  delete: deleteFolder,
+} = workspaceRows<Folder>('folders', COLUMNS);
 
 /** Creates a folder. The caller has locked the workspace: creation times are unique in it. */
 export async function insertFolder(tx: Queryable, workspaceId: string, name: string): Promise<Folder> {
@@ -18,25 +29,6 @@ export async function insertFolder(tx: Queryable, workspaceId: string, name: str
   );
   if (!rows[0]) throw new Error('the folder was not inserted');
   return rows[0];
-}
-
-/**
- * Returns the folders of a workspace, newest first.
- *
- * @param before ISO 8601 with microseconds: older ones only
- */
-export async function listFolders(
-  db: Queryable,
-  workspaceId: string,
-  page: { before: string | null; limit: number },
-): Promise<Folder[]> {
-  const { rows } = await db.query<Folder>(
-    `SELECT ${COLUMNS} FROM folders
-     WHERE workspace_id = $1 AND ($2::timestamptz IS NULL OR folders.created_at < $2)
-     ORDER BY folders.created_at DESC LIMIT $3`,
-    [workspaceId, page.before, page.limit],
-  );
-  return rows;
 }
 
 /** Returns the number of links in each of the folders, by id, without archived ones; empty folders are left out. */
@@ -53,15 +45,6 @@ export async function linksInFolders(
     [workspaceId, ids],
   );
   return new Map(rows.map(({ id, links }) => [id, links]));
-}
-
-/** Returns the folder with this id in the workspace, or null. */
-export async function folderById(db: Queryable, workspaceId: string, id: string): Promise<Folder | null> {
-  const { rows } = await db.query<Folder>(
-    `SELECT ${COLUMNS} FROM folders WHERE id = $1 AND workspace_id = $2`,
-    [id, workspaceId],
-  );
-  return rows[0] ?? null;
 }
 
 /** Returns the oldest folder of this name in the workspace, or null. */
@@ -103,18 +86,4 @@ export async function renameFolder(
     [id, workspaceId, name],
   );
   return rows[0] ?? null;
-}
-
-/**
- * Deletes a folder; its campaigns stay, without a folder. The caller has locked the workspace, which prevents a
- * deadlock: a move of a link locks the campaign first, then the folder.
- *
- * @returns false when the workspace has none with this id
- */
-export async function deleteFolder(tx: Queryable, workspaceId: string, id: string): Promise<boolean> {
-  const { rowCount } = await tx.query('DELETE FROM folders WHERE id = $1 AND workspace_id = $2', [
-    id,
-    workspaceId,
-  ]);
-  return rowCount === 1;
 }

@@ -4,6 +4,7 @@ import { uuidv7 } from '../../core/ids.ts';
 import { nextCreation } from '../database/creation-times.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
+import { workspaceRows } from '../database/workspace-list.ts';
 
 export type WorkspaceKeyKind = 'secret' | 'publishable';
 
@@ -118,33 +119,8 @@ export type ListedKey = {
 const LISTED = `id, kind, label, lookup, ${keyRightsSql('api_keys')}, ${isoMicros('created_at')} AS created_at,
   ${isoMicros('expires_at')} AS expires_at, ${isoMicros('last_used_at')} AS last_used_at, ${isoMicros('revoked_at')} AS revoked_at`;
 
-/**
- * Returns the keys of a workspace, newest first, revoked ones too.
- *
- * @param before ISO 8601 with microseconds: older ones only
- */
-export async function listKeyPage(
-  db: Queryable,
-  workspaceId: string,
-  page: { before: string | null; limit: number },
-): Promise<ListedKey[]> {
-  const { rows } = await db.query<ListedKey>(
-    `SELECT ${LISTED} FROM api_keys
-     WHERE workspace_id = $1 AND ($2::timestamptz IS NULL OR api_keys.created_at < $2)
-     ORDER BY api_keys.created_at DESC LIMIT $3`,
-    [workspaceId, page.before, page.limit],
-  );
-  return rows;
-}
-
-/** Returns the key of the workspace as a list shows it, or null. */
-export async function listedKey(db: Queryable, workspaceId: string, id: string): Promise<ListedKey | null> {
-  const { rows } = await db.query<ListedKey>(
-    `SELECT ${LISTED} FROM api_keys WHERE workspace_id = $1 AND id = $2`,
-    [workspaceId, id],
-  );
-  return rows[0] ?? null;
-}
+/** The keys of a workspace as lists show them, revoked ones too. */
+export const { list: listKeyPage, byId: listedKey } = workspaceRows<ListedKey>('api_keys', LISTED);
 
 /**
  * Returns whether the creator of a new key still has the right to create one. With the workspace locked, the result
