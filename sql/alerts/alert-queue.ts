@@ -2,7 +2,13 @@ import type { AlertState } from '../../core/alerts/alert-state.ts';
 import type { AlertCondition } from '../../core/alerts/condition.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import type { Queryable } from '../database/pool.ts';
-import { CLAIMED_WORKSPACE, type ClaimedWorkspace, millis } from '../reports/claimed-workspace.ts';
+import {
+  CLAIMED_WORKSPACE,
+  type ClaimedWorkspace,
+  instantOf,
+  millis,
+  withClaimed,
+} from '../reports/claimed-workspace.ts';
 import type { Recipient } from '../reports/reports.ts';
 
 /** An alert that this worker checks. Times are milliseconds since the epoch. */
@@ -28,13 +34,7 @@ export async function claimAlerts(
   most: number,
 ): Promise<ClaimedAlert[]> {
   const { rows } = await db.query<ClaimedAlert>(
-    `WITH due AS MATERIALIZED (
-       SELECT id FROM alerts WHERE due_at <= to_timestamp($1::float8 / 1000)
-       ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED
-     ), claimed AS (
-       UPDATE alerts SET due_at = to_timestamp(($1::float8 + $2) / 1000) FROM due WHERE alerts.id = due.id
-       RETURNING alerts.*
-     )
+    `${withClaimed('alerts')}
      SELECT a.id, a.name, coalesce(a.query, v.query) AS query, a.condition, a.recipients,
        a.quiet_hours AS "quietHours", a.state, ${millis('a.since')} AS since, ${millis('a.told_at')} AS "toldAt",
        a.is_told AS "isTold", ${millis('a.checked_until')} AS "checkedUntil", a.due_at::text AS claim,
@@ -54,10 +54,9 @@ export async function settleAlert(
   { id, claim }: Pick<ClaimedAlert, 'id' | 'claim'>,
   { state, since, toldAt, isTold, checkedUntil, dueAt, error }: SettledAlert,
 ): Promise<boolean> {
-  const at = (parameter: string) => `to_timestamp(${parameter}::float8 / 1000)`;
   const { rowCount } = await tx.query(
-    `UPDATE alerts SET state = $3, since = ${at('$4')}, told_at = ${at('$5')}, is_told = $6,
-       checked_until = ${at('$7')}, due_at = ${at('$8')}, error = $9
+    `UPDATE alerts SET state = $3, since = ${instantOf('$4')}, told_at = ${instantOf('$5')}, is_told = $6,
+       checked_until = ${instantOf('$7')}, due_at = ${instantOf('$8')}, error = $9
      WHERE id = $1 AND due_at = $2::timestamptz`,
     [id, claim, state, since, toldAt, isTold, checkedUntil, dueAt, error],
   );
@@ -79,7 +78,7 @@ export async function recordAlertChange(
 ): Promise<void> {
   await tx.query(
     `INSERT INTO alert_changes (id, alert_id, workspace_id, state, value, expected, is_told, at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, to_timestamp($8::float8 / 1000))`,
+     VALUES ($1, $2, $3, $4, $5, $6, $7, ${instantOf('$8')})`,
     [
       uuidv7(),
       given.alertId,

@@ -17,3 +17,21 @@ export const CLAIMED_WORKSPACE = `json_build_object('id', w.id, 'name', w.name, 
 
 /** SQL: milliseconds since the epoch. */
 export const millis = (column: string): string => `(extract(epoch FROM ${column}) * 1000)::float8`;
+
+/** SQL: the instant of a parameter in milliseconds since the epoch. */
+export const instantOf = (parameter: string): string => `to_timestamp(${parameter}::float8 / 1000)`;
+
+/**
+ * SQL, to begin a statement: `claimed`, the rows that are due, which no other worker claims until the lease ends. Its
+ * parameters: `$1` the time, `$2` the lease, both milliseconds; `$3` most rows.
+ *
+ * @param table with `id` and `due_at`
+ */
+export const withClaimed = (table: 'reports' | 'alerts'): string =>
+  `WITH due AS MATERIALIZED (
+     SELECT id FROM ${table} WHERE due_at <= ${instantOf('$1')}
+     ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED
+   ), claimed AS (
+     UPDATE ${table} SET due_at = ${instantOf('($1::float8 + $2)')} FROM due WHERE ${table}.id = due.id
+     RETURNING ${table}.*
+   )`;

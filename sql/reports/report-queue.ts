@@ -1,6 +1,12 @@
 import type { Schedule } from '../../core/reports/schedule.ts';
 import type { Queryable } from '../database/pool.ts';
-import { CLAIMED_WORKSPACE, type ClaimedWorkspace, millis } from './claimed-workspace.ts';
+import {
+  CLAIMED_WORKSPACE,
+  type ClaimedWorkspace,
+  instantOf,
+  millis,
+  withClaimed,
+} from './claimed-workspace.ts';
 import type { Recipient } from './reports.ts';
 
 /** A report that this worker makes. Times are milliseconds since the epoch. */
@@ -34,13 +40,7 @@ export async function claimReports(
   most: number,
 ): Promise<ClaimedReport[]> {
   const { rows } = await db.query<ClaimedReport>(
-    `WITH due AS MATERIALIZED (
-       SELECT id FROM reports WHERE due_at <= to_timestamp($1::float8 / 1000)
-       ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED
-     ), claimed AS (
-       UPDATE reports SET due_at = to_timestamp(($1::float8 + $2) / 1000) FROM due WHERE reports.id = due.id
-       RETURNING reports.*
-     )
+    `${withClaimed('reports')}
      SELECT r.id, r.name, coalesce(r.query, v.query) AS query, r.schedule, r.recipients,
        r.show_revenue AS "showRevenue", ${millis('r.next_at')} AS "nextAt", r.requested_at IS NOT NULL AS "isRequested",
        ${millis('r.sent_until')} AS "sentUntil", r.failures, r.due_at::text AS claim,
@@ -74,10 +74,9 @@ export async function settleReport(
   { id, claim }: Pick<ClaimedReport, 'id' | 'claim'>,
   state: SettledReport,
 ): Promise<boolean> {
-  const at = (parameter: string) => `to_timestamp(${parameter}::float8 / 1000)`;
   const { rowCount } = await tx.query(
-    `UPDATE reports SET next_at = ${at('$3')}, due_at = ${at('$4')}, sent_until = coalesce(${at('$5')}, sent_until),
-       last_sent_at = coalesce(${at('$6')}, last_sent_at), requested_at = CASE WHEN $7 THEN requested_at END,
+    `UPDATE reports SET next_at = ${instantOf('$3')}, due_at = ${instantOf('$4')}, sent_until = coalesce(${instantOf('$5')}, sent_until),
+       last_sent_at = coalesce(${instantOf('$6')}, last_sent_at), requested_at = CASE WHEN $7 THEN requested_at END,
        failures = $8, error = $9
      WHERE id = $1 AND due_at = $2::timestamptz`,
     [

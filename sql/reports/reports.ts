@@ -5,6 +5,7 @@ import { nextCreation } from '../database/creation-times.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
 import { workspaceRows } from '../database/workspace-list.ts';
+import { instantOf } from './claimed-workspace.ts';
 
 /** Where a report goes: an email address, or the address of a chat's incoming webhook. */
 export type Recipient = { type: 'email' | Chat; address: string };
@@ -43,9 +44,6 @@ export const {
   delete: deleteReport,
 } = workspaceRows<Report>('reports', COLUMNS);
 
-/** Milliseconds since the epoch, as a parameter. */
-const at = (parameter: string) => `to_timestamp(${parameter}::float8 / 1000)`;
-
 const valuesOf = (given: ReportSettings) => [
   given.name,
   given.saved_view_id,
@@ -70,7 +68,7 @@ export async function insertReport(
   const { rows } = await tx.query<Report>(
     `INSERT INTO reports (id, workspace_id, name, saved_view_id, query, schedule, recipients, show_revenue, is_active,
        next_at, due_at, created_at, updated_at)
-     SELECT $2, $1, $4, $5, $6, $7, $8, $9, $10, ${at('$3')}, ${at('$3')}, at, at FROM (
+     SELECT $2, $1, $4, $5, $6, $7, $8, $9, $10, ${instantOf('$3')}, ${instantOf('$3')}, at, at FROM (
        SELECT ${nextCreation('reports', '$1')} AS at) AS clock
      RETURNING ${COLUMNS}`,
     [workspaceId, uuidv7(), nextAt, ...valuesOf(given)],
@@ -93,8 +91,8 @@ export async function updateReport(
 ): Promise<Report> {
   const { rows } = await tx.query<Report>(
     `UPDATE reports SET name = $4, saved_view_id = $5, query = $6, schedule = $7, recipients = $8, show_revenue = $9,
-       is_active = $10, next_at = ${at('$3')}, failures = 0, error = NULL, updated_at = clock_timestamp(),
-       due_at = CASE WHEN requested_at IS NULL THEN ${at('$3')} ELSE clock_timestamp() END
+       is_active = $10, next_at = ${instantOf('$3')}, failures = 0, error = NULL, updated_at = clock_timestamp(),
+       due_at = CASE WHEN requested_at IS NULL THEN ${instantOf('$3')} ELSE clock_timestamp() END
      WHERE workspace_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
     [workspaceId, id, nextAt, ...valuesOf(given)],
   );
