@@ -5,13 +5,13 @@ import type { Logger } from '../../core/tier/log.ts';
 import { RefusedAddress } from '../../core/webhooks/resolve-host.ts';
 import { parseRetryAfter } from '../../core/webhooks/retry-schedule.ts';
 import type { Pool } from '../../sql/database/pool.ts';
-import { CHAT_MESSAGES, releaseClaims, targetsDue } from '../../sql/deliveries/queue.ts';
+import { CHAT_MESSAGES, releaseClaims } from '../../sql/deliveries/queue.ts';
 import {
   type ChatMessageState,
   type ClaimedChatMessage,
   saveChatMessage,
 } from '../../sql/reports/chat-messages.ts';
-import { createDeliverer } from '../deliveries/deliver-due.ts';
+import { createFewAtOnce } from '../deliveries/few-at-once.ts';
 import type { IdlePause } from '../idle-pause.ts';
 import { startJob } from '../jobs/job.ts';
 import type { Waiting } from '../jobs/waiting.ts';
@@ -50,7 +50,6 @@ export function startChat(dependencies: ChatDependencies): { stop(withinMs: numb
   const log = dependencies.log.child({ part: 'chat' });
   const cutOff = new AbortController();
   const retry = createRetry({ log, metrics, signal: cutOff.signal, isFinal: () => false });
-  let underWay = 0;
 
   async function deliver(message: ClaimedChatMessage): Promise<void> {
     onStep('claimed');
@@ -72,40 +71,17 @@ export function startChat(dependencies: ChatDependencies): { stop(withinMs: numb
       log.warn({ message: message.id, status: state.status }, 'a chat did not take a message');
   }
 
-  const deliverer = createDeliverer<Omit<ClaimedChatMessage, 'id' | 'target'>, null>(
+  const deliverer = createFewAtOnce<Omit<ClaimedChatMessage, 'id' | 'target'>>(
     { pool, now },
     {
       queue: CHAT_MESSAGES,
       most: MOST,
       leaseMs: CHAT_LEASE_MS,
-      async due() {
-        let free = MOST - underWay;
-        return (await targetsDue(pool, CHAT_MESSAGES, now())).map((id) => ({
-          id,
-          to: null,
-          room(most: number) {
-            const room = Math.min(most, free);
-            free -= room;
-            return room;
-          },
-        }));
-      },
-      async begin(all) {
-        underWay += all.length;
-        return all.map(({ delivery }) =>
-          deliver(delivery)
-            .catch((error: unknown) => {
-              log.warn(
-                { err: error, message: delivery.id },
-                'lost the outcome of a message; it is posted again',
-              );
-            })
-            .finally(() => {
-              underWay -= 1;
-              posting.wake();
-            }),
-        );
-      },
+      deliver: (message) =>
+        deliver(message).catch((error: unknown) => {
+          log.warn({ err: error, message: message.id }, 'lost the outcome of a message; it is posted again');
+        }),
+      onEnd: () => posting.wake(),
     },
   );
 

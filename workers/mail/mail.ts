@@ -4,7 +4,7 @@ import { isOfOwnAccount, type MailContent } from '../../core/mail/contents.ts';
 import { linkSignals } from '../../core/tier/linked-signal.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import type { Pool } from '../../sql/database/pool.ts';
-import { countPending, MAILS, releaseClaims, targetsDue } from '../../sql/deliveries/queue.ts';
+import { countPending, MAILS, releaseClaims } from '../../sql/deliveries/queue.ts';
 import {
   type ClaimedMail,
   dropMail,
@@ -14,7 +14,7 @@ import {
   saveMail,
 } from '../../sql/mail/mail-queue.ts';
 import { createMailSealers } from '../../sql/mail/sealer.ts';
-import { createDeliverer } from '../deliveries/deliver-due.ts';
+import { createFewAtOnce } from '../deliveries/few-at-once.ts';
 import type { IdlePause } from '../idle-pause.ts';
 import { startJob } from '../jobs/job.ts';
 import type { Waiting } from '../jobs/waiting.ts';
@@ -79,7 +79,6 @@ export function startMail(dependencies: MailDependencies): { stop(withinMs: numb
   const sealersOf = createMailSealers();
   const cutOff = new AbortController();
   const retry = createRetry({ log, metrics: workerMetrics, signal: cutOff.signal, isFinal: () => false });
-  let underWay = 0;
 
   async function attempt(mail: ClaimedMail): Promise<MailOutcome> {
     const context = await mailContext(pool, mail);
@@ -122,41 +121,17 @@ export function startMail(dependencies: MailDependencies): { stop(withinMs: numb
     if (state.status !== 'pending') metrics.mails.inc({ kind: mail.kind, outcome: state.status });
   }
 
-  const deliverer = createDeliverer<Omit<ClaimedMail, 'id' | 'target'>, null>(
+  const deliverer = createFewAtOnce<Omit<ClaimedMail, 'id' | 'target'>>(
     { pool, now },
     {
       queue: MAILS,
       most: MOST,
       leaseMs: MAIL_LEASE_MS,
-      async due() {
-        const queues = await targetsDue(pool, MAILS, now());
-        let free = MOST - underWay;
-        return queues.map((id) => ({
-          id,
-          to: null,
-          room(most: number) {
-            const room = Math.min(most, free);
-            free -= room;
-            return room;
-          },
-        }));
-      },
-      async begin(all) {
-        underWay += all.length;
-        return all.map(({ delivery }) =>
-          deliver(delivery)
-            .catch((error: unknown) => {
-              log.warn(
-                { err: error, mail: delivery.id },
-                'lost the outcome of a mail; it is attempted again',
-              );
-            })
-            .finally(() => {
-              underWay -= 1;
-              sending.wake();
-            }),
-        );
-      },
+      deliver: (mail) =>
+        deliver(mail).catch((error: unknown) => {
+          log.warn({ err: error, mail: mail.id }, 'lost the outcome of a mail; it is attempted again');
+        }),
+      onEnd: () => sending.wake(),
     },
   );
 
