@@ -1,9 +1,9 @@
 import { ActionIcon } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
-import { Suspense, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useSession } from '../api/session.ts';
 import { takesText } from '../parts/takes-text.ts';
-import { lazyPage } from './lazy-page.tsx';
+import { DialogOf, lazyPage } from './lazy-page.tsx';
 
 const DIALOG = lazyPage<{ close: () => void }>(() => import('../pages/links/new-link-dialog.tsx'));
 
@@ -37,16 +37,7 @@ export function CreateLink() {
       >
         <IconPlus size={18} stroke={1.6} />
       </ActionIcon>
-      {isOpen && <Opened close={() => setOpen(false)} />}
+      {isOpen && <DialogOf dialog={DIALOG} close={() => setOpen(false)} />}
     </>
-  );
-}
-
-function Opened({ close }: { close: () => void }) {
-  const [Dialog] = useState(() => DIALOG.component());
-  return (
-    <Suspense fallback={null}>
-      <Dialog close={close} />
-    </Suspense>
   );
 }

@@ -1,5 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query';
-import { type ComponentType, lazy, useState } from 'react';
+import { type ComponentType, lazy, Suspense, useState } from 'react';
 import type { Session } from '../api/session.ts';
 
 /** The code of a page or component. */
@@ -58,4 +58,14 @@ export const readyPage = (module: PageModule): LazyPage => ({
 export function PageOf({ page }: { page: LazyPage }) {
   const [Component] = useState(() => page.component());
   return <Component />;
+}
+
+/** Shows a dialog when its code is there, and nothing before. */
+export function DialogOf({ dialog, close }: { dialog: LazyPage<{ close: () => void }>; close: () => void }) {
+  const [Dialog] = useState(() => dialog.component());
+  return (
+    <Suspense fallback={null}>
+      <Dialog close={close} />
+    </Suspense>
+  );
 }

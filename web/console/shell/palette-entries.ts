@@ -1,4 +1,5 @@
 import type { Role } from '../../../core/access/roles.ts';
+import { PROVIDERS, providerWords } from '../../../core/connections/providers.ts';
 
 /** Something that the palette finds. */
 export type Entry = {
@@ -12,6 +13,8 @@ export type Entry = {
 
 type RoleEntry = Entry & { role: Role };
 
+const PROVIDER_NAMES = PROVIDERS.map((provider) => providerWords(provider).name.toLowerCase()).join(' ');
+
 /** What else the pages of the navigation are called, by title. */
 export const PAGE_WORDS: Readonly<Record<string, string>> = {
   Overview: 'home dashboard analytics statistics reports revenue chart map',
@@ -21,7 +24,7 @@ export const PAGE_WORDS: Readonly<Record<string, string>> = {
   Visitors: 'people customers leads journeys',
   'Bio pages': 'link in bio landing page profile',
   Referrals: 'affiliates partners programs commissions credits payouts coupons ledger',
-  Connections: 'integrations stripe paddle lemon squeezy polar shopify billing payments',
+  Connections: `integrations ${PROVIDER_NAMES} billing payments`,
   Webhooks: 'events deliveries notifications zapier',
   Settings: 'preferences account workspace currency time zone',
   Developers: 'api keys pixel tracking snippet code sdk token',
@@ -49,7 +52,7 @@ export const ACTIONS: readonly RoleEntry[] = [
     label: 'Connect a billing provider',
     path: '/connections',
     role: 'operator',
-    also: 'stripe paddle shopify',
+    also: PROVIDER_NAMES,
   },
   {
     label: 'Create a referral program',

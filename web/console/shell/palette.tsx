@@ -1,9 +1,9 @@
 import { ActionIcon } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
-import { Suspense, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
-import { lazyPage } from './lazy-page.tsx';
+import { DialogOf, lazyPage } from './lazy-page.tsx';
 
 const DIALOG = lazyPage<{ close: () => void }>(() => import('./palette-dialog.tsx'));
 
@@ -38,16 +38,7 @@ export function Palette() {
       >
         <IconSearch size={18} stroke={1.6} />
       </ActionIcon>
-      {isOpen && <Opened close={() => setOpen(false)} />}
+      {isOpen && <DialogOf dialog={DIALOG} close={() => setOpen(false)} />}
     </>
-  );
-}
-
-function Opened({ close }: { close: () => void }) {
-  const [Dialog] = useState(() => DIALOG.component());
-  return (
-    <Suspense fallback={null}>
-      <Dialog close={close} />
-    </Suspense>
   );
 }

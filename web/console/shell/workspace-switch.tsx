@@ -1,8 +1,8 @@
 import { Text, UnstyledButton } from '@mantine/core';
 import { IconSelector } from '@tabler/icons-react';
-import { Suspense, useState } from 'react';
+import { useState } from 'react';
 import { useSession } from '../api/session.ts';
-import { lazyPage } from './lazy-page.tsx';
+import { DialogOf, lazyPage } from './lazy-page.tsx';
 
 const DIALOG = lazyPage<{ close: () => void }>(() => import('./workspace-dialog.tsx'));
 
@@ -24,16 +24,7 @@ export function WorkspaceSwitch() {
         </Text>
         <IconSelector size={16} stroke={1.6} aria-hidden />
       </UnstyledButton>
-      {isOpen && <Opened close={() => setOpen(false)} />}
+      {isOpen && <DialogOf dialog={DIALOG} close={() => setOpen(false)} />}
     </>
-  );
-}
-
-function Opened({ close }: { close: () => void }) {
-  const [Dialog] = useState(() => DIALOG.component());
-  return (
-    <Suspense fallback={null}>
-      <Dialog close={close} />
-    </Suspense>
   );
 }
