@@ -1,5 +1,4 @@
-import { ActionIcon, Button, Group, Stack, Text, TextInput } from '@mantine/core';
-import { IconTrash } from '@tabler/icons-react';
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useApi, useSend } from '../api/queries.ts';
 import { sentenceOf } from '../api/sentence.ts';
@@ -7,6 +6,7 @@ import { formatDayIn } from '../formats.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { Note } from '../parts/note.tsx';
 import { QueryView } from '../parts/query-view.tsx';
+import { TrashButton } from '../parts/trash-button.tsx';
 import { instantOfDay } from '../parts/window.ts';
 import { ANNOTATIONS_PATH, type Annotations, MOST_ANNOTATIONS } from './annotations.ts';
 import { dayIn } from './buckets.ts';
@@ -102,16 +102,7 @@ function Row({ annotation: { id, at, text } }: { annotation: Annotations['annota
         </Text>{' '}
         {text}
       </Text>
-      <ActionIcon
-        variant="subtle"
-        color="gray"
-        aria-label={`Delete the annotation ${text}`}
-        title="Delete"
-        loading={remove.isPending}
-        onClick={() => remove.mutate()}
-      >
-        <IconTrash size={16} stroke={1.6} />
-      </ActionIcon>
+      <TrashButton what={`the annotation ${text}`} remove={remove} />
     </Group>
   );
 }

@@ -1,5 +1,5 @@
 import { ActionIcon, Button, Group, Stack, TextInput } from '@mantine/core';
-import { IconMail, IconTrash } from '@tabler/icons-react';
+import { IconMail } from '@tabler/icons-react';
 import { type FormEvent, useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import { useApi, useSend } from '../api/queries.ts';
@@ -9,6 +9,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { Note } from '../parts/note.tsx';
 import { QueryView } from '../parts/query-view.tsx';
 import { TextPress } from '../parts/text-press.tsx';
+import { TrashButton } from '../parts/trash-button.tsx';
 import { overTimeBody, useSource } from './source.ts';
 import { useView } from './use-view.ts';
 
@@ -113,16 +114,5 @@ function DeleteView({ view: { id, name, query } }: { view: SavedView }) {
     done: `View ${name} deleted`,
     undo: () => ({ path: PATH, body: { name, query } }),
   });
-  return (
-    <ActionIcon
-      variant="subtle"
-      color="gray"
-      aria-label={`Delete the view ${name}`}
-      title="Delete"
-      loading={remove.isPending}
-      onClick={() => remove.mutate()}
-    >
-      <IconTrash size={16} stroke={1.6} />
-    </ActionIcon>
-  );
+  return <TrashButton what={`the view ${name}`} remove={remove} />;
 }

@@ -1,5 +1,4 @@
-import { ActionIcon, Button, Group, Paper, Stack, Text, Textarea, Title } from '@mantine/core';
-import { IconTrash } from '@tabler/icons-react';
+import { Button, Group, Paper, Stack, Text, Textarea, Title } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useApi, useSend } from '../../api/queries.ts';
 import type { ResponseOf } from '../../api/responses.ts';
@@ -8,6 +7,7 @@ import { useSession } from '../../api/session.ts';
 import { formatAgo, formatInstant } from '../../formats.ts';
 import { Note } from '../../parts/note.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
+import { TrashButton } from '../../parts/trash-button.tsx';
 import { LeaveGuard } from '../../shell/leave-guard.tsx';
 
 type Comments = ResponseOf<'/links/{id}/comments'>;
@@ -101,16 +101,7 @@ function Item({ comment: { id, text, author, created_at }, path }: { comment: Co
           </Text>
         </Text>
         {can('operator') && (isOwn || can('owner')) && (
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            aria-label={`Delete the comment of ${name}`}
-            title="Delete"
-            loading={remove.isPending}
-            onClick={() => remove.mutate()}
-          >
-            <IconTrash size={16} stroke={1.6} />
-          </ActionIcon>
+          <TrashButton what={`the comment of ${name}`} remove={remove} />
         )}
       </Group>
       <Text size="sm" dir="auto" style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>

@@ -1,9 +1,8 @@
 import { Button, Group, Table } from '@mantine/core';
 import { useState } from 'react';
-import { useApi, useSend } from '../../api/queries.ts';
+import { useApi } from '../../api/queries.ts';
 import type { ResponseOf } from '../../api/responses.ts';
 import { formatAgo, formatInstant } from '../../formats.ts';
-import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ListTab } from '../../parts/list-tab.tsx';
@@ -14,6 +13,7 @@ import { StatusBadge } from '../../parts/status-badge.tsx';
 import { TextPress } from '../../parts/text-press.tsx';
 import { AlertDialog } from './alert-dialog.tsx';
 import { type Alert, type Alerts, conditionWords } from './alert-draft.ts';
+import { PauseDelete } from './pause-delete.tsx';
 import { Recipients } from './recipient-items.tsx';
 
 const TABLE = {
@@ -60,13 +60,6 @@ export function AlertList() {
 
 function Row({ alert, edit, show }: { alert: Alert; edit: () => void; show: () => void }) {
   const { id, name, condition, recipients, is_active, state, since, error } = alert;
-  const path = `/alerts/${id}`;
-  const options = { refresh: ['/alerts'] };
-  const pause = useSend<boolean>(
-    (active) => ({ path, method: 'PATCH', body: { is_active: active } }),
-    options,
-  );
-  const remove = useSend<void>(() => ({ path, method: 'DELETE' }), { ...options, done: 'Alert deleted' });
   return (
     <Table.Tr>
       <Table.Td maw={240}>
@@ -88,26 +81,13 @@ function Row({ alert, edit, show }: { alert: Alert; edit: () => void; show: () =
           <Button size="xs" variant="default" aria-label={`History of ${name}`} onClick={show}>
             History
           </Button>
-          <Button
-            size="xs"
-            variant="default"
-            aria-label={`${is_active ? 'Pause' : 'Continue'} ${name}`}
-            loading={pause.isPending}
-            onClick={() => pause.mutate(!is_active)}
-          >
-            {is_active ? 'Pause' : 'Continue'}
-          </Button>
-          <ConfirmButton
-            size="xs"
-            aria-label={`Delete ${name}`}
-            question={`Delete the alert ${name}?`}
+          <PauseDelete
+            kind="alert"
+            id={id}
+            name={name}
+            isActive={is_active}
             consequence="Its history goes with it."
-            yes="Delete"
-            pending={remove.isPending}
-            onConfirm={() => remove.mutateAsync()}
-          >
-            Delete
-          </ConfirmButton>
+          />
         </Group>
       </Table.Td>
     </Table.Tr>

@@ -5,7 +5,6 @@ import { useApi, useSend } from '../../api/queries.ts';
 import type { ResponseOf } from '../../api/responses.ts';
 import { useSession } from '../../api/session.ts';
 import { formatAgo, formatInstant, formatInstantIn } from '../../formats.ts';
-import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ListTab } from '../../parts/list-tab.tsx';
 import { SmallNote } from '../../parts/note.tsx';
@@ -14,6 +13,7 @@ import { PageHeader } from '../../parts/page-header.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { TextPress } from '../../parts/text-press.tsx';
 import { AlertList } from './alert-list.tsx';
+import { PauseDelete } from './pause-delete.tsx';
 import { Recipients } from './recipient-items.tsx';
 import { ReportDialog } from './report-dialog.tsx';
 import { type Report, type Reports, scheduleWords } from './report-draft.ts';
@@ -126,17 +126,10 @@ function StateBadge({ report: { is_active, error } }: { report: Report }) {
 }
 
 function Actions({ id, name, isActive }: { id: string; name: string; isActive: boolean }) {
-  const path = `/reports/${id}`;
-  const options = { refresh: ['/reports'] };
-  const send = useSend<void>(() => ({ path: `${path}/send-now`, body: {} }), {
-    ...options,
+  const send = useSend<void>(() => ({ path: `/reports/${id}/send-now`, body: {} }), {
+    refresh: ['/reports'],
     done: `${name} is being sent`,
   });
-  const pause = useSend<boolean>(
-    (active) => ({ path, method: 'PATCH', body: { is_active: active } }),
-    options,
-  );
-  const remove = useSend<void>(() => ({ path, method: 'DELETE' }), { ...options, done: 'Report deleted' });
   return (
     <Group gap={6} wrap="nowrap">
       <Button
@@ -148,26 +141,13 @@ function Actions({ id, name, isActive }: { id: string; name: string; isActive: b
       >
         Send now
       </Button>
-      <Button
-        size="xs"
-        variant="default"
-        aria-label={`${isActive ? 'Pause' : 'Continue'} ${name}`}
-        loading={pause.isPending}
-        onClick={() => pause.mutate(!isActive)}
-      >
-        {isActive ? 'Pause' : 'Continue'}
-      </Button>
-      <ConfirmButton
-        size="xs"
-        aria-label={`Delete ${name}`}
-        question={`Delete the report ${name}?`}
+      <PauseDelete
+        kind="report"
+        id={id}
+        name={name}
+        isActive={isActive}
         consequence="Its recipients get no more of it."
-        yes="Delete"
-        pending={remove.isPending}
-        onConfirm={() => remove.mutateAsync()}
-      >
-        Delete
-      </ConfirmButton>
+      />
     </Group>
   );
 }

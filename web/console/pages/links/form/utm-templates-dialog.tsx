@@ -1,11 +1,11 @@
-import { ActionIcon, Button, Group, Stack, Text, TextInput } from '@mantine/core';
-import { IconTrash } from '@tabler/icons-react';
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useApi, useSend } from '../../../api/queries.ts';
 import { sentenceOf } from '../../../api/sentence.ts';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { Note, SmallNote } from '../../../parts/note.tsx';
 import { QueryView } from '../../../parts/query-view.tsx';
+import { TrashButton } from '../../../parts/trash-button.tsx';
 import { UTM_FIELDS } from './link-draft.ts';
 import {
   MOST_TEMPLATES,
@@ -100,16 +100,7 @@ function Row({ template }: { template: Template }) {
         <Text size="sm">{name}</Text>
         <SmallNote>{wordsOf(parameters)}</SmallNote>
       </div>
-      <ActionIcon
-        variant="subtle"
-        color="gray"
-        aria-label={`Delete the template ${name}`}
-        title="Delete"
-        loading={remove.isPending}
-        onClick={() => remove.mutate()}
-      >
-        <IconTrash size={16} stroke={1.6} />
-      </ActionIcon>
+      <TrashButton what={`the template ${name}`} remove={remove} />
     </Group>
   );
 }
