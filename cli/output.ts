@@ -2,7 +2,12 @@ import type { Command } from 'commander';
 
 /** Thrown when a command failed; its message needs no stack trace. Exit status 1. */
 export class CommandFailed extends Error {
-  override name = 'CommandFailed';
+  override name: string = 'CommandFailed';
+}
+
+/** Thrown when an argument or an option is missing or wrong. Exit status 2. */
+export class WrongUsage extends CommandFailed {
+  override name = 'WrongUsage';
 }
 
 /** Whether a command was given `--json`. */

@@ -7,7 +7,7 @@ import { loadEnvFile } from '../core/settings/env-file.ts';
 import { SettingsError } from '../core/settings/settings-error.ts';
 import { HoplogError } from '../sdk/typescript/src/errors.ts';
 import { addCommands, isUserCommand } from './commands/index.ts';
-import { CommandFailed, shownLines } from './output.ts';
+import { CommandFailed, shownLines, WrongUsage } from './output.ts';
 
 const USAGE = 2;
 const FAILURE = 1;
@@ -47,10 +47,12 @@ function escapeErrors(command: Command): void {
   command.configureOutput({ outputError: (text, write) => write(shownLines(text)) });
 }
 
-/** Returns what to do about an error of the API: its page, and the id for its logs. */
-function helpOf({ status, requestId, docUrl }: HoplogError): string {
+/** Returns what to do about an error of a call; for one of the API its page, and the id for its logs. */
+function helpOf({ status, code, requestId, docUrl }: HoplogError): string {
   if (status === 401) return 'run "hoplog login" with a valid key, or set HOPLOG_KEY';
   if (status === 0) return 'check the address: "hoplog whoami" calls the service, "hoplog login" changes it';
+  if (code === 'unexpected_response')
+    return 'a proxy, or another program, answered: check the address, which "hoplog whoami" calls';
   return [docUrl && `see ${docUrl}`, requestId && `request ${requestId}`].filter(Boolean).join(', ');
 }
 
@@ -91,5 +93,11 @@ export function report(error: unknown): number {
     const advice = adviceOn(error);
     if (advice !== null) write(`  ${advice.message} (${advice.page})`);
   }
-  return FAILURE;
+  return isWrongUsage(error) ? USAGE : FAILURE;
+}
+
+/** Whether another argument or option value is needed: the command refuses the given one, or the API does. */
+function isWrongUsage(error: unknown): boolean {
+  if (error instanceof HoplogError || error instanceof AppError) return error.code === 'bad_request';
+  return error instanceof WrongUsage;
 }

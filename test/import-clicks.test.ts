@@ -154,5 +154,5 @@ test('orders are imported beside clicks, or alone, and leave with them', async (
   });
   const alone = await cli.run(...args, '--orders', orders);
   expect(alone.stdout).toMatch(/orders read +created +skipped +errors\n2 +1 +0 +1\n/);
-  await cli.refused(1, /give a file of clicks, or --orders/, ...args);
+  await cli.refused(2, /give a file of clicks, or --orders/, ...args);
 });

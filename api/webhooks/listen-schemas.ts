@@ -6,7 +6,6 @@ export const ListenQuery = Type.Object({
   events: Type.Optional(
     Type.String({
       maxLength: 1_000,
-      pattern: '^[a-z]+\\.[a-z]+(,[a-z]+\\.[a-z]+)*$',
       description: 'Types of events, separated by commas. By default all.',
     }),
   ),

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { nearestName } from '../../core/text/near-names.ts';
 import { OPERATIONS } from '../../sdk/typescript/src/generated/operations.ts';
 import type { Operation } from '../../sdk/typescript/src/operation.ts';
-import { CommandFailed, isJson, printResult, shownLines, table } from '../output.ts';
+import { isJson, printResult, shownLines, table, WrongUsage } from '../output.ts';
 import { dataBytes, dataText, jsonData, pairs } from '../user/arguments.ts';
 import { writeBody } from '../user/byte-output.ts';
 import { callOperation, OPERATION_IDS, type OperationId } from '../user/client.ts';
@@ -58,7 +58,7 @@ export function callCommand(program: Command): void {
 /** Reads `--data` of an operation. */
 const BODIES = { json: jsonData, text: dataText, bytes: (data: string) => new Blob([dataBytes(data)]) };
 
-/** Divides the parameters among path and query. @throws {CommandFailed} when one of the path is missing */
+/** Divides the parameters among path and query. @throws {WrongUsage} when one of the path is missing */
 function requestOf(id: OperationId, { param = {}, data }: CallOptions) {
   const operation: Operation = OPERATIONS[id];
   const query = { ...param };
@@ -66,11 +66,11 @@ function requestOf(id: OperationId, { param = {}, data }: CallOptions) {
     const value = query[name];
     delete query[name];
     if (value) return value;
-    throw new CommandFailed(`${id} needs --param ${name}=...: its path is ${operation.path}`);
+    throw new WrongUsage(`${id} needs --param ${name}=...: its path is ${operation.path}`);
   });
   const [unknown] = operation.query ? [] : Object.keys(query);
-  if (unknown !== undefined) throw new CommandFailed(`${id} has no parameter ${unknown}`);
-  if (data !== undefined && operation.body === undefined) throw new CommandFailed(`${id} takes no --data`);
+  if (unknown !== undefined) throw new WrongUsage(`${id} has no parameter ${unknown}`);
+  if (data !== undefined && operation.body === undefined) throw new WrongUsage(`${id} takes no --data`);
   if (data === undefined) return { path, query };
   return { path, query, body: BODIES[operation.body ?? 'json'](data) };
 }

@@ -6,8 +6,8 @@ import type { Hoplog } from '../../sdk/typescript/src/hoplog.ts';
 import type { PollState } from '../../sdk/typescript/src/poll.ts';
 import { wholeNumber } from '../arguments.ts';
 import { writePrivate } from '../embedded/secret-file.ts';
-import { CommandFailed, isJson, printResult } from '../output.ts';
-import { filterOption, given, several } from '../user/arguments.ts';
+import { CommandFailed, isJson, printResult, WrongUsage } from '../output.ts';
+import { filterOption, given, instant, several } from '../user/arguments.ts';
 import { writeBody } from '../user/byte-output.ts';
 import { CLICK_HEADER, clickLine } from '../user/click-lines.ts';
 import { userClient } from '../user/client.ts';
@@ -34,7 +34,7 @@ export function clicksCommands(program: Command): void {
 
   withChoice(group.command('tail'))
     .description('show clicks as they come, within a second, until it is interrupted')
-    .option('--since <time>', 'begin with clicks of this instant, at most a day back')
+    .option('--since <time>', 'begin with clicks of this instant, at most a day back', instant)
     .action(async ({ link, filter, since }: Chosen, command: Command) => {
       const hoplog = userClient();
       const linkIds = await idsOf(hoplog, link);
@@ -44,7 +44,7 @@ export function clicksCommands(program: Command): void {
 
   withChoice(group.command('poll'))
     .description('print each click once, and continue from the state of the last run')
-    .option('--since <time>', 'begin with clicks of this instant; with the first click by default')
+    .option('--since <time>', 'begin with clicks of this instant; with the first click by default', instant)
     .option('--state <file>', 'continue from this file, and store the state in it after each page')
     .option('--once', 'end when all clicks are read, instead of waiting for more')
     .action(async (options: PollCommand, command: Command) => {
@@ -59,16 +59,16 @@ export function clicksCommands(program: Command): void {
         .default('csv'),
     )
     .option('--days <n>', 'length of the window, back from --to', wholeNumber(1, 36_500))
-    .option('--from <time>', 'start of the window')
-    .option('--to <time>', 'end of the window, exclusive; now by default')
+    .option('--from <time>', 'start of the window', instant)
+    .option('--to <time>', 'end of the window, exclusive; now by default', instant)
     .option('--output <file>', 'write to this file')
     .action(async ({ link, filter, since: _, output, ...window }: ExportCommand, command: Command) => {
+      if (isJson(command) && output === undefined) {
+        throw new WrongUsage('--json needs --output for the clicks');
+      }
       const hoplog = userClient();
       const linkIds = await idsOf(hoplog, link);
       const query = { ...filter, ...given(window), ...(linkIds && { link_ids: linkIds }) };
-      if (isJson(command) && output === undefined) {
-        throw new CommandFailed('--json needs --output for the clicks');
-      }
       const response = (await hoplog.clicks.export(query)) as Response;
       const bytes = await writeBody(response, output ?? null);
       if (output === undefined) return;

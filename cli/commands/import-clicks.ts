@@ -17,7 +17,7 @@ import { workspacesOfImport } from '../../sql/event-log/click-imports.ts';
 import { importId } from '../arguments.ts';
 import { createProgressBar } from '../import/progress-bar.ts';
 import { openTextFile, readText } from '../import/text-file.ts';
-import { CommandFailed, printResult, table } from '../output.ts';
+import { CommandFailed, printResult, table, WrongUsage } from '../output.ts';
 import { recordOperator } from '../record-operator.ts';
 import { withStores } from '../stores.ts';
 import { namedWorkspace } from './workspace.ts';
@@ -68,7 +68,7 @@ export function clickImportCommands(imports: Command): void {
     .argument('[file]', 'CSV or JSON; left out: orders alone')
     .action(async (file: string | undefined, options: Options, command: Command) => {
       if (file === undefined && options.orders === undefined) {
-        throw new CommandFailed('give a file of clicks, or --orders');
+        throw new WrongUsage('give a file of clicks, or --orders');
       }
       const result = await run(file, options);
       printResult(command, result, describe);

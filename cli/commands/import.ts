@@ -14,7 +14,7 @@ import { jsonRows } from '../../core/link-imports/json-rows.ts';
 import { linkHosts } from '../../sql/domains/domains.ts';
 import { createProgressBar } from '../import/progress-bar.ts';
 import { openTextFile, readText } from '../import/text-file.ts';
-import { CommandFailed, printResult, table } from '../output.ts';
+import { CommandFailed, printResult, table, WrongUsage } from '../output.ts';
 import { withStores } from '../stores.ts';
 import { clickImportCommands } from './import-clicks.ts';
 import { referralImportCommand } from './import-referrals.ts';
@@ -123,8 +123,7 @@ function domainsOf(shortUrl: string, { domain, unproven }: Options, proven: stri
   try {
     return importDomains(shortUrl, { proven, standard: domain, unproven });
   } catch (error) {
-    if (error instanceof AppError)
-      throw new CommandFailed(`--domain ${domain}: ${error.details?.[0]?.message}`);
+    if (error instanceof AppError) throw new WrongUsage(`--domain ${domain}: ${error.details?.[0]?.message}`);
     throw error;
   }
 }

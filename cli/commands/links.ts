@@ -4,7 +4,7 @@ import { linkName } from '../../core/link-imports/values.ts';
 import type { CreateLinks, Link } from '../../sdk/typescript/src/generated/types.ts';
 import type { Hoplog } from '../../sdk/typescript/src/hoplog.ts';
 import { wholeNumber } from '../arguments.ts';
-import { CommandFailed, clipped, isJson, printResult, table } from '../output.ts';
+import { clipped, isJson, printResult, table, WrongUsage } from '../output.ts';
 import { dataOption, given, names, objectData } from '../user/arguments.ts';
 import { writeBody } from '../user/byte-output.ts';
 import { userClient } from '../user/client.ts';
@@ -136,7 +136,7 @@ export function linksCommands(program: Command): void {
       ) => {
         const own = given({ destination_url: options.destination, archived: options.archive });
         const body = { ...objectData(options.data), ...settingsOf(options), ...own };
-        if (Object.keys(body).length === 0) throw new CommandFailed('nothing to change: name a setting');
+        if (Object.keys(body).length === 0) throw new WrongUsage('nothing to change: name a setting');
         const hoplog = userClient();
         const { id } = await namedLink(hoplog, text);
         printResult(command, await hoplog.links.update(id, body), described);
@@ -163,6 +163,9 @@ export function linksCommands(program: Command): void {
     .option('--size <pixels>', 'width and height', wholeNumber(64, 2_048))
     .option('--output <file>', 'write the image to this file; .png and .svg name its form')
     .action(async (text: string, options: QrOptions, command: Command) => {
+      if (isJson(command) && options.output === undefined) {
+        throw new WrongUsage('--json needs --output for the image');
+      }
       const hoplog = userClient();
       const link = await namedLink(hoplog, text);
       if (process.stdout.isTTY && !options.output && !options.format && !isJson(command)) {
@@ -175,8 +178,7 @@ export function linksCommands(program: Command): void {
         await writeBody(image as Response, options.output ?? null);
         return;
       }
-      if (options.output === undefined) throw new CommandFailed('--json needs --output for the image');
-      const bytes = await writeBody(image as Response, options.output);
+      const bytes = await writeBody(image as Response, options.output ?? null);
       printResult(command, { file: options.output, format, bytes }, String);
     });
 }
@@ -196,7 +198,7 @@ function createBody(destination: string | undefined, options: CreateOptions): Re
   const body: Record<string, unknown> = { ...data, ...settingsOf(options), ...own };
   const { destination_url: url, destination_id: id } = body;
   if (url === undefined && id === undefined) {
-    throw new CommandFailed('name a destination, or a campaign with --campaign');
+    throw new WrongUsage('name a destination, or a campaign with --campaign');
   }
   if (!['channel', 'channels', 'smart'].some((field) => field in body)) body.smart = true;
   if (typeof url === 'string' && id === undefined) body.name ??= linkName(null, url, '');

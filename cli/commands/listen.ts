@@ -1,18 +1,12 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { HoplogError } from '../../sdk/typescript/src/errors.ts';
 import type { TriggeredEvent } from '../../sdk/typescript/src/generated/types.ts';
-import { eventsOf } from '../../sdk/typescript/src/live.ts';
-import { mayPass, pause, pauseOf } from '../../sdk/typescript/src/retry.ts';
 import { isJson, printResult, shownLines } from '../output.ts';
 import { given, names, objectData } from '../user/arguments.ts';
 import { callOperation } from '../user/client.ts';
-import { forward, type SignedRequest } from '../user/forward.ts';
+import { forward } from '../user/forward.ts';
+import { keepListening, type Ready, type Sent } from '../user/listening.ts';
 
 type ListenCommand = { forwardTo: URL; events?: string[]; skipVerify?: boolean; printSecret?: boolean };
-type Ready = { secret: string; events: string[] };
-type Sent = SignedRequest & { id: string; type: string };
-
-const LONGEST_OUTAGE = 6;
 
 /** `hoplog listen | trigger`. */
 export function listenCommands(program: Command): void {
@@ -54,39 +48,14 @@ function address(text: string): URL {
 
 async function listen(options: ListenCommand, command: Command): Promise<void> {
   const events = options.events?.join(',');
-  let after: string | undefined;
-  let isStarted = false;
-  let failures = 0;
-  for (;;) {
-    try {
-      const query = given({ events, after });
-      const response = (await callOperation('webhooks.listen', { path: [], query })) as Response;
-      for await (const { id, event, data } of eventsOf(response)) {
-        failures = 0;
-        if (event === 'ready' && after === undefined) sayReady(JSON.parse(data) as Ready, options, command);
-        isStarted = true;
-        // One after the other: the position is that of an event that was forwarded.
-        if (event === 'event') await pass(JSON.parse(data) as Sent, options, command);
-        after = id ?? after;
-      }
-    } catch (error) {
-      if (after !== undefined && error instanceof HoplogError && error.code === 'not_found') {
-        note(
-          'the service has ended this session: events of the meantime are lost, and the secret is a new one',
-        );
-        after = undefined;
-        continue;
-      }
-      if (!isStarted || !(mayPass(error) || isOfProxy(error))) throw error;
-      if (failures === 0) note(`${(error as Error).message}; waiting`);
-      failures += 1;
-    }
-    await pause(pauseOf(Math.min(failures, LONGEST_OUTAGE), null));
-  }
+  await keepListening({
+    open: (after) =>
+      callOperation('webhooks.listen', { path: [], query: given({ events, after }) }) as Promise<Response>,
+    onReady: (ready) => sayReady(ready, options, command),
+    onEvent: (sent) => pass(sent, options, command),
+    note: (text) => void process.stderr.write(`${shownLines(`hoplog: ${text}`)}\n`),
+  });
 }
-
-/** Whether a proxy answered in place of the API, as it may while the API restarts: with a 404, or a 520. */
-const isOfProxy = (error: unknown) => error instanceof HoplogError && error.code === 'unexpected_response';
 
 function sayReady(
   { secret, events }: Ready,
@@ -122,4 +91,3 @@ function messageOf(error: Error): string {
 }
 
 const print = (line: string) => void process.stdout.write(`${line}\n`);
-const note = (text: string) => void process.stderr.write(`hoplog: ${text}\n`);

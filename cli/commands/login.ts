@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { HoplogError } from '../../sdk/typescript/src/errors.ts';
-import { CommandFailed, printResult, table } from '../output.ts';
+import { CommandFailed, printResult, table, WrongUsage } from '../output.ts';
 import { userClient } from '../user/client.ts';
 import { currentLogin, loginFile, removeLogin, serviceUrl, storedLogin, storeLogin } from '../user/login.ts';
 
@@ -74,7 +74,7 @@ function urlOf(given: string | undefined): string {
   if (process.env.HOPLOG_URL) return serviceUrl(process.env.HOPLOG_URL, 'HOPLOG_URL');
   const stored = storedLogin();
   if (stored !== null) return stored.url;
-  throw new CommandFailed('--url must be the address of the API, such as https://hoplog.example');
+  throw new WrongUsage('--url must be the address of the API, such as https://hoplog.example');
 }
 
 /** Asks for the key on a terminal, without showing it; else reads standard input. */

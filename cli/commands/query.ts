@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { timeZone, wholeNumber } from '../arguments.ts';
-import { CommandFailed, isJson, printResult } from '../output.ts';
+import { isJson, printResult, WrongUsage } from '../output.ts';
 import { userClient } from '../user/client.ts';
 import {
   dimensions,
@@ -48,7 +48,7 @@ export function queryCommand(program: Command): void {
     .option('--csv', 'print CSV on standard output')
     .addHelpText('after', HELP)
     .action(async (options: QueryOptions & { csv?: boolean }, command: Command) => {
-      if (options.csv && isJson(command)) throw new CommandFailed('--csv and --json exclude each other');
+      if (options.csv && isJson(command)) throw new WrongUsage('--csv and --json exclude each other');
       const hoplog = userClient();
       const query = queryOf(options);
       const result = await hoplog.analytics.query(query);

@@ -207,7 +207,7 @@ export function workspaceCommands(program: Command): void {
         );
         return inTransaction(pool, async (tx) => {
           const workspace = await updateWorkspace(tx, id, change);
-          if (!workspace) throw new InvalidArgumentError(`workspace ${id} no longer exists`);
+          if (!workspace) throw new AppError('not_found', `workspace ${id} no longer exists`);
           if (options.logo !== undefined) await setWorkspaceLogo(tx, id, options.logo);
           await recordOperator(tx, {
             workspaceId: id,
@@ -236,7 +236,7 @@ export function workspaceCommands(program: Command): void {
           const { id } = await namedWorkspace(pool, options.workspace);
           return inTransaction(pool, async (tx) => {
             const workspace = await suspendWorkspace(tx, id, isSuspended);
-            if (!workspace) throw new InvalidArgumentError(`workspace ${id} no longer exists`);
+            if (!workspace) throw new AppError('not_found', `workspace ${id} no longer exists`);
             await recordOperator(tx, {
               workspaceId: id,
               action: isSuspended ? 'workspace.suspend' : 'workspace.resume',

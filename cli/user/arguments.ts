@@ -1,6 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
-import { CommandFailed } from '../output.ts';
+import { formatInstant, parseInstant } from '../../core/time/timestamps.ts';
+import { CommandFailed, WrongUsage } from '../output.ts';
+
+/** Reads an instant. Returns it in the extended form. */
+export function instant(text: string): string {
+  const nanos = parseInstant(text);
+  if (nanos !== null) return formatInstant(nanos, 9);
+  throw new InvalidArgumentError('must be an ISO 8601 date, or date and time with Z or an offset');
+}
 
 /** Collects the values of an option that may be given several times. */
 export function several(text: string, before: readonly string[] = []): string[] {
@@ -44,24 +52,24 @@ export function dataBytes(given: string): Buffer<ArrayBuffer> {
   }
 }
 
-/** {@link dataText} as JSON. @throws {CommandFailed} when it is not JSON */
+/** {@link dataText} as JSON. @throws {WrongUsage} when it is not JSON */
 export function jsonData(given: string): unknown {
   const text = dataText(given);
   try {
     return JSON.parse(text);
   } catch (error) {
     const shape = '--data must be JSON, or @FILE with JSON';
-    throw new CommandFailed(`${shape}: ${(error as Error).message}`);
+    throw new WrongUsage(`${shape}: ${(error as Error).message}`);
   }
 }
 
-/** {@link jsonData}, which must be an object. @throws {CommandFailed} */
+/** {@link jsonData}, which must be an object. @throws {WrongUsage} */
 export function objectData(given: string | undefined): Record<string, unknown> {
   if (given === undefined) return {};
   const data = jsonData(given);
   if (typeof data === 'object' && data !== null && !Array.isArray(data))
     return data as Record<string, unknown>;
-  throw new CommandFailed('--data must be a JSON object');
+  throw new WrongUsage('--data must be a JSON object');
 }
 
 /** `--data`, for the fields of a request that have no option. */

@@ -1,21 +1,21 @@
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { CommandFailed } from '../output.ts';
+import { CommandFailed, WrongUsage } from '../output.ts';
 
 /**
  * Writes the body of a response to a file, or to standard output. A file appears when it is whole.
  *
  * @param path null: standard output
  * @returns the number of bytes
- * @throws {CommandFailed} for bytes that are not text on a terminal
+ * @throws {WrongUsage} for bytes that are not text on a terminal
  */
 export async function writeBody(response: Response, path: string | null): Promise<number> {
   const type = response.headers.get('content-type') ?? '';
   const isText = /^text\/|json|xml|csv/.test(type);
   if (path === null && process.stdout.isTTY && !isText) {
     await response.body?.cancel();
-    throw new CommandFailed(`the response is ${type || 'not text'}: name a file with --output`);
+    throw new WrongUsage(`the response is ${type || 'not text'}: name a file with --output`);
   }
   let bytes = 0;
   const counted = async function* () {

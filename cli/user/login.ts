@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { writePrivate } from '../embedded/secret-file.ts';
-import { CommandFailed } from '../output.ts';
+import { CommandFailed, WrongUsage } from '../output.ts';
 
 /** Where the commands of users call, and with which key. */
 export type Login = { url: string; key: string };
@@ -86,12 +86,13 @@ function storedText(): boolean {
  * Returns an address of the service without `/api/v1` and without a slash at its end.
  *
  * @param name what has the address, for the error
- * @throws {CommandFailed} when it is not one
+ * @throws {CommandFailed} when it is not one; {WrongUsage} when an option has it
  */
 export function serviceUrl(text: string, name: string): string {
   const url = URL.parse(text.trim());
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.search !== '') {
-    throw new CommandFailed(`${name} must be the address of the API, such as https://hoplog.example`);
+    const message = `${name} must be the address of the API, such as https://hoplog.example`;
+    throw name.startsWith('--') ? new WrongUsage(message) : new CommandFailed(message);
   }
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '').replace(/\/api\/v1$/, '');
 }

@@ -1,5 +1,8 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -117,14 +120,68 @@ test('links are created, found by their address, changed, drawn, and deleted', a
   });
 });
 
-test('errors of the API name the field, and exit with 1; wrong usage exits with 2', async () => {
+test('an argument that a command or the API refuses is wrong usage, status 2; another failure is 1', async () => {
   const bad = await withKey('links', 'create', 'shop', '--max-clicks', '5', '--data', '{"slug":"a b"}');
-  expect(bad).toMatchObject({ status: 1, stdout: '' });
+  expect(bad).toMatchObject({ status: 2, stdout: '' });
   expect(bad.stderr).toMatch(/`slug` must match .*\n {2}destination_url: must be a full URL/);
   expect(bad.stderr).toMatch(/docs\/errors\/bad_request/);
   expect(await withKey('links', 'create', '--max-clicks', '0')).toMatchObject({ status: 2 });
   const near = await withKey('query', '--by', 'contry');
   expect(near).toMatchObject({ status: 2, stderr: expect.stringMatching(/did you mean country/) });
+  const listen = ['listen', '--forward-to', 'http://127.0.0.1:9'];
+  const refused: [string, 1 | 2, RegExp][] = [
+    ['trigger nope', 2, /`type` must be/],
+    ['trigger sale.created --data []', 2, /--data must be a JSON object/],
+    [`${listen.join(' ')} --events nope`, 2, /`events` must be types of events/],
+    ['query --csv --json', 2, /--csv and --json exclude each other/],
+    ['query --from yesterday', 2, /window\.from/],
+    ['links create', 2, /name a destination/],
+    ['links update tea', 2, /nothing to change/],
+    ['links qr tea --json', 2, /--json needs --output/],
+    ['clicks export --json', 2, /--json needs --output/],
+    ['clicks poll --once --since 2026-11-20T10:00:00', 2, /must be an ISO 8601 date.* with Z or an offset/],
+    ['clicks poll --once --filter nope=1', 2, /nope/],
+    ['clicks tail --filter nope=1', 2, /nope/],
+    ['login --url ftp://hop.example', 2, /--url must be the address/],
+    ['links list --channel nope', 2, /Allowed choices/],
+    ['links', 2, /Usage: hoplog links/],
+    ['frobnicate', 2, /unknown command/],
+    ['links get nope', 1, /no link has/],
+    [
+      'links create https://a.example --campaign 019aabf4-3c00-7000-8000-000000000001',
+      1,
+      /not_found|no such/,
+    ],
+    [`clicks poll --once --state ${directory}/broken.env`, 1, /not the state of a poll/],
+  ];
+  const ends = await Promise.all(
+    refused.map(async ([line, , why]) => {
+      const { status, stdout, stderr } = await withKey(...line.split(' '));
+      return [line, status, stdout, why.test(stderr) ? 'says why' : stderr];
+    }),
+  );
+  expect(ends).toEqual(refused.map(([line, status]) => [line, status, '', 'says why']));
+});
+
+test('a proxy that answers for the API is an error that shows what it says, and how to go on', async () => {
+  const proxy = createServer((_request, response) =>
+    response
+      .writeHead(404, { 'content-type': 'text/html' })
+      .end('<html>\r\n<h1>404 Not Found</h1>\r\n<hr>nginx\r\n</html>\r\n'),
+  );
+  onTestFinished(() => void proxy.close());
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const { port } = proxy.address() as AddressInfo;
+  const env = { ...UNUSABLE, HOPLOG_URL: `http://127.0.0.1:${port}`, HOPLOG_KEY: key };
+  for (const args of [['listen', '--forward-to', 'http://127.0.0.1:9'], ['whoami']]) {
+    expect(await hoplog(args, env)).toEqual({
+      status: 1,
+      stdout: '',
+      stderr:
+        'hoplog: HTTP 404 is not a response of Hoplog: 404 Not Found nginx\n  a proxy, or another program, answered: check the address, which "hoplog whoami" calls\n',
+    });
+  }
 });
 
 test('clicks are tailed, polled once each over two runs, exported, and queried', async () => {
@@ -233,11 +290,11 @@ test('call knows every operation of the OpenAPI document', async () => {
   expect(await json('call', 'folders.list')).toMatchObject({ folders: [{ id, name: 'Renamed' }] });
   const refused: [string[], 1 | 2, RegExp][] = [
     [['folders.lits'], 2, /did you mean folders.list/],
-    [['folders.delete'], 1, /needs --param id=/],
-    [['me.get', '--param', 'x=1'], 1, /has no parameter x/],
-    [['me.get', '--data', '{}'], 1, /takes no --data/],
-    [['folders.create', '--data', '{name}'], 1, /--data must be JSON/],
-    [['clicks.list', '--param', 'limit=0'], 1, /`limit` must be/],
+    [['folders.delete'], 2, /needs --param id=/],
+    [['me.get', '--param', 'x=1'], 2, /has no parameter x/],
+    [['me.get', '--data', '{}'], 2, /takes no --data/],
+    [['folders.create', '--data', '{name}'], 2, /--data must be JSON/],
+    [['clicks.list', '--param', 'limit=0'], 2, /`limit` must be/],
   ];
   for (const [args, status, stderr] of refused) {
     expect(await withKey('call', ...args)).toMatchObject({

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { LinkRecord } from '../../api/links/schemas.ts';
 import { MOST_LISTENERS } from '../../api/webhooks/listen-routes.ts';
 import { uuidv7 } from '../../core/ids.ts';
+import { EVENT_TYPES } from '../../core/webhooks/event-types.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import { createListener, deleteGoneListeners } from '../../sql/webhooks/listeners.ts';
 import { merchant } from '../../test/referrals/support.ts';
@@ -250,12 +251,15 @@ describe('an example of an event', () => {
 });
 
 describe('a listener', () => {
-  const listen = (query = '') => shop.get(`/webhooks/listen${query}`);
+  type Refused = { error: { details: object[] } };
+  const listen = (query = '') => shop.get<Refused>(`/webhooks/listen${query}`);
 
   it('names what is wrong, and is one of five', async () => {
-    expect((await listen('?events=click.created,clicks')).body).toMatchObject({
-      error: { code: 'bad_request', details: [{ path: 'events' }] },
-    });
+    const message = `must be types of events, separated by commas: ${EVENT_TYPES.join(', ')}`;
+    for (const events of ['nope', 'click.created,clicks', 'click.created,', '']) {
+      const { status, body } = await listen(`?events=${events}`);
+      expect([events, status, body.error.details]).toEqual([events, 400, [{ path: 'events', message }]]);
+    }
     expect((await listen('?after=1')).body).toMatchObject({ error: { details: [{ path: 'after' }] } });
     expect((await listen(`?after=${uuidv7()}.1`)).status).toBe(404);
     const { pool } = bench.api.stores;
@@ -264,6 +268,7 @@ describe('a listener', () => {
     const made = await Promise.all(Array.from({ length: MOST_LISTENERS }, create));
     expect(made.every((one) => one !== null)).toBe(true);
     expect((await listen()).status).toBe(409);
+    expect((await listen(`?events=${EVENT_TYPES.join(', ')}`)).status).toBe(409);
     // Another workspace cannot resume it.
     const stranger = await bench.api.addWorkspace();
     expect((await stranger.get(`/webhooks/listen?after=${made[0]?.id}.0`)).status).toBe(404);

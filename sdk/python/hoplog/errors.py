@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from typing import Any, Dict, List, Optional, TypedDict
 
 import httpx
 
+_READ = 4_000
 _SHOWN = 200
-"""Longest part of a response that is not the API's in a message. Characters."""
+"""Longest part of a response that is not the API's: what is read of it, and what of its text is in a message."""
 
 
 class ErrorDetail(TypedDict):
@@ -69,7 +71,7 @@ def error_of(response: httpx.Response) -> HoplogError:
     retry_after = _seconds_of(response.headers.get("retry-after"))
     said = _body_of(response.text)
     if said is None:
-        message = f"HTTP {status} is not a response of Hoplog: {response.text[:_SHOWN]}"
+        message = f"HTTP {status} is not a response of Hoplog: {_text_of(response.text)}"
         return HoplogError(
             message, status=status, code="unexpected_response", request_id=request_id, retry_after=retry_after
         )
@@ -82,6 +84,12 @@ def error_of(response: httpx.Response) -> HoplogError:
         retry_after=retry_after,
         doc_url=said.get("doc_url"),
     )
+
+
+def _text_of(body: str) -> str:
+    """Returns the text of a page of a proxy, on one line."""
+    text = re.sub(r"<(style|script)\b.*?</\1>|<[^<>]*>", " ", body[:_READ], flags=re.DOTALL | re.IGNORECASE)
+    return " ".join(text.split())[:_SHOWN]
 
 
 def _body_of(text: str) -> Optional[Dict[str, Any]]:

@@ -80,9 +80,9 @@ def test_an_error_has_all_that_the_api_says(script: Start) -> None:
     assert thrown.retry_after is None
 
 
-@pytest.mark.parametrize("reply", [Reply(404, "<h1>nginx</h1>"), Reply(200, "<h1>nginx</h1>")])
+@pytest.mark.parametrize("reply", [Reply(404, "<h1>404\nnginx</h1>"), Reply(200, "<h1>404 nginx</h1>")])
 def test_what_is_not_a_response_of_the_api_is_an_error_that_shows_it(script: Start, reply: Reply) -> None:
-    with pytest.raises(HoplogError, match="nginx") as caught:
+    with pytest.raises(HoplogError, match="Hoplog: 404 nginx$") as caught:
         client(script(reply)).me.get()
     assert (caught.value.status, caught.value.code) == (reply.status, "unexpected_response")
 

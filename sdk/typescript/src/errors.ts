@@ -38,7 +38,8 @@ export class HoplogError extends Error {
   }
 }
 
-/** Longest part of a response that is not the API's in a message. Characters. */
+/** Longest part of a response that is not the API's: what is read of it, and what of its text is in a message. */
+const READ = 4_000;
 const SHOWN = 200;
 
 /** Returns the error that a response is. */
@@ -48,7 +49,7 @@ export function errorOf(response: Response, text: string): HoplogError {
   const retryAfter = secondsOf(headers.get('retry-after'));
   const said = bodyOf(text);
   if (said === null) {
-    const message = `HTTP ${status} is not a response of Hoplog: ${text.slice(0, SHOWN)}`;
+    const message = `HTTP ${status} is not a response of Hoplog: ${textOf(text)}`;
     return new HoplogError({ status, code: 'unexpected_response', message, requestId, retryAfter });
   }
   const { code, message, details, doc_url: docUrl } = said;
@@ -62,6 +63,15 @@ export function errorOf(response: Response, text: string): HoplogError {
     retryAfter,
   });
 }
+
+/** Returns the text of a page of a proxy, on one line. */
+const textOf = (body: string): string =>
+  body
+    .slice(0, READ)
+    .replace(/<(style|script)\b.*?<\/\1>|<[^<>]*>/gis, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, SHOWN);
 
 type ErrorBody = {
   code: string;

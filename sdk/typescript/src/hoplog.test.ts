@@ -73,15 +73,17 @@ test('an error has all that the API says', async () => {
 
 test('what is not a response of the API is an error that shows it', async () => {
   const html: Reply = (response) =>
-    response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>nginx</h1>');
+    response
+      .writeHead(404, { 'content-type': 'text/html' })
+      .end('<html>\n<style>h1 { color: red }</style>\n<h1>404\nNot Found</h1><hr>nginx\n</html>\n');
   const { hoplog } = await scripted([html, (response) => response.writeHead(200).end('<h1>hotel</h1>')]);
   for (const [status, shown] of [
-    [404, 'nginx'],
-    [200, 'hotel'],
+    [404, ': 404 Not Found nginx'],
+    [200, ': hotel'],
   ] as const) {
     const error = await failed(hoplog.me.get());
     expect([error.status, error.code]).toEqual([status, 'unexpected_response']);
-    expect(error.message).toContain(shown);
+    expect(error.message).toBe(`HTTP ${status} is not a response of Hoplog${shown}`);
   }
 });
 
