@@ -63,6 +63,8 @@ def _microseconds_of(instant: Union[str, datetime]) -> str:
     if isinstance(instant, str):
         if _MICROSECONDS.fullmatch(instant):
             return instant
+        if re.fullmatch(r"\d{4}-\d\d-\d\d", instant):
+            instant += "T00:00:00Z"
         # Python 3.10 knows no `Z`.
         instant = datetime.fromisoformat(re.sub(r"Z$", "+00:00", instant))
     if instant.tzinfo is None:

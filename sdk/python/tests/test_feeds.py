@@ -11,7 +11,7 @@ from conftest import Reply, Script, failure, ok
 
 from hoplog import AsyncHoplog, Hoplog, HoplogError, PollState
 from hoplog._events import EventParser
-from hoplog._poll import next_batch
+from hoplog._poll import beginning_of, next_batch
 
 Start = Callable[..., Script]
 
@@ -155,6 +155,11 @@ def test_since_needs_a_time_zone() -> None:
     hoplog = Hoplog(key="k", base_url="http://127.0.0.1:1")
     with pytest.raises(TypeError, match="time zone"):
         hoplog.clicks.poll(since=datetime(2026, 11, 20))
+    with pytest.raises(TypeError, match="time zone"):
+        hoplog.clicks.poll(since="2026-11-20T10:00:00")
+    with pytest.raises(ValueError):
+        hoplog.clicks.poll(since="yesterday")
+    assert beginning_of("2026-11-20", None)["since"] == "2026-11-20T00:00:00.000000Z"
     with pytest.raises(TypeError, match="not both"):
         hoplog.clicks.poll(since="2026-11-20T10:00:00Z", state={"since": "s", "seen": []})
 

@@ -122,6 +122,15 @@ test('a poll begins at `since`, sends links and filters, and continues from its 
   expect(again).toEqual(['c']);
 });
 
+test('a poll begins at no time of the zone of this machine', async () => {
+  const { hoplog, got } = await scripted([page(['a'])]);
+  for (const since of ['2026-11-20T11:00:00', '2026-11-20 11:00:00Z', 'Nov 20 2026', '1', '', '2026-13-01']) {
+    expect(() => hoplog.clicks.poll({ since }), since).toThrow(/`since` must be .* with Z or an offset/);
+  }
+  for await (const _ of hoplog.clicks.poll({ since: '2026-11-20' })) break;
+  expect(got[0]?.url).toContain(`since=${encodeURIComponent('2026-11-20T00:00:00.000000Z')}`);
+});
+
 test('a poll waits for the end of an outage, and says so', async () => {
   const { hoplog } = await scripted(
     [page([]), failure(503, 'unavailable', { 'retry-after': '0' }), page(['a'])],

@@ -60,8 +60,10 @@ export function pollOf(readPage: ReadPage, options: PollOptions = {}): Poll {
   const { onState, signal, intervalMs = INTERVAL_MS } = options;
   const readOn = throughOutages(readPage, options);
 
+  const begun = beginningOf(options);
+
   async function* batches(): AsyncGenerator<PollBatch> {
-    let state = beginningOf(options);
+    let state = begun;
     for (;;) {
       signal?.throwIfAborted();
       const page = await readOn({
@@ -95,11 +97,16 @@ function beginningOf({ state, since }: PollOptions): PollState {
   return state ?? { since: since === undefined ? BEGINNING : microsecondsOf(since), seen: [] };
 }
 
+/** A date, or a date and time with `Z` or an offset. `Date` reads others in the zone of the machine. */
+const INSTANT = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/i;
+
 /** Returns an instant as the API writes it. Their texts then sort as their times. */
 function microsecondsOf(instant: string | Date): string {
   if (typeof instant === 'string' && MICROSECONDS.test(instant)) return instant;
-  const date = new Date(instant);
-  if (Number.isNaN(date.getTime())) throw new TypeError('`since` must be a Date or an ISO 8601 instant');
+  const date = new Date(typeof instant === 'string' && !INSTANT.test(instant) ? Number.NaN : instant);
+  if (Number.isNaN(date.getTime())) {
+    throw new TypeError('`since` must be a Date, or an ISO 8601 date, or date and time with Z or an offset');
+  }
   return date.toISOString().replace('Z', '000Z');
 }
 
