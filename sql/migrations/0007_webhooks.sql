@@ -156,7 +156,7 @@ CREATE INDEX webhook_listener_events_of ON webhook_listener_events (listener_id,
 CREATE INDEX webhook_listener_events_age ON webhook_listener_events (made_at);
 
 -- The folder of a link until it moved, null: none. A click counts for the folder of its link at the click, however late
--- it is read. Only of workspaces with a webhook that gets the events of some folders.
+-- it is read. Only of workspaces with an active webhook, which may get a filter of folders before it reads the click.
 CREATE TABLE link_folder_moves (
   link_id   uuid NOT NULL,
   folder_id uuid,
@@ -192,6 +192,10 @@ BEGIN
     OR EXISTS (SELECT FROM webhook_listeners AS l WHERE l.workspace_id = workspace
       AND l.events && '{link.created,link.updated,link.deleted}'::text[]);
 END $$;
+
+CREATE FUNCTION has_webhook(workspace uuid) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT EXISTS (SELECT FROM webhooks AS w WHERE w.workspace_id = workspace AND w.is_active AND w.deleted_at IS NULL)
+$$;
 
 -- Returns a UUIDv7.
 CREATE FUNCTION new_event_id() RETURNS uuid LANGUAGE sql AS $$
@@ -230,9 +234,7 @@ BEGIN
   former := campaign;
   IF OLD.destination_id <> NEW.destination_id THEN
     SELECT * INTO former FROM destinations WHERE id = OLD.destination_id;
-    IF former.folder_id IS DISTINCT FROM campaign.folder_id AND EXISTS (SELECT FROM webhooks AS w
-      WHERE w.workspace_id = NEW.workspace_id AND w.is_active AND w.deleted_at IS NULL AND w.filter ? 'folder_ids')
-    THEN
+    IF former.folder_id IS DISTINCT FROM campaign.folder_id AND has_webhook(NEW.workspace_id) THEN
       INSERT INTO link_folder_moves VALUES (NEW.id, former.folder_id, clock_timestamp());
     END IF;
   END IF;
@@ -256,8 +258,7 @@ CREATE FUNCTION add_events_of_changed_campaign() RETURNS trigger LANGUAGE plpgsq
 BEGIN
   IF OLD.folder_id IS DISTINCT FROM NEW.folder_id THEN
     INSERT INTO link_folder_moves SELECT id, OLD.folder_id, clock_timestamp() FROM links
-      WHERE destination_id = NEW.id AND EXISTS (SELECT FROM webhooks AS w WHERE w.workspace_id = NEW.workspace_id
-        AND w.is_active AND w.deleted_at IS NULL AND w.filter ? 'folder_ids');
+      WHERE destination_id = NEW.id AND has_webhook(NEW.workspace_id);
   END IF;
   PERFORM add_link_event('link.updated', link_json(l, NEW), link_json(l, OLD)) FROM links AS l
   WHERE l.destination_id = NEW.id AND l.deleted_at IS NULL AND wants_link_events(NEW.workspace_id);

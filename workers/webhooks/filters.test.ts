@@ -85,6 +85,23 @@ describe('a filter', () => {
     );
   });
 
+  it('that is added while the workers lag passes the clicks of its folder at the click', async () => {
+    const [spring, summer] = [await folder('Spring'), await folder('Summer')];
+    const moving = await link({ folder_id: spring });
+    const hook = await bench.hook(shop, receiver.url, ['click.created']);
+    await bench.rest();
+    visit(moving);
+    // No webhook has a filter yet.
+    await shop.patch(`/links/${moving.id}`, { folder_id: summer });
+    visit(moving);
+    visit(await link({ folder_id: summer }));
+    expect((await shop.patch(`/webhooks/${hook.id}`, { filter: { folder_ids: [spring] } })).status).toBe(200);
+    bench.work();
+    await receiver.until(1);
+    await bench.settled();
+    expect(receiver.received.map(({ event }) => event.data.link_id)).toEqual([moving.id]);
+  });
+
   it('passes events of its programs, and none that names no program', async () => {
     const { program, enroll } = merchant(shop);
     const [first, second] = [await program(), await program()];
