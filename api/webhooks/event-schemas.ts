@@ -192,3 +192,9 @@ export const EVENT_SCHEMAS: EventSchema[] = [
     data: Type.Object({}, { title: 'WebhookTest' }),
   },
 ];
+
+/** Returns the names of the fields of an event's data. Empty for an unknown type. */
+export function dataFields(type: string): string[] {
+  const { data } = EVENT_SCHEMAS.find((one) => one.type === type) ?? {};
+  return Object.keys((data as { properties?: object } | undefined)?.properties ?? {});
+}

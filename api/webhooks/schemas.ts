@@ -24,7 +24,7 @@ const ReceiverUrl = Type.String({
   minLength: 1,
   maxLength: RECEIVER_URL_LIMIT,
   description:
-    'An `http://` or `https://` URL without credentials. A host that resolves to an address that is not globally reachable is a 400. A host that does not resolve yet is accepted.',
+    'An `http://` or `https://` URL without credentials. With the format `get` it may have placeholders, `?order={order_id}`. A host that resolves to an address that is not globally reachable is a 400. A host that does not resolve yet is accepted.',
 });
 const EventType = OneOf(EVENT_TYPES, { title: 'EventType' });
 const DeliveryStatus = OneOf(DELIVERY_STATUSES, { title: 'DeliveryStatus' });
@@ -64,7 +64,7 @@ const Filter = ReadBody(
 const Format = OneOf(WEBHOOK_FORMATS, {
   title: 'WebhookFormat',
   description:
-    '`json`: the event. `slack` and `discord`: a message for an incoming webhook of Slack or Discord, or of a service that takes the same.',
+    '`json`: the event. `slack` and `discord`: a message for an incoming webhook of Slack or Discord, or of a service that takes the same. `get`: a GET of `url`, unsigned, in which `{name}` is that field of the data of the event, percent-encoded, or empty; `{test}` is `true` for an example.',
 });
 const Batch = ReadBody(
   {
@@ -78,7 +78,7 @@ const Batch = ReadBody(
   {
     title: 'WebhookBatch',
     description:
-      'Delivers clicks together: `{ id, type: "click.created.batch", created_at, data: [Click] }`. Other events come alone. Requires `click.created` in `events`.',
+      'Delivers clicks together: `{ id, type: "click.created.batch", created_at, data: [Click] }`. Other events come alone. Requires `click.created` in `events`, and another format than `get`.',
   },
 );
 const IsActive = Type.Boolean({
@@ -212,7 +212,8 @@ const SentRequest = Type.Object(
     url: Nullable(Url),
     headers: Nullable(Headers as typeof Headers & { type: string }),
     body: Type.String({
-      description: 'The exact bytes that an attempt sends and signs, in the format of the webhook now.',
+      description:
+        'The exact bytes that an attempt sends and signs, in the format of the webhook now. Empty for a GET.',
     }),
   },
   {

@@ -1,10 +1,12 @@
 import { AppError, badRequest } from '../../core/errors.ts';
 import { uuidv7 } from '../../core/ids.ts';
+import { nearestName } from '../../core/text/near-names.ts';
 import type { WebhookBatch } from '../../core/webhooks/batch.ts';
 import { deliveryBody, deliveryId } from '../../core/webhooks/delivery.ts';
 import { CLICK_EVENT, TEST_EVENT } from '../../core/webhooks/event-types.ts';
 import { FILTER_NAMES, type WebhookFilter } from '../../core/webhooks/filter.ts';
-import { formatBody } from '../../core/webhooks/formats.ts';
+import { formatBody, formatUrl, type WebhookFormat } from '../../core/webhooks/formats.ts';
+import { hasPlaceholderInHost, placeholdersOf, TEST_PLACEHOLDER } from '../../core/webhooks/get-url.ts';
 import { receiverOfUrl } from '../../core/webhooks/receiver.ts';
 import { newSecret, printSecret } from '../../core/webhooks/signature.ts';
 import type { Queryable } from '../../sql/database/pool.ts';
@@ -26,6 +28,7 @@ import {
   webhookById,
 } from '../../sql/webhooks/webhooks.ts';
 import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
+import { dataFields } from './event-schemas.ts';
 import type { DeliveryWithRequest, WebhookBody, WebhookChange, WebhookShown } from './schemas.ts';
 
 export const noSuchWebhook = () => new AppError('not_found', 'the workspace has no such webhook');
@@ -51,8 +54,9 @@ export async function createWebhook(
   await lockWorkspace(tx, workspaceId);
   const { url, batch = null, format = 'json' } = body;
   const events = [...new Set(body.events)];
+  checkPlaceholders({ url, format, events });
   const filter = await readFilter(tx, workspaceId, body.filter, null);
-  checkBatch(batch, events);
+  checkBatch(batch, { events, format });
   await refuseTwin(tx, workspaceId, null, { url, events, filter });
   const secret = newSecret();
   const webhook = await insertWebhook(tx, workspaceId, {
@@ -98,7 +102,9 @@ export async function changeWebhook(
       ? webhook.filter
       : await readFilter(tx, workspaceId, change.filter, webhook.filter);
   const batch = change.batch === undefined ? webhook.batch : change.batch;
-  checkBatch(batch, events);
+  const format = change.format ?? webhook.format;
+  checkPlaceholders({ url, format, events });
+  checkBatch(batch, { events, format });
   if (change.url !== undefined || change.events !== undefined || change.filter !== undefined) {
     await refuseTwin(tx, workspaceId, id, { url, events, filter });
   }
@@ -107,7 +113,7 @@ export async function changeWebhook(
     events,
     description: change.description === undefined ? webhook.description : change.description,
     filter,
-    format: change.format ?? webhook.format,
+    format,
     batch,
     is_active: change.is_active ?? webhook.is_active,
   });
@@ -158,8 +164,10 @@ export async function deliveryWithRequest(
   const found = await deliveryById(db, workspaceId, id, deliveryId);
   if (!found) throw noSuchDelivery();
   const { body: event, request, ...delivery } = found;
-  const body = formatBody(webhook.format, event);
-  return { ...delivery, request: { url: request?.url ?? null, headers: request?.headers ?? null, body } };
+  const { format } = webhook;
+  const body = formatBody(format, event);
+  const url = request && formatUrl({ format, url: request.url }, event);
+  return { ...delivery, request: { url, headers: request?.headers ?? null, body } };
 }
 
 /** Schedules a delivery for now. @throws {AppError} `not_found`, `conflict` */
@@ -246,8 +254,27 @@ async function readFilter(
   return Object.fromEntries(lists);
 }
 
-/** @throws {AppError} `bad_request` when clicks are to be batched and the webhook gets none */
-function checkBatch(batch: WebhookBatch | null, events: readonly string[]): void {
+type Form = { format: WebhookFormat; events: readonly string[] };
+
+/** @throws {AppError} `bad_request` when clicks are to be batched and the webhook gets none, or one in each URL */
+function checkBatch(batch: WebhookBatch | null, { events, format }: Form): void {
   if (batch && !events.includes(CLICK_EVENT))
     throw badRequest('batch', `requires "${CLICK_EVENT}" in \`events\``);
+  if (batch && format === 'get') throw badRequest('batch', 'must be null with the format "get"');
+}
+
+/**
+ * @throws {AppError} `bad_request` when a URL of the format `get` has a placeholder in its host, or one that no event
+ *   of the webhook fills
+ */
+function checkPlaceholders({ url, format, events }: Form & { url: string }): void {
+  if (format !== 'get') return;
+  if (hasPlaceholderInHost(url)) throw badRequest('url', 'must have no placeholder in its host');
+  const known = new Set([TEST_PLACEHOLDER, ...events.flatMap((type) => dataFields(type))]);
+  const unknown = placeholdersOf(url).find((name) => !known.has(name));
+  if (unknown === undefined) return;
+  const near = nearestName(unknown, known);
+  const hint =
+    near === null ? `has only ${[...known].map((name) => `{${name}}`).join(', ')}` : `{${near}} is one`;
+  throw badRequest('url', `must have placeholders of the events' data: {${unknown}} is none, ${hint}`);
 }

@@ -10,7 +10,7 @@ export type Reply = { status: number; body: string; retryAfter: string | undefin
 export type Send = (
   url: string,
   headers: Record<string, string>,
-  body: string,
+  body: string | null,
   signal: AbortSignal,
 ) => Promise<Reply>;
 export type Sender = { send: Send; close(): void };
@@ -32,7 +32,7 @@ export function createSender(): Sender {
 function send(
   url: string,
   headers: Record<string, string>,
-  body: string,
+  body: string | null,
   signal: AbortSignal,
 ): Promise<Reply> {
   const present = world();
@@ -53,7 +53,7 @@ function send(
     signal.addEventListener('abort', aborted, { once: true });
     const heard = (answer: Answer) => over(() => resolve(answer));
     const lost = () => over(() => reject(Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })));
-    receivers?.receive({ url, headers, body }, { heard, lost });
+    receivers?.receive({ url, headers, body: body ?? '' }, { heard, lost });
   });
 }
 

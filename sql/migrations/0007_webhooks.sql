@@ -21,7 +21,7 @@ CREATE TABLE webhooks (
   events        text[] NOT NULL,
   description   text,
   filter        jsonb,                         -- `WebhookFilter`; null: every event
-  format        text NOT NULL DEFAULT 'json' CHECK (format IN ('json', 'slack', 'discord')),
+  format        text NOT NULL DEFAULT 'json' CHECK (format IN ('json', 'slack', 'discord', 'get')),
   batch         jsonb,                         -- `WebhookBatch` of clicks; null: each alone
   is_active     boolean NOT NULL DEFAULT true,
   active_since  timestamptz NOT NULL,          -- earlier events are not sent

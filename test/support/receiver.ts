@@ -6,12 +6,14 @@ import { type UntilOptions, until } from './until.ts';
 
 /** A received delivery. */
 export type Received = {
+  method: string;
   path: string;
   id: string;
   timestamp: string;
   signature: string;
   headers: Record<string, string>;
   body: string;
+  /** Empty where there is no body. */
   event: { id: string; type: string; created_at: string; data: Record<string, unknown> };
 };
 
@@ -40,13 +42,14 @@ export async function startReceiver(): Promise<Receiver> {
       const body = Buffer.concat(chunks).toString();
       const headers = request.headers as Record<string, string>;
       const one: Received = {
+        method: request.method ?? '',
         path: request.url ?? '',
         id: headers['webhook-id'] ?? '',
         timestamp: headers['webhook-timestamp'] ?? '',
         signature: headers['webhook-signature'] ?? '',
         headers,
         body,
-        event: JSON.parse(body),
+        event: JSON.parse(body || '{}'),
       };
       received.push(one);
       answer(response, one);

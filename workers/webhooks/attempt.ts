@@ -1,5 +1,5 @@
 import type { Span, Tracing } from '../../core/tier/tracing.ts';
-import { formatBody } from '../../core/webhooks/formats.ts';
+import { formatBody, formatUrl } from '../../core/webhooks/formats.ts';
 import { receiverOfUrl } from '../../core/webhooks/receiver.ts';
 import { signatureHeaders } from '../../core/webhooks/signature.ts';
 import type { Subscription } from '../../sql/webhooks/subscriptions.ts';
@@ -25,7 +25,7 @@ export type AttemptDependencies = {
   signal: AbortSignal;
 };
 
-const HEADERS = { 'content-type': 'application/json', 'user-agent': 'Hoplog-Webhooks/1.0' };
+const AGENT = { 'user-agent': 'Hoplog-Webhooks/1.0' };
 
 export function createAttempt({ send, limit, metrics, tracing, now, signal }: AttemptDependencies): Attempt {
   async function once(webhook: Callee, eventId: string, event: string): Promise<Outcome> {
@@ -39,14 +39,19 @@ export function createAttempt({ send, limit, metrics, tracing, now, signal }: At
       kind: 'client',
       attributes: { 'hoplog.webhook_id': webhook.id, 'hoplog.event_id': eventId },
     });
+    const isGet = webhook.format === 'get';
+    const { 'webhook-signature': signature, ...named } = signatureHeaders(eventId, body, secrets, at);
     const headers = {
-      ...HEADERS,
-      ...signatureHeaders(eventId, body, secrets, at),
+      ...(!isGet && { 'content-type': 'application/json' }),
+      ...AGENT,
+      ...named,
+      ...(!isGet && { 'webhook-signature': signature }),
       ...(span.traceparent && { traceparent: span.traceparent }),
     };
+    // The log has a URL with its placeholders: what fills them is in the event, and is erased there.
     const request = { url: webhook.url, headers };
     const elapsed = metrics.attemptSeconds.startTimer();
-    const outcome = await send(webhook.url, headers, body, signal).then(
+    const outcome = await send(formatUrl(webhook, event), headers, isGet ? null : body, signal).then(
       (reply) => outcomeOfReply(request, reply, now()),
       (error: unknown): Outcome =>
         signal.aborted ? { kind: 'interrupted' } : outcomeOfError(request, error),

@@ -218,6 +218,66 @@ describe('a format', () => {
   });
 });
 
+describe('the format get', () => {
+  type Refused = { error: { details: { path: string; message: string }[] } };
+  const create = (fields: object) =>
+    shop.post<Refused>('/webhooks', {
+      url: receiver.url,
+      events: ['sale.created'],
+      format: 'get',
+      ...fields,
+    });
+  const template = () => `${receiver.url}/{order_id}?p={amount}&cid={visitor_id}&t={test}`;
+
+  it('calls the address with fields of the event, unsigned, and stores no value of it in the log', async () => {
+    const url = `${receiver.url}/{name}?p={max_clicks}&cid={folder_id}&t={test}`;
+    const hook = await bench.hook(shop, url, ['link.created'], { format: 'get' });
+    await link({ name: 'a/ü&b', max_clicks: 12 });
+    await receiver.until(1);
+    const delivery = await bench.untilDelivery(shop, hook, ({ status }) => status === 'delivered');
+    const [got] = receiver.received;
+    const path = '/hook/a%2F%C3%BC%26b?p=12&cid=&t=';
+    expect(got).toMatchObject({ method: 'GET', path, body: '', id: delivery.event_id });
+    for (const name of ['webhook-signature', 'content-type', 'content-length'])
+      expect(got?.headers).not.toHaveProperty(name);
+    const { body } = await shop.get<{ request: object }>(`/webhooks/${hook.id}/deliveries/${delivery.id}`);
+    expect(body.request).toMatchObject({ url: new URL(path, receiver.url).href, body: '' });
+    const { rows } = await bench.api.stores.pool.query<{ url: string }>(
+      `SELECT request ->> 'url' AS url FROM webhook_deliveries WHERE id = $1`,
+      [delivery.id],
+    );
+    expect(rows[0]?.url).toBe(url);
+  });
+
+  it('says of an example that it is one', async () => {
+    await bench.hook(shop, template(), ['sale.created'], { format: 'get' });
+    const data = { order_id: '..', visitor_id: null, amount: 1 };
+    await shop.post('/webhooks/trigger', { type: 'sale.created', data });
+    await receiver.until(1);
+    expect(receiver.received[0]?.path).toBe('/hook/?p=1&cid=&t=true');
+  });
+
+  it('refuses placeholders that no event fills or that name the host, and batches', async () => {
+    const refused: [object, string, RegExp][] = [
+      [{ url: `${receiver.url}?a={ammount}` }, 'url', /\{ammount\} is none, \{amount\} is one/],
+      [{ url: `${receiver.url}?a={link_id}` }, 'url', /has only \{test\}, \{order_id\}/],
+      [{ url: 'https://{order_id}.example/' }, 'url', /no placeholder in its host/],
+      [{ events: ['click.created'], batch: { max: 2, seconds: 1 } }, 'batch', /must be null/],
+    ];
+    for (const [fields, path, message] of refused) {
+      const { status, body } = await create(fields);
+      const [detail] = body.error?.details ?? [];
+      expect([status, detail?.path, message.test(detail?.message ?? '')]).toEqual([400, path, true]);
+    }
+    const { id } = await bench.hook(shop, template(), ['sale.created'], { format: 'get' });
+    const change = (fields: object) => shop.patch<Refused>(`/webhooks/${id}`, fields);
+    expect((await change({ events: ['domain.failing'] })).body.error.details[0]?.path).toBe('url');
+    expect((await change({ format: 'json' })).status).toBe(200);
+    expect((await change({ events: ['domain.failing'] })).status).toBe(200);
+    expect((await change({ format: 'get' })).status).toBe(400);
+  });
+});
+
 describe('an example of an event', () => {
   it('reaches every webhook of its type, whatever the filter, and says that it is one', async () => {
     const filter = { channels: ['reddit'] };

@@ -14,7 +14,7 @@ import type { ResolveHost } from '../../core/webhooks/resolve-host.ts';
 export type Reply = { status: number; body: string; retryAfter: string | undefined };
 
 /**
- * Posts a body and reads the response. Only the status line counts: the rest may be malformed. Does not follow
+ * Posts a body, or gets the URL where there is none, and reads the response. Only the status line counts: the rest may be malformed. Does not follow
  * redirects.
  *
  * @throws RefusedAddress; the network's error; TimeoutError after 20 s without a status; the signal's reason
@@ -22,7 +22,7 @@ export type Reply = { status: number; body: string; retryAfter: string | undefin
 export type Send = (
   url: string,
   headers: Record<string, string>,
-  body: string,
+  body: string | null,
   signal: AbortSignal,
 ) => Promise<Reply>;
 
@@ -64,7 +64,7 @@ export function createSender(dependencies: {
   async function send(
     url: string,
     headers: Record<string, string>,
-    body: string,
+    body: string | null,
     signal: AbortSignal,
     isSecondTry = false,
   ): Promise<Reply> {
@@ -72,11 +72,11 @@ export function createSender(dependencies: {
     const target = new URL(url);
     await client.check(target);
     const request = client.begin(target, {
-      method: 'POST',
+      method: body === null ? 'GET' : 'POST',
       headers: {
         ...headers,
         'accept-encoding': 'identity',
-        'content-length': String(Buffer.byteLength(body)),
+        ...(body !== null && { 'content-length': String(Buffer.byteLength(body)) }),
       },
     });
     try {
@@ -97,7 +97,7 @@ export function createSender(dependencies: {
 
 function exchange(
   request: ClientRequest,
-  body: string,
+  body: string | null,
   signal: AbortSignal,
   responseMs: number,
 ): Promise<Reply> {
@@ -137,7 +137,7 @@ function exchange(
       const read = readBody(response, signal);
       resolve(read.then((text) => ({ status: response.statusCode ?? 0, body: text, retryAfter })));
     });
-    request.end(body);
+    request.end(body ?? undefined);
   });
 }
 

@@ -4063,7 +4063,7 @@ export interface components {
       program_ids?: string[];
     };
     /** @enum {string} */
-    WebhookFormat: "json" | "slack" | "discord";
+    WebhookFormat: "json" | "slack" | "discord" | "get";
     WebhookList: {
       next_cursor: string | null;
       webhooks: components["schemas"]["WebhookWithLastDelivery"][];

@@ -1133,7 +1133,7 @@ class CreateUtmTemplate(TypedDict):
 
 class CreateWebhook(TypedDict):
     url: str
-    """An `http://` or `https://` URL without credentials. A host that resolves to an address that is not globally reachable is a 400. A host that does not resolve yet is accepted."""
+    """An `http://` or `https://` URL without credentials. With the format `get` it may have placeholders, `?order={order_id}`. A host that resolves to an address that is not globally reachable is a 400. A host that does not resolve yet is accepted."""
     events: List["EventType"]
     description: NotRequired[Union[str, None]]
     filter: NotRequired[Union["WebhookFilter", None]]
@@ -3331,7 +3331,7 @@ class SentRequest(TypedDict):
     headers: Union[Dict[str, str], None]
     """Headers set by the service, including the signature of that attempt."""
     body: str
-    """The exact bytes that an attempt sends and signs, in the format of the webhook now."""
+    """The exact bytes that an attempt sends and signs, in the format of the webhook now. Empty for a GET."""
 
 
 class SetPayoutMethod(TypedDict):
@@ -3811,7 +3811,7 @@ class UpdateSharedDashboard(TypedDict):
 
 class UpdateWebhook(TypedDict):
     url: NotRequired[str]
-    """An `http://` or `https://` URL without credentials. A host that resolves to an address that is not globally reachable is a 400. A host that does not resolve yet is accepted."""
+    """An `http://` or `https://` URL without credentials. With the format `get` it may have placeholders, `?order={order_id}`. A host that resolves to an address that is not globally reachable is a 400. A host that does not resolve yet is accepted."""
     events: NotRequired[List["EventType"]]
     description: NotRequired[Union[str, None]]
     filter: NotRequired[Union["WebhookFilter", None]]
@@ -3983,7 +3983,7 @@ class Webhook(TypedDict):
 
 
 class WebhookBatch(TypedDict):
-    """Delivers clicks together: `{ id, type: "click.created.batch", created_at, data: [Click] }`. Other events come alone. Requires `click.created` in `events`."""
+    """Delivers clicks together: `{ id, type: "click.created.batch", created_at, data: [Click] }`. Other events come alone. Requires `click.created` in `events`, and another format than `get`."""
 
     max: int
     """Clicks of one delivery, at most."""
@@ -4014,7 +4014,7 @@ class WebhookFilter(TypedDict):
     """Events of links and clicks on these channels only."""
 
 
-WebhookFormat = Literal["json", "slack", "discord"]
+WebhookFormat = Literal["json", "slack", "discord", "get"]
 
 
 class WebhookList(TypedDict):

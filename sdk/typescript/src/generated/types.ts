@@ -1675,7 +1675,7 @@ export type CreateUtmTemplate = {
 
 export type CreateWebhook = {
     /**
-     * An `http://` or `https://` URL without credentials. A host that resolves to an address that is not globally reachable is a 400. A host that does not resolve yet is accepted.
+     * An `http://` or `https://` URL without credentials. With the format `get` it may have placeholders, `?order={order_id}`. A host that resolves to an address that is not globally reachable is a 400. A host that does not resolve yet is accepted.
      */
     url: string;
     events: Array<EventType>;
@@ -4788,7 +4788,7 @@ export type SentRequest = {
         [key: string]: string;
     } | null;
     /**
-     * The exact bytes that an attempt sends and signs, in the format of the webhook now.
+     * The exact bytes that an attempt sends and signs, in the format of the webhook now. Empty for a GET.
      */
     body: string;
 };
@@ -5501,7 +5501,7 @@ export type UpdateSharedDashboard = {
 
 export type UpdateWebhook = {
     /**
-     * An `http://` or `https://` URL without credentials. A host that resolves to an address that is not globally reachable is a 400. A host that does not resolve yet is accepted.
+     * An `http://` or `https://` URL without credentials. With the format `get` it may have placeholders, `?order={order_id}`. A host that resolves to an address that is not globally reachable is a 400. A host that does not resolve yet is accepted.
      */
     url?: string;
     events?: Array<EventType>;
@@ -5747,7 +5747,7 @@ export type Webhook = {
 };
 
 /**
- * Delivers clicks together: `{ id, type: "click.created.batch", created_at, data: [Click] }`. Other events come alone. Requires `click.created` in `events`.
+ * Delivers clicks together: `{ id, type: "click.created.batch", created_at, data: [Click] }`. Other events come alone. Requires `click.created` in `events`, and another format than `get`.
  */
 export type WebhookBatch = {
     /**
@@ -5797,9 +5797,9 @@ export type WebhookFilter = {
 };
 
 /**
- * `json`: the event. `slack` and `discord`: a message for an incoming webhook of Slack or Discord, or of a service that takes the same.
+ * `json`: the event. `slack` and `discord`: a message for an incoming webhook of Slack or Discord, or of a service that takes the same. `get`: a GET of `url`, unsigned, in which `{name}` is that field of the data of the event, percent-encoded, or empty; `{test}` is `true` for an example.
  */
-export type WebhookFormat = 'json' | 'slack' | 'discord';
+export type WebhookFormat = 'json' | 'slack' | 'discord' | 'get';
 
 export type WebhookList = {
     webhooks: Array<WebhookWithLastDelivery>;

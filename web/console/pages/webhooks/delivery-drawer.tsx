@@ -110,13 +110,15 @@ function Request({ delivery: { request } }: { delivery: DeliveryDetail }) {
         <Text size="sm">Nothing has been sent yet. This is the request:</Text>
       ) : (
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-          <b>POST</b> {request.url}
+          <b>{request.body === '' ? 'GET' : 'POST'}</b> {request.url}
         </Text>
       )}
       {request.headers && (
         <FactTable label="Headers of the request" facts={Object.entries(request.headers)} />
       )}
-      <CodeBlock label="Body of the request" code={prettyJson(request.body)} copied={request.body} wrap />
+      {request.body !== '' && (
+        <CodeBlock label="Body of the request" code={prettyJson(request.body)} copied={request.body} wrap />
+      )}
     </Part>
   );
 }

@@ -15,7 +15,10 @@ const OF_STATUS: Record<number, [what: string, advice: string]> = {
     'A firewall or a bot filter may stand before it: let this address through, and check the signature instead.',
   ],
   404: ['has nothing at this address', 'Correct the address of the webhook, or deploy what serves it.'],
-  405: ['takes no POST at this address', 'Correct the address of the webhook, or take POST there.'],
+  405: [
+    'takes no such request at this address',
+    'Correct the address of the webhook, or take POST there. Calls of the address are a GET.',
+  ],
   410: [
     'asked for no more messages',
     'This turns the webhook off. If it was a mistake, respond with 2xx and switch it on again.',

@@ -26,6 +26,12 @@ const FORMATS: { value: WebhookDraft['format']; label: string; description: stri
   { value: 'json', label: 'Events as JSON', description: 'Signed, for a program.' },
   { value: 'slack', label: 'Messages for Slack', description: 'The address is that of an incoming webhook.' },
   { value: 'discord', label: 'Messages for Discord', description: 'The address is that of a webhook.' },
+  {
+    value: 'get',
+    label: 'Calls of the address',
+    description:
+      'For postbacks of affiliate networks, unsigned. Fields of an event stand in the address: ?order={order_id}&amount={amount}',
+  },
 ];
 
 /** Returns the filter of a draft, or null where nothing is chosen. */
@@ -60,7 +66,7 @@ export function FormatField({ form: { draft, change, error } }: Props) {
     <FormSection
       title="Format"
       set={FORMATS.find(({ value }) => value === draft.format && value !== 'json')?.label ?? null}
-      hint="JSON, or messages for Slack or Discord"
+      hint="JSON, messages for Slack or Discord, or calls of the address"
       isWrong={fieldSentence(error, 'format') !== null}
     >
       <Radio.Group
@@ -134,11 +140,15 @@ export function FilterFields({ form: { draft, change, error } }: Props) {
   );
 }
 
+/** Whether clicks may come together: there are some, and each does not stand in an address. */
+export const canBatch = ({ events, format }: Pick<WebhookDraft, 'events' | 'format'>): boolean =>
+  events.includes(CLICK_EVENT) && format !== 'get';
+
 /** Chooses whether clicks come together. */
 export function BatchFields({ form }: Props) {
   const { draft } = form;
   const { text, check } = fieldsOf(form);
-  if (!draft.events.includes(CLICK_EVENT)) return null;
+  if (!canBatch(draft)) return null;
   return (
     <Stack gap="sm">
       <Checkbox

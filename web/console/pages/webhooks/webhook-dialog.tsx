@@ -1,5 +1,4 @@
 import { useLocation } from 'wouter';
-import { CLICK_EVENT } from '../../../../core/webhooks/event-types.ts';
 import { useSend } from '../../api/queries.ts';
 import { changedFields, isAlike } from '../../parts/changed-fields.ts';
 import { FormDialog } from '../../parts/form-dialog.tsx';
@@ -7,7 +6,7 @@ import { SecretMade } from '../../parts/secret-made.tsx';
 import { useDraft } from '../../parts/use-draft.ts';
 import type { Webhook, WebhookWithSecret } from './responses.ts';
 import { VerifyNote } from './verify-note.tsx';
-import { FILTERS, filterOf } from './webhook-choices.tsx';
+import { canBatch, FILTERS, filterOf } from './webhook-choices.tsx';
 import { type WebhookDraft, WebhookFields } from './webhook-fields.tsx';
 
 type Got = Webhook & Partial<Pick<WebhookWithSecret, 'secret'>>;
@@ -93,6 +92,6 @@ const bodyOf = ({ url, events, description, format, isBatched, max, seconds, ...
     description: description.trim() === '' ? null : description.trim(),
     filter: filterOf(chosen),
     format,
-    batch: isBatched && events.includes(CLICK_EVENT) ? { max: Number(max), seconds: Number(seconds) } : null,
+    batch: isBatched && canBatch({ events, format }) ? { max: Number(max), seconds: Number(seconds) } : null,
   };
 };

@@ -9,6 +9,13 @@ import type { Webhook } from './responses.ts';
 import { StateBadge } from './result-badge.tsx';
 import { filterWords } from './webhook-choices.tsx';
 
+const FORMAT_WORDS: Record<Webhook['format'], string | null> = {
+  json: null,
+  slack: 'Messages for Slack',
+  discord: 'Messages for Discord',
+  get: 'Calls of the address',
+};
+
 /** Settings of a webhook. */
 export function WebhookFacts({ webhook }: { webhook: Webhook }) {
   const { can } = useSession();
@@ -26,9 +33,7 @@ export function WebhookFacts({ webhook }: { webhook: Webhook }) {
           <StateBadge webhook={webhook} />
         </Fact>
         <Fact name="Events">{eventNames(webhook.events)}</Fact>
-        {webhook.format !== 'json' && (
-          <Fact name="Messages for">{webhook.format === 'slack' ? 'Slack' : 'Discord'}</Fact>
-        )}
+        {FORMAT_WORDS[webhook.format] && <Fact name="Format">{FORMAT_WORDS[webhook.format]}</Fact>}
         {webhook.filter && <Fact name="Only events of">{filterWords(webhook.filter)}</Fact>}
         {webhook.batch && (
           <Fact name="Clicks together">
