@@ -18,8 +18,8 @@ export const WEBHOOK_MUTATIONS: readonly WrongVersion[] = [
     name: 'body-new-at-a-retry',
     wrong: 'each attempt writes its time into the body',
     file: at('attempt.ts'),
-    from: 'const outcome = await send(webhook.url, headers, body, signal).then(',
-    to: `const outcome = await send(webhook.url, headers, \`\${body.slice(0, -1)},"sent":\${at}}\`, signal).then(`,
+    from: 'headers, isGet ? null : body, signal).then(',
+    to: `headers, \`\${body.slice(0, -1)},"sent":\${at}}\`, signal).then(`,
   },
   {
     name: 'claim-not-taken',

@@ -30,7 +30,7 @@ const FORMATS: { value: WebhookDraft['format']; label: string; description: stri
     value: 'get',
     label: 'Calls of the address',
     description:
-      'For postbacks of affiliate networks, unsigned. Fields of an event stand in the address: ?order={order_id}&amount={amount}',
+      'An unsigned GET, for postbacks of affiliate networks. Placeholders are fields of the event: {order_id}, {amount}.',
   },
 ];
 
