@@ -61,7 +61,7 @@ const queryAnalytics = readTool({
           dimension: OneOf(DIMENSIONS),
           operator: Type.Optional(OneOf(OPERATORS, { description: '`is` by default.' })),
           values: Type.Optional(
-            Type.Array(Type.Unsafe<string | number>({ type: ['string', 'number'] }), {
+            Type.Array(Type.Union([Type.String(), Type.Number()]), {
               description: 'Any of them. Countries are codes such as DE; campaign, link, and folder are ids.',
             }),
           ),
