@@ -3,6 +3,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify';
 import { inBlocks } from '../core/addresses/address-blocks.ts';
 import { withoutPort } from '../core/addresses/address-port.ts';
+import { MAIN_REPLICA } from '../core/settings/replicas.ts';
 import { alertRoutes } from './alerts/routes.ts';
 import { analyticsRoutes } from './analytics/routes.ts';
 import { annotationRoutes } from './annotations/routes.ts';
@@ -13,7 +14,7 @@ import { clickImportRoutes } from './click-imports/routes.ts';
 import { clickRoutes } from './clicks/routes.ts';
 import { connectionRoutes } from './connections/routes.ts';
 import { consoleRoutes } from './console/routes.ts';
-import type { Api, ApiDeps } from './dependencies.ts';
+import type { Api, ApiDeps, GivenApiDeps } from './dependencies.ts';
 import { docsRoutes } from './docs/routes.ts';
 import { domainRoutes } from './domains/routes.ts';
 import { embedRoutes } from './embed/routes.ts';
@@ -32,6 +33,7 @@ import { mailRoutes } from './mail/routes.ts';
 import { addMcp } from './mcp/routes.ts';
 import { meRoutes } from './me/routes.ts';
 import { memberRoutes } from './members/routes.ts';
+import { openReaders } from './open-readers.ts';
 import { partnerRoutes } from './partner/routes.ts';
 import { pixelRoutes } from './pixel/routes.ts';
 import { addAudit } from './plugins/audit.ts';
@@ -52,6 +54,7 @@ import { addIdempotency } from './plugins/idempotency.ts';
 import { addLoadLimit } from './plugins/load-limit.ts';
 import { addOpenApi } from './plugins/openapi.ts';
 import { addPublishableLimit } from './plugins/publishable-limit.ts';
+import { addReadingReplica } from './plugins/reading-replica.ts';
 import { addReportLimit } from './plugins/report-limit.ts';
 import { addRequestIds, newRequestId } from './plugins/request-ids.ts';
 import { addRequestMetrics } from './plugins/request-metrics.ts';
@@ -167,7 +170,9 @@ function trustedProxies(blocks: readonly string[]): ((address: string) => boolea
  * The order below is the order of checks in a request: id, CORS, load, path and method, key, scope and plan, then
  * body, parameters and `Idempotency-Key`, then the handler.
  */
-export async function createApi(deps: ApiDeps): Promise<Api> {
+export async function createApi(given: GivenApiDeps): Promise<Api> {
+  const main = { name: MAIN_REPLICA, clickhouse: given.clickhouse };
+  const deps = { ...given, readers: given.readers ?? openReaders(given.pool, [main], given.log) };
   const app: Api = fastify<Server, IncomingMessage, ServerResponse, FastifyBaseLogger>({
     loggerInstance: deps.log,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
@@ -214,7 +219,8 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   addWorkspaceQueue(app);
   addIdempotency(app);
   addPublishableLimit(app, deps);
-  addReportLimit(app);
+  addReportLimit(app, deps);
+  addReadingReplica(app, deps);
   addOpenApi(app, deps);
   addMcp(app, deps);
 

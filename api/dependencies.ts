@@ -4,6 +4,7 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest }
 import type { Registry } from 'prom-client';
 import type { TSchema } from 'typebox';
 import type { ClickHouseClient } from '../clickhouse/client.ts';
+import type { Readers } from '../clickhouse/readers/readers.ts';
 import type { Cost } from '../core/access/passwords.ts';
 import type { Role } from '../core/access/roles.ts';
 import type { LookUpTxt } from '../core/dns/txt-records.ts';
@@ -27,7 +28,10 @@ import type { RecordChange } from './plugins/audit.ts';
 export type ApiDeps = {
   config: Config;
   pool: Pool;
+  /** The first replica, for what the API writes. */
   clickhouse: ClickHouseClient;
+  /** All replicas, for what it reads. */
+  readers: Readers;
   /** The stream that `/track/*` writes to. */
   eventLog: EventLogWriter;
   log: Logger;
@@ -43,6 +47,9 @@ export type ApiDeps = {
   /** For tests: the cost of hashing a member's password, `MEMBER_COST` by default. */
   passwordCost?: Cost;
 };
+
+/** What `createApi` takes. Left out, `readers` read `clickhouse` alone. */
+export type GivenApiDeps = Omit<ApiDeps, 'readers'> & Partial<Pick<ApiDeps, 'readers'>>;
 
 /** The Fastify instance with handlers typed by their TypeBox schemas. */
 export type Api = FastifyInstance<
@@ -95,6 +102,11 @@ declare module 'fastify' {
     plan?: PlanNeed | ((request: FastifyRequest) => PlanNeed);
     /** The route reads clicks, within its workspace's concurrency limit. See `plugins/report-limit.ts`. */
     readsClicks?: true;
+    /**
+     * For a route with `readsClicks` that continues an earlier read: the time up to which its reader was promised every
+     * click, in microseconds.
+     */
+    promisedUpTo?: (request: FastifyRequest) => number;
     /** The route calls others with its key, which refuse what the key may not do: any restricted key may call it. */
     callsOthers?: true;
     /** A further column for the query of the key, for {@link Auth.beside}. */

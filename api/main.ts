@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { createClickHouse } from '../clickhouse/client.ts';
+import { openReplicas } from '../clickhouse/replicas.ts';
 import { openEventLogWriter } from '../core/event-log/open.ts';
 import { createAddressSealer } from '../core/events/address-seal.ts';
 import { openBlockedDomains } from '../core/links/blocked-domains.ts';
@@ -13,6 +13,7 @@ import { markUnsendable, streamNeeds } from '../sql/event-log/missing.ts';
 import { registerStream, streamRecord } from '../sql/event-log/streams.ts';
 import { createApi } from './app.ts';
 import { apiReadiness } from './health/routes.ts';
+import { openReaders } from './open-readers.ts';
 
 /** The stream that `/track/*` writes, unless `STREAM_NAME` names another. */
 const STREAM_NAME = 'api-0';
@@ -45,10 +46,9 @@ async function openApi(tier: TierProcess): Promise<OpenTier> {
     statementTimeoutMs: STATEMENT_LIMIT,
     responseTimeoutMs: ANSWER_LIMIT,
   });
-  const clickhouse = createClickHouse({
-    url: tier.credentials('clickhouseUrl'),
-    database: config.clickhouseDatabase,
-  });
+  const replicas = openReplicas(tier.replicas(), config.clickhouseDatabase);
+  const [{ clickhouse }] = replicas;
+  const readers = openReaders(pool, replicas, log);
   const secrets = await waitForSecrets(pool, log);
   const streamName = config.streamName || STREAM_NAME;
   const eventLog = await openEventLogWriter(config, {
@@ -63,7 +63,7 @@ async function openApi(tier: TierProcess): Promise<OpenTier> {
     registry,
   });
   const blockedDomains = openBlockedDomains(config.blockedDomainsFile, log);
-  const deps = { config, pool, clickhouse, eventLog, log, registry, tracing, blockedDomains };
+  const deps = { config, pool, clickhouse, readers, eventLog, log, registry, tracing, blockedDomains };
   const app = await createApi(deps);
   const place = { host: config.host, port: config.apiPort };
   await app.listen(place).catch((error: unknown) => {
@@ -77,7 +77,9 @@ async function openApi(tier: TierProcess): Promise<OpenTier> {
       await Promise.race([app.close(), delay(DRAIN_MS)]);
       await eventLog.close();
       // A database that does not respond must not delay the end: no request of ours waits for it any more.
-      await Promise.race([Promise.all([clickhouse.close(), pool.end()]), delay(CLOSE_MS)]);
+      readers.close();
+      const closed = replicas.map((replica) => replica.clickhouse.close());
+      await Promise.race([Promise.all([...closed, pool.end()]), delay(CLOSE_MS)]);
     },
   };
 }

@@ -19,7 +19,11 @@ export async function analyticsRoutes(app: Api, deps: ApiDeps): Promise<void> {
         response: { 200: AnalyticsResult },
       },
     },
-    async ({ auth, body }) =>
-      answerQuery(deps, { workspace: auth.workspace, point: await readingPointOf(deps, auth) }, body),
+    async ({ auth, body, clickhouse }) =>
+      answerQuery(
+        { ...deps, clickhouse },
+        { workspace: auth.workspace, point: await readingPointOf(deps, auth) },
+        body,
+      ),
   );
 }

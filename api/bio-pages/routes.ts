@@ -259,7 +259,7 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
         response: { 200: Stats },
       },
     },
-    async ({ auth, params, query }) => pageStats(deps, auth, params.id, query),
+    async ({ auth, params, query, clickhouse }) => pageStats({ ...deps, clickhouse }, auth, params.id, query),
   );
 }
 

@@ -20,7 +20,7 @@ import { requirePage, shelfOf } from './service.ts';
  * @throws {AppError} `bad_request` for a window that ends before it begins, `not_found`
  */
 export async function pageStats(
-  { pool, clickhouse }: Pick<ApiDeps, 'pool' | 'clickhouse'>,
+  { pool, clickhouse, readers }: Pick<ApiDeps, 'pool' | 'clickhouse' | 'readers'>,
   auth: Auth,
   idOrSlug: string,
   query: WindowRequest,
@@ -29,7 +29,7 @@ export async function pageStats(
   const { shown, span } = reportWindow(query, workspace);
   const page = await requirePage(pool, shelfOf(auth), idOrSlug);
   const [{ hasDeletedLinks: hasDeleted }, stored, linksOf] = await Promise.all([
-    readingPointOf({ pool }, auth),
+    readingPointOf({ pool, readers }, auth),
     buttonsOfPages(pool, workspace.id, [page.id]),
     linksOfButtons(pool, { id: page.id, workspaceId: workspace.id }),
   ]);

@@ -21,8 +21,7 @@ export async function channelRoutes(app: Api, deps: ApiDeps): Promise<void> {
         response: { 200: ChannelsReport },
       },
     },
-    async ({ auth, query }) => {
-      const { clickhouse } = deps;
+    async ({ auth, query, clickhouse }) => {
       const { id: workspaceId, currency } = auth.workspace;
       const { shown, span } = reportWindow(query, auth.workspace);
       const { hasDeletedLinks: hasDeleted } = await readingPointOf(deps, auth);

@@ -3,11 +3,11 @@ import { reportWindow } from '../../analytics/report-window.ts';
 import { type ExportFormat, exportClicks } from '../../clickhouse/queries/export-clicks.ts';
 import { oldestClicks } from '../../clickhouse/queries/newest-clicks.ts';
 import { AppError } from '../../core/errors.ts';
-import { formatInstant, parseInstant } from '../../core/time/timestamps.ts';
+import { formatInstant, NANOS_PER_MICRO, parseInstant } from '../../core/time/timestamps.ts';
 import { aheadOfClock } from '../ahead-of-clock.ts';
 import { clickConditionsOf } from '../analytics/click-filters.ts';
 import { BYTE_ORDER_MARK, requireBomOfCsv } from '../byte-order-mark.ts';
-import type { Api, ApiDeps } from '../dependencies.ts';
+import type { Api, ApiDeps, FastifyRequest } from '../dependencies.ts';
 import { callerGone } from '../plugins/errors.ts';
 import { readingPointOf } from '../reading-point.ts';
 import { ClicksPage, ClicksQuery, ExportQuery } from './schemas.ts';
@@ -40,13 +40,13 @@ const RETRY_SECONDS = 5;
 /** `GET /clicks`, the raw stream, and `GET /clicks/export`, a window of it in one file. */
 export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const config = { scope: 'secret', plan: 'paid' } as const;
-  const readClicks = createClickReader(deps.clickhouse);
+  const readClicks = createClickReader();
   const exporting: string[] = [];
 
   app.get(
     '/clicks',
     {
-      config: { ...config, readsClicks: true, answers: { 200: ClicksPage } },
+      config: { ...config, readsClicks: true, promisedUpTo, answers: { 200: ClicksPage } },
       schema: {
         tags: ['Clicks'],
         operationId: 'clicks.list',
@@ -56,14 +56,14 @@ export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
         querystring: ClicksQuery,
       },
     },
-    async ({ auth, query }, reply) => {
+    async ({ auth, query, clickhouse }, reply) => {
       const point = await readingPointOf(deps, auth);
-      const conditions = await clickConditionsOf(deps, auth.workspace, query);
+      const conditions = await clickConditionsOf({ ...deps, clickhouse }, auth.workspace, query);
       const filter = filterOf(auth.workspace, point, await corrected(deps, query), conditions);
       const most = query.limit + 1;
       const rows = await (query.order === 'asc'
-        ? oldestClicks(deps.clickhouse, filter, most)
-        : readClicks(filter, most));
+        ? oldestClicks(clickhouse, filter, most)
+        : readClicks(clickhouse, filter, most));
       return reply
         .type('application/json; charset=utf-8')
         .send(clicksPage(rows, point.watermark, query.limit));
@@ -94,7 +94,9 @@ export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
       const linkIds = linksOf(query);
       const { span } = reportWindow(query, auth.workspace);
       const workspaceId = auth.workspace.id;
-      const conditions = await clickConditionsOf(deps, auth.workspace, query);
+      const conditions = await deps.readers.read((clickhouse) =>
+        clickConditionsOf({ pool: deps.pool, clickhouse }, auth.workspace, query),
+      );
       const own = exporting.filter((id) => id === workspaceId).length;
       if (own >= MAX_EXPORTS.ofWorkspace || exporting.length >= MAX_EXPORTS.all) {
         if (own < MAX_EXPORTS.ofWorkspace) {
@@ -133,7 +135,9 @@ export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
         hasDeletedLinks: true,
         imported: true,
       };
-      const file = await exportClicks(deps.clickhouse, filter, query.format, gone.signal);
+      const file = await deps.readers.read((clickhouse) =>
+        exportClicks(clickhouse, filter, query.format, gone.signal),
+      );
       return reply
         .type(MEDIA_TYPES[query.format])
         .header('content-disposition', `attachment; filename="clicks.${query.format}"`)
@@ -145,6 +149,16 @@ export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
 async function* withMark(file: Readable): AsyncGenerator<Buffer | string> {
   yield BYTE_ORDER_MARK;
   yield* file;
+}
+
+/**
+ * Returns the time up to which the reader of a page was promised every click. It has what is older than its `since`, and
+ * a page that continues at `before` follows one that had what is newer.
+ */
+function promisedUpTo({ query }: FastifyRequest): number {
+  const { since, since_after: after, before } = query as Partial<PageRequest>;
+  const times = [since, after, before].map((text) => (text === undefined ? null : parseInstant(text)));
+  return Math.max(0, ...times.map((time) => Number((time ?? 0n) / NANOS_PER_MICRO)));
 }
 
 /**

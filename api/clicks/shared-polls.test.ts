@@ -99,10 +99,11 @@ test('polls of more links than ClickHouse takes in one field get their clicks', 
 
 test('while ClickHouse is down, every waiting poll and the next one get its error', async () => {
   const away = createClickHouse({ url: 'http://127.0.0.1:1', database: 'default' });
-  const read = createClickReader(away);
+  const read = createClickReader();
   const workspaceId = uuidv7();
   const poll = () =>
     read(
+      away,
       {
         workspaceId,
         since: nowNanos(),

@@ -3,8 +3,12 @@ import type { ClickText } from '../../clickhouse/queries/click-text.ts';
 import { type ClickFilter, newestClicks } from '../../clickhouse/queries/newest-clicks.ts';
 import { NANOS_PER_MICRO, nowNanos } from '../../core/time/timestamps.ts';
 
-/** Reads the newest clicks of a filter, `limit` at most, newest first. */
-export type ReadClicks = (filter: ClickFilter, limit: number) => Promise<ClickText[]>;
+/** Reads the newest clicks of a filter from one replica, `limit` at most, newest first. */
+export type ReadClicks = (
+  client: ClickHouseClient,
+  filter: ClickFilter,
+  limit: number,
+) => Promise<ClickText[]>;
 
 /** A poll reads what is new, at most this far back: older reads would slow the polls that share their query. */
 const RECENT = 300_000_000n * NANOS_PER_MICRO;
@@ -26,11 +30,22 @@ type Waiting = {
  * while another runs share the next query, so two hundred pollers cost as much as a few (`bench/pollers.ts`). Each gets
  * what a query of its own, started at that moment, would return. Nothing is cached.
  */
-export function createClickReader(client: ClickHouseClient): ReadClicks {
+export function createClickReader(): ReadClicks {
+  const readerOf = new WeakMap<ClickHouseClient, ReadReplica>();
+  return (client, filter, limit) => {
+    const reader = readerOf.get(client) ?? createReplicaReader(client);
+    readerOf.set(client, reader);
+    return reader(filter, limit);
+  };
+}
+
+type ReadReplica = (filter: ClickFilter, limit: number) => Promise<ClickText[]>;
+
+function createReplicaReader(client: ClickHouseClient): ReadReplica {
   /** Polls that wait for the running query of their workspace. */
   const running = new Map<string, Waiting[]>();
 
-  const alone: ReadClicks = (filter, limit) => newestClicks(client, filter, limit);
+  const alone: ReadReplica = (filter, limit) => newestClicks(client, filter, limit);
 
   async function together(polls: readonly Waiting[]): Promise<void> {
     const [first] = polls;

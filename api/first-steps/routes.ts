@@ -50,7 +50,7 @@ function unknownWhileDown(error: unknown): false {
 }
 
 /** Registers the first steps of a workspace, which the console's overview shows until they are done or hidden. */
-export async function firstStepRoutes(app: Api, { pool, clickhouse }: ApiDeps): Promise<void> {
+export async function firstStepRoutes(app: Api, { pool, readers }: ApiDeps): Promise<void> {
   app.get(
     '/first-steps',
     {
@@ -68,7 +68,8 @@ export async function firstStepRoutes(app: Api, { pool, clickhouse }: ApiDeps): 
       const open = FIRST_STEPS.filter((step) => !known.includes(step));
       const [done, isClicked] = await Promise.all([
         stepsDone(pool, workspace.id, open),
-        open.includes('click') && hasClick(clickhouse, workspace.id).catch(unknownWhileDown),
+        open.includes('click') &&
+          readers.read((clickhouse) => hasClick(clickhouse, workspace.id)).catch(unknownWhileDown),
       ]);
       const fresh = isClicked ? [...done, 'click' as const] : done;
       if (fresh.length > 0) await recordSteps(pool, workspace.id, fresh);

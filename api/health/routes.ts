@@ -8,12 +8,12 @@ import type { Api, ApiDeps } from '../dependencies.ts';
  * of clicks.
  */
 export async function apiReadiness(
-  deps: Pick<ApiDeps, 'pool' | 'clickhouse'> & { eventLog: Pick<ApiDeps['eventLog'], 'ready' | 'loss'> },
+  deps: Pick<ApiDeps, 'pool' | 'readers'> & { eventLog: Pick<ApiDeps['eventLog'], 'ready' | 'loss'> },
   isStopping: boolean,
 ): Promise<{ ready: boolean; body: { status: string; stores: StoreStates } }> {
   const stores = await storeStates({
     postgres: deps.pool.query('SELECT 1'),
-    clickhouse: assertAnswers(deps.clickhouse),
+    clickhouse: deps.readers.read(assertAnswers),
   });
   const shipping = deps.eventLog.ready();
   const ready = stores.postgres === 'up' && shipping && !isStopping;

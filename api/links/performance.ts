@@ -14,7 +14,7 @@ import { readIdList } from '../id-lists.ts';
 import { readingPointOf } from '../reading-point.ts';
 import type { ListQuery, Performance, PerformanceRow } from './schemas.ts';
 
-type Stores = Pick<ApiDeps, 'pool' | 'clickhouse'>;
+type Stores = Pick<ApiDeps, 'pool' | 'clickhouse' | 'readers'>;
 type Report = (choice: LinkChoice, shown?: ChooseShown) => Promise<LinkFigures[]>;
 /** Returns which of these links exist, in any order. */
 type Find<L> = (ids: string[]) => Promise<L[]>;

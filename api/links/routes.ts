@@ -60,10 +60,10 @@ export async function linkRoutes(app: Api, deps: ApiDeps): Promise<void> {
         if (query.ids !== undefined) (query as Partial<Query>).limit = undefined;
       },
     },
-    async ({ auth, query }) => {
+    async ({ auth, query, clickhouse }) => {
       const { workspace } = auth;
       refuseOtherView(query);
-      if (query.view !== 'records') return linkPerformance(deps, auth, query);
+      if (query.view !== 'records') return linkPerformance({ ...deps, clickhouse }, auth, query);
       const ids = query.ids === undefined ? null : readIdList('ids', query.ids);
       const limit = ids ? ids.length : query.limit;
       const links = await listLinks(pool, workspace.id, {

@@ -25,7 +25,7 @@ export async function linkSearchRoutes(app: Api, deps: ApiDeps): Promise<void> {
         response: { 200: FoundLinks },
       },
     },
-    async ({ auth, query }) => findLinks(deps, auth, query),
+    async ({ auth, query, clickhouse }) => findLinks({ ...deps, clickhouse }, auth, query),
   );
 
   app.get(

@@ -15,7 +15,7 @@ import type { FoundLinks, SearchQuery } from './search-schemas.ts';
 /** Maximum number of links in a sort by a figure; further ones count as zero. */
 const SORTED_LINKS = 100_000;
 
-type Stores = Pick<ApiDeps, 'pool' | 'clickhouse' | 'config'>;
+type Stores = Pick<ApiDeps, 'pool' | 'clickhouse' | 'readers' | 'config'>;
 
 /**
  * Returns one page of links that match a search, sorted by a field or a figure, with their figures in the window.

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import { type ClicksSince, clicksSince, newestOfStreams } from '../../clickhouse/queries/clicks-since.ts';
 import type { ShownClick } from '../../core/clicks/click-record.ts';
 import { NANOS_PER_DAY, NANOS_PER_MICRO, NANOS_PER_SECOND, nowNanos } from '../../core/time/timestamps.ts';
-import { watermark } from '../../sql/event-log/streams.ts';
 import type { ApiDeps } from '../dependencies.ts';
 import { Position } from './position.ts';
 
-type Stores = Pick<ApiDeps, 'pool' | 'clickhouse'>;
+type Stores = Pick<ApiDeps, 'readers'>;
 
 /** Poll interval of ClickHouse. Milliseconds. */
 const POLL_MS = 500;
@@ -33,11 +33,21 @@ export type Listener = {
  */
 export const oldestLive = (): bigint => nowNanos() - NANOS_PER_DAY;
 
-/** Returns the watermark in nanoseconds, at least {@link oldestLive}. Read it before the clicks. */
-export async function settledBefore({ pool }: Pick<Stores, 'pool'>): Promise<bigint> {
-  const visible = BigInt((await watermark(pool)) ?? 0) * NANOS_PER_MICRO;
-  const oldest = oldestLive();
-  return visible > oldest ? visible : oldest;
+/** A replica, and the time before which it has every click, at least {@link oldestLive}. */
+type LiveSource = { clickhouse: ClickHouseClient; before: bigint };
+
+/** Runs a read on a replica that has every click before `settled`, in nanoseconds. */
+export async function readLive<T>(
+  { readers }: Stores,
+  settled: bigint,
+  run: (source: LiveSource) => Promise<T>,
+): Promise<T> {
+  const start = { marks: await readers.marks(), atLeast: Number(settled / NANOS_PER_MICRO) };
+  return readers.readFrom(start, ({ clickhouse, watermark }) => {
+    const visible = BigInt(watermark ?? 0) * NANOS_PER_MICRO;
+    const oldest = oldestLive();
+    return run({ clickhouse, before: visible > oldest ? visible : oldest });
+  });
 }
 
 /** Returns the settled time after a batch. For a full batch it is the time of the last click. */
@@ -49,7 +59,7 @@ export function settledAfter(clicks: readonly ShownClick[], limit: number, visib
 
 /** Returns the next clicks after a position, oldest first. */
 export function nextClicks(
-  { clickhouse }: Pick<Stores, 'clickhouse'>,
+  clickhouse: ClickHouseClient,
   position: Position,
   filter: Omit<ClicksSince, 'since' | 'given'>,
   limit: number,
@@ -101,20 +111,29 @@ async function startFeed(
   workspaceId: string,
   ended: () => void,
 ): Promise<Feed> {
-  const visible = await settledBefore(deps);
-  const position = new Position(visible, await newestOfStreams(deps.clickhouse, workspaceId, visible));
+  const position = await readLive(
+    deps,
+    0n,
+    async ({ clickhouse, before }) =>
+      new Position(before, await newestOfStreams(clickhouse, workspaceId, before)),
+  );
   const listeners = new Set<Listener>();
   let isOver = false;
   const filter = { workspaceId, linkIds: null, bots: true, orphans: 'include' as const, conditions: [] };
 
   /** @returns whether there may be more clicks now */
   async function look(): Promise<boolean> {
-    const before = await settledBefore(deps);
-    if (before < position.settled - SET_BACK) {
+    const { before, found } = await readLive(deps, position.settled, async (source) => {
+      const isSetBack = source.before < position.settled - SET_BACK;
+      return {
+        before: source.before,
+        found: isSetBack ? null : await nextClicks(source.clickhouse, position, filter, BATCH),
+      };
+    });
+    if (found === null) {
       isOver = true;
       return false;
     }
-    const found = await nextClicks(deps, position, filter, BATCH);
     for (const { tsNanos } of found) position.take(tsNanos);
     const settled = settledAfter(found, BATCH, before);
     position.settle(settled);

@@ -3,7 +3,7 @@ import { PassThrough, type Readable } from 'node:stream';
 import type { Condition, Orphans } from '../../clickhouse/queries/click-conditions.ts';
 import { clickRecord, type ShownClick } from '../../core/clicks/click-record.ts';
 import type { ApiDeps } from '../dependencies.ts';
-import { type Feed, type Feeds, type Listener, nextClicks, settledAfter, settledBefore } from './feed.ts';
+import { type Feed, type Feeds, type Listener, nextClicks, readLive, settledAfter } from './feed.ts';
 import type { Position } from './position.ts';
 import { passes } from './wanted.ts';
 
@@ -50,7 +50,7 @@ export type LiveStream = {
  * @throws when a database is down, before anything is sent
  */
 export async function openLiveStream(
-  deps: Pick<ApiDeps, 'pool' | 'clickhouse' | 'log'>,
+  deps: Pick<ApiDeps, 'readers' | 'log'>,
   feeds: Feeds,
   { workspaceId, filter, after, isStillAllowed }: LiveRequest,
 ): Promise<LiveStream> {
@@ -97,8 +97,10 @@ export async function openLiveStream(
   /** Sends stored clicks at the reader's pace until the feed has all later ones. */
   async function catchUp(): Promise<void> {
     while (body.writable) {
-      const before = await settledBefore(deps);
-      const found = await nextClicks(deps, position, { workspaceId, ...filter }, BATCH);
+      const { before, found } = await readLive(deps, position.settled, async (source) => ({
+        before: source.before,
+        found: await nextClicks(source.clickhouse, position, { workspaceId, ...filter }, BATCH),
+      }));
       send(found, settledAfter(found, BATCH, before));
       if (body.writableNeedDrain) await drainedOrClosed(body);
       if (found.length === BATCH) continue;

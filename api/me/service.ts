@@ -28,7 +28,7 @@ const FEATURES = [
 
 /** Returns the key's workspace, the plan's limits and their usage. */
 export async function describeCaller(
-  { pool, clickhouse }: Pick<ApiDeps, 'pool' | 'clickhouse'>,
+  { pool, readers }: Pick<ApiDeps, 'pool' | 'readers'>,
   { workspace, key }: Auth,
   now: Date,
 ): Promise<Me> {
@@ -36,7 +36,7 @@ export async function describeCaller(
   const { start, reset } = usagePeriod(workspace.created_at, now);
   const [links, events, commission] = await Promise.all([
     countLinks(pool, workspace.id, null),
-    countEvents(clickhouse, workspace.id, start, reset),
+    readers.read((clickhouse) => countEvents(clickhouse, workspace.id, start, reset)),
     commissionUsed(pool, workspace, start, reset),
   ]);
   return {

@@ -31,7 +31,7 @@ describe('PostgreSQL down', () => {
     const eventLog = { ready: () => true, loss: () => null };
     // On a busy machine a check may exceed its time limit.
     const stores = async () =>
-      (await apiReadiness({ pool, clickhouse: api.stores.clickhouse, eventLog }, false)).body.stores;
+      (await apiReadiness({ pool, readers: api.deps.readers, eventLog }, false)).body.stores;
     await expect.poll(stores).toEqual({ postgres: 'down', clickhouse: 'up' });
   });
 

@@ -1,6 +1,6 @@
 import { AppError } from '../../core/errors.ts';
-import { READING_POINT } from '../../sql/event-log/reading-points.ts';
-import type { Api, FastifyRequest } from '../dependencies.ts';
+import type { Api, ApiDeps, FastifyRequest } from '../dependencies.ts';
+import { readingPointBeside } from '../reading-point.ts';
 
 /** Concurrent reads of clicks by one workspace: half of the process's connections to ClickHouse. */
 const AT_A_TIME = 8;
@@ -76,12 +76,12 @@ function untilPassedOn(waiting: Set<() => void>, longestWait: number): Promise<v
  * of their own after that. For these routes the query of a request's key also reads the reading point, for
  * `readingPointOf`.
  */
-export function addReportLimit(app: Api): void {
+export function addReportLimit(app: Api, deps: Pick<ApiDeps, 'readers'>): void {
   app.decorate('reportLimit', createReportLimit());
   app.decorate('strangerLimit', createReportLimit(STRANGERS_AT_A_TIME));
   const held = new WeakMap<FastifyRequest, () => void>();
   app.addHook('onRoute', ({ config }) => {
-    if (config?.readsClicks) config.besideKey = READING_POINT;
+    if (config?.readsClicks) config.besideKey = readingPointBeside(deps);
   });
   app.addHook('preHandler', async (request, reply) => {
     if (request.routeOptions.config.readsClicks === undefined) return;

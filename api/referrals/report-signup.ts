@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { referralLinksClicked } from '../../clickhouse/queries/referral-clicks.ts';
+import { freshestOf } from '../../core/event-log/replica-marks.ts';
 import { slugOfRefCode } from '../../core/referrals/ref-code.ts';
-import { watermark } from '../../sql/event-log/streams.ts';
 import { enrollmentOfUser } from '../../sql/referrals/enrollments.ts';
 import { hasPurchasedBefore } from '../../sql/referrals/referees.ts';
 import { enrollmentOfLinks, enrollmentOfRef } from '../../sql/referrals/referral-links.ts';
@@ -49,7 +49,7 @@ export async function isOpenToPages(
  * @returns `nobody`: the user was not referred
  */
 export async function resolveReferrer(
-  deps: Pick<ApiDeps, 'pool' | 'clickhouse'>,
+  deps: Pick<ApiDeps, 'pool' | 'readers'>,
   workspaceId: string,
   body: SignupBody,
   visitorIds: readonly string[],
@@ -69,23 +69,29 @@ export async function resolveReferrer(
 }
 
 async function referrerOfVisitors(
-  { pool, clickhouse }: Pick<ApiDeps, 'pool' | 'clickhouse'>,
+  { pool, readers }: Pick<ApiDeps, 'pool' | 'readers'>,
   workspaceId: string,
   visitorIds: readonly string[],
 ): Promise<{ enrollmentId: string } | 'unknown' | 'none'> {
-  const askedAt = Date.now();
+  const askedAt = Date.now() * 1_000;
   const began = performance.now();
+  let marks = await readers.marks();
   for (;;) {
     // The last attempt starts after the time limit, so that even a delayed process makes one after a pause.
     const isLast = performance.now() - began >= VISIBLE_WITHIN;
-    if (await hasPassed(pool, askedAt)) break;
+    const visible = freshestOf(marks);
+    // Without streams there are no clicks.
+    if (visible === null || visible >= askedAt) break;
     // A visible click decides nothing yet, because a newer one may not be visible.
     if (isLast) return 'unknown';
     await sleep(LOOK_EVERY);
+    marks = await readers.marks();
   }
-  const links = await referralLinksClicked(clickhouse, { workspaceId, visitorIds, before: null }).catch(
-    unknownWhileDown,
-  );
+  const links = await readers
+    .readFrom({ marks, atLeast: askedAt }, ({ clickhouse }) =>
+      referralLinksClicked(clickhouse, { workspaceId, visitorIds, before: null }),
+    )
+    .catch(unknownWhileDown);
   if (links === 'unknown') return 'unknown';
   const enrollmentId = await enrollmentOfLinks(pool, workspaceId, links);
   return enrollmentId ? { enrollmentId } : 'none';
@@ -95,14 +101,6 @@ async function referrerOfVisitors(
 function unknownWhileDown(error: unknown): 'unknown' {
   if (!isUnavailable(error)) throw error;
   return 'unknown';
-}
-
-/**
- * Returns whether every click before the instant (milliseconds) is visible. Without streams there are no clicks.
- */
-async function hasPassed(pool: ApiDeps['pool'], millis: number): Promise<boolean> {
-  const mark = await watermark(pool);
-  return mark === null || mark >= millis * 1_000;
 }
 
 /** Returns whether the signup, or its rewards, wait for a review. */

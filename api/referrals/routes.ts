@@ -257,7 +257,7 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
         },
         { now, by: actorOf(request) },
       );
-      return referralStats(deps, referrer, query.days, now);
+      return referralStats({ ...deps, clickhouse: request.clickhouse }, referrer, query.days, now);
     },
   );
 

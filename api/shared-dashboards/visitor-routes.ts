@@ -109,7 +109,10 @@ export async function visitorRoutes(app: Api, deps: ApiDeps): Promise<void> {
       const query = scopedQuery(dashboard, request.body);
       const release = await limit.take(workspace.id);
       try {
-        return withAbsentTags(request.body, query, await answerQuery(deps, { workspace }, query));
+        const result = await deps.readers.read((clickhouse) =>
+          answerQuery({ ...deps, clickhouse }, { workspace }, query),
+        );
+        return withAbsentTags(request.body, query, result);
       } finally {
         release();
       }

@@ -14,7 +14,7 @@ const JOURNEY_LIMIT = 10_000;
 
 /** Registers `GET /visitors` and `GET /visitors/:id/journey`. */
 export async function visitorRoutes(app: Api, deps: ApiDeps): Promise<void> {
-  const { pool, clickhouse } = deps;
+  const { pool } = deps;
 
   app.get(
     '/visitors',
@@ -30,7 +30,7 @@ export async function visitorRoutes(app: Api, deps: ApiDeps): Promise<void> {
         response: { 200: Visitors },
       },
     },
-    async ({ auth, query }) => listVisitors({ pool, clickhouse }, auth.workspace.id, query),
+    async ({ auth, query, clickhouse }) => listVisitors({ pool, clickhouse }, auth.workspace.id, query),
   );
 
   app.get(
@@ -48,7 +48,7 @@ export async function visitorRoutes(app: Api, deps: ApiDeps): Promise<void> {
         response: { 200: Journey },
       },
     },
-    async ({ auth, params, query }) => {
+    async ({ auth, params, query, clickhouse }) => {
       const id = params.id.toLowerCase();
       const { workspace } = auth;
       const { hasDeletedLinks } = await readingPointOf(deps, auth);

@@ -82,9 +82,10 @@ CREATE TABLE log_lanes (
 -- Replicas of ClickHouse: each is a whole copy of the analytical data. One that is missing here has nothing.
 CREATE TABLE replicas (
   name     text PRIMARY KEY CHECK (name ~ '^[a-z0-9]([a-z0-9-]*[a-z0-9])?$'),
-  added_at timestamptz NOT NULL DEFAULT now()
+  added_at timestamptz NOT NULL DEFAULT now(),
+  is_readable boolean NOT NULL DEFAULT false -- it has everything that is not in the event log, too
 );
-INSERT INTO replicas (name) VALUES ('main');
+INSERT INTO replicas (name, is_readable) VALUES ('main', true);
 
 -- Progress of a replica that is behind the lane of a partition: without a row it has everything that the lane has.
 -- The lane's holder writes it, under the lane's epoch. `lost_at`: the log no longer holds `next_offset`, so that only

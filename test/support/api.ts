@@ -1,9 +1,11 @@
 import type { LightMyRequestResponse } from 'fastify';
 import { Registry } from 'prom-client';
 import { createApi } from '../../api/app.ts';
-import type { Api, ApiDeps } from '../../api/dependencies.ts';
+import type { Api, ApiDeps, GivenApiDeps } from '../../api/dependencies.ts';
+import { openReaders } from '../../api/open-readers.ts';
 import { LINK_COST } from '../../core/access/passwords.ts';
 import { readConfig } from '../../core/settings/config.ts';
+import { MAIN_REPLICA } from '../../core/settings/replicas.ts';
 import { silentLogger } from '../../core/tier/log.ts';
 import { createKey } from '../../sql/workspaces/keys.ts';
 import {
@@ -74,13 +76,13 @@ export type WorkspaceOptions = { name?: string; plan?: Plan } & Omit<WorkspaceSe
  * @param options.bySocket past PgBouncer, and on PostgreSQL's Unix socket, for a test of a hundred thousand queries
  */
 export async function testApi(
-  change: (deps: ApiDeps) => Partial<ApiDeps> = () => ({}),
+  change: (deps: GivenApiDeps) => Partial<ApiDeps> = () => ({}),
   { bySocket = false } = {},
 ): Promise<TestApi> {
   const stores = await testStores({ isPooled: !bySocket, bySocket });
   const disk = temporaryDataDir();
   const journal = await openTestJournal(disk.dataDir, { streamName: 'api-0' });
-  const ground: ApiDeps = {
+  const ground: GivenApiDeps = {
     config: readConfig({ SHORT_URL: 'https://hop.example' }),
     pool: stores.pool,
     clickhouse: stores.clickhouse,
@@ -90,7 +92,9 @@ export async function testApi(
     // A fifth of the real cost, because each sign-in of a test hashes a password.
     passwordCost: LINK_COST,
   };
-  const deps = { ...ground, ...change(ground) };
+  const given = { ...ground, ...change(ground) };
+  const main = { name: MAIN_REPLICA, clickhouse: given.clickhouse };
+  const deps = { ...given, readers: given.readers ?? openReaders(given.pool, [main], given.log) };
   const app = await createApi(deps);
   return {
     app,

@@ -43,7 +43,7 @@ export async function enrollmentRoutes(app: Api, deps: ApiDeps): Promise<void> {
         response: { 200: EnrollmentList },
       },
     },
-    async ({ auth, query }) => {
+    async ({ auth, query, clickhouse }) => {
       const { id: workspaceId } = auth.workspace;
       const listed = await listEnrollments(pool, workspaceId, {
         id: null,
@@ -55,7 +55,10 @@ export async function enrollmentRoutes(app: Api, deps: ApiDeps): Promise<void> {
         limit: query.limit + 1,
       });
       const page = cutPageAt(listed, query.limit, ({ id }) => id);
-      return { enrollments: await withTotals(deps, workspaceId, page.rows), next_cursor: page.nextCursor };
+      return {
+        enrollments: await withTotals({ ...deps, clickhouse }, workspaceId, page.rows),
+        next_cursor: page.nextCursor,
+      };
     },
   );
 
@@ -72,10 +75,10 @@ export async function enrollmentRoutes(app: Api, deps: ApiDeps): Promise<void> {
         response: { 200: EnrollmentWithTotals },
       },
     },
-    async ({ auth, params }) => {
+    async ({ auth, params, clickhouse }) => {
       const { id: workspaceId } = auth.workspace;
       const listed = await listEnrollments(pool, workspaceId, { ...ANY, id: params.id, limit: 1 });
-      const [enrollment] = await withTotals(deps, workspaceId, listed);
+      const [enrollment] = await withTotals({ ...deps, clickhouse }, workspaceId, listed);
       if (!enrollment) throw noSuchEnrollment();
       return enrollment;
     },

@@ -104,7 +104,9 @@ export async function referralPreviewRoutes(app: Api, deps: ApiDeps): Promise<vo
       if (address === null) throw new AppError('conflict', 'the referrer has no link: enroll the user again');
       const release = await limit.take(id);
       try {
-        return await referralStats(deps, { enrollment, address }, request.query.days, now);
+        return await deps.readers.read((clickhouse) =>
+          referralStats({ ...deps, clickhouse }, { enrollment, address }, request.query.days, now),
+        );
       } finally {
         release();
       }

@@ -18,9 +18,9 @@ export async function referralSummaryRoutes(app: Api, deps: ApiDeps): Promise<vo
         response: { 200: Summary },
       },
     },
-    ({ auth, query }) =>
+    ({ auth, query, clickhouse }) =>
       referralSummary(
-        deps,
+        { ...deps, clickhouse },
         auth.workspace,
         { days: query.days, programId: query.program_id ?? null },
         new Date(),

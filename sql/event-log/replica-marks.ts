@@ -1,0 +1,29 @@
+import { type MarksRecord, marksOf, type ReplicaMarks } from '../../core/event-log/replica-marks.ts';
+import type { Queryable } from '../database/pool.ts';
+import { WATERMARK, watermark } from './streams.ts';
+
+/**
+ * SQL of `replicas` of a {@link MarksRecord}. A stream whose events a replica lacks has a row of the replica, also when
+ * it is retired.
+ */
+export const REPLICAS_READABLE = `SELECT coalesce(json_object_agg(name,
+    (SELECT min(own.visible_before) FROM replica_streams AS own WHERE own.replica = name)), '{}')
+  FROM replicas WHERE is_readable`;
+
+/**
+ * Returns how far each replica of ClickHouse is that may be read. Read it before the clicks.
+ *
+ * @param names the replicas that this process knows; one alone is never behind
+ */
+export async function readReplicaMarks(db: Queryable, names: readonly string[]): Promise<ReplicaMarks> {
+  const [only, ...others] = names;
+  if (only !== undefined && others.length === 0) {
+    const newest = await watermark(db);
+    return { newest, of: new Map([[only, newest]]) };
+  }
+  const { rows } = await db.query<MarksRecord>({
+    name: 'replica_marks',
+    text: `SELECT (${WATERMARK}) AS watermark, (${REPLICAS_READABLE}) AS replicas`,
+  });
+  return marksOf(rows[0] ?? { watermark: null, replicas: {} });
+}
