@@ -44,6 +44,7 @@ import type { Decode } from './lane/prepare.ts';
 import { type MailOptions, startMail, startMailExpiry } from './mail/mail.ts';
 import { createWorkerMetrics } from './metrics.ts';
 import { startReferralJobs } from './referrals/jobs.ts';
+import { createRepair } from './replicas/repair.ts';
 import { sendReports } from './reports/send-reports.ts';
 import { keepRolledUp, rollUpImports } from './rollups/keep-rolled-up.ts';
 import { createSender } from './webhooks/send.ts';
@@ -122,6 +123,7 @@ const PRUNE_EVERY_MS = 60_000;
 const SEND_REPORTS_EVERY_MS = 1_000;
 /** Interval of all jobs that poll for pending work, while there is no work and no recent event. */
 const IDLE_POLL_MS = 1_000;
+const REPAIR_EVERY_MS = 1_000;
 const RETAIN_EVERY_MS = 3_600_000;
 const ROLL_UP_EVERY_MS = 600_000;
 const ROLL_UP_IMPORTS_EVERY_MS = 5_000;
@@ -158,7 +160,8 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
     now: dependencies.webhooks?.now ?? dependencies.mail?.now ?? Date.now,
     onWatermarkAwaited: quiet.end,
   });
-  const shared = { pool, clickhouse, log, metrics, pause, waits };
+  const replicas = dependencies.replicas ?? [{ name: MAIN_REPLICA, clickhouse }];
+  const shared = { pool, clickhouse, replicas, log, metrics, pause, waits };
   const publication = startJob({
     ...shared,
     name: 'publish_orders',
@@ -167,7 +170,7 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
   });
   const laneDependencies = {
     ...dependencies,
-    replicas: dependencies.replicas ?? [{ name: MAIN_REPLICA, clickhouse }],
+    replicas,
     leases,
     metrics,
     pace,
@@ -274,6 +277,9 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
         ]
       : []),
     startMailExpiry({ ...shared, now: dependencies.mail?.now }),
+    ...(replicas.length > 1
+      ? [startJob({ ...shared, name: 'repair', everyMs: REPAIR_EVERY_MS, work: createRepair(shared) })]
+      : []),
     startJob({ ...shared, name: 'prune', everyMs: PRUNE_EVERY_MS, work: () => pruneOld(shared) }),
     startJob({ ...shared, name: 'retention', everyMs: RETAIN_EVERY_MS, work: () => removeExpired(shared) }),
     startJob({ ...shared, name: 'rollups', everyMs: ROLL_UP_EVERY_MS, work: () => keepRolledUp(shared) }),

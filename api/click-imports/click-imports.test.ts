@@ -537,7 +537,11 @@ describe('undoing an import', () => {
 async function attributeOrders(api: TestApi): Promise<void> {
   const { pool, clickhouse } = api.stores;
   await passWatermark(api);
-  const given = { pool, clickhouse, log: silentLogger(), metrics: createWorkerMetrics(new Registry()) };
+  const replicas = [{ name: 'main', clickhouse }];
+  const given = {
+    ...{ pool, clickhouse, replicas },
+    ...{ log: silentLogger(), metrics: createWorkerMetrics(new Registry()) },
+  };
   while (await publishOrders(given));
   await rollUpImports(given);
   while (await attribute(given, 'orders'));

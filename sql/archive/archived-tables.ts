@@ -56,6 +56,7 @@ export const OF_THE_DEPLOYMENT: Readonly<Record<string, string>> = {
   log_lanes: LOG,
   replicas: 'of the deployment',
   replica_lanes: LOG,
+  replica_repairs: LOG,
   replica_streams: LOG,
   live_workers: LOG,
   job_leases: LOG,

@@ -8,7 +8,7 @@ import { WATERMARK, watermark } from './streams.ts';
  */
 export const REPLICAS_READABLE = `SELECT coalesce(json_object_agg(name,
     (SELECT min(own.visible_before) FROM replica_streams AS own WHERE own.replica = name)), '{}')
-  FROM replicas WHERE is_readable`;
+  FROM replicas WHERE is_readable AND NOT EXISTS (SELECT FROM replica_repairs AS missed WHERE missed.replica = name)`;
 
 /**
  * Returns how far each replica of ClickHouse is that may be read. Read it before the clicks.

@@ -114,6 +114,16 @@ CREATE TABLE replica_streams (
 );
 CREATE INDEX replica_streams_stream ON replica_streams (stream_id);
 
+-- What a replica missed of the writes that do not come from the event log, while another one got them. It is not read
+-- until nothing is left.
+CREATE TABLE replica_repairs (
+  replica     text NOT NULL REFERENCES replicas (name) ON DELETE CASCADE,
+  work        text NOT NULL,
+  subject     text NOT NULL, -- of the work: the internal id of an order
+  recorded_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (replica, work, subject)
+);
+
 -- Worker processes that are alive, so that they share the lanes. Only a hint: the epoch keeps a lane safe. Unlogged:
 -- each worker writes it every second, and a crash of PostgreSQL may empty it.
 CREATE UNLOGGED TABLE live_workers (

@@ -40,16 +40,26 @@ export async function holdPublications(tx: Queryable): Promise<void> {
   await tx.query('SELECT pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.orderPublications]);
 }
 
+const PUBLICATION = `internal_id, workspace_id, order_id, version, source, ts, stream_ordinal,
+  coalesce(visitor_id, pixel_visitor_id, signup_visitor_id) AS visitor_id, other_visitor_ids, email,
+  external_user_id, amount_minor, currency`;
+
 /** Returns queued orders that are due, oldest first. The transaction holds the publications. */
 export async function duePublications(tx: Queryable, limit: number): Promise<Publication[]> {
   const { rows } = await tx.query<Publication>(
-    `SELECT internal_id, workspace_id, order_id, version, source, ts, stream_ordinal,
-       coalesce(visitor_id, pixel_visitor_id, signup_visitor_id) AS visitor_id, other_visitor_ids, email,
-       external_user_id, amount_minor, currency
-     FROM (
+    `SELECT ${PUBLICATION} FROM (
        SELECT order_internal_id FROM order_publications WHERE due_at <= now() ORDER BY order_internal_id LIMIT $1
      ) AS due JOIN orders ON internal_id = order_internal_id ORDER BY internal_id`,
     [limit],
+  );
+  return rows;
+}
+
+/** Returns the orders with these internal ids that still exist. The transaction holds the publications. */
+export async function publicationsOf(tx: Queryable, internalIds: readonly string[]): Promise<Publication[]> {
+  const { rows } = await tx.query<Publication>(
+    `SELECT ${PUBLICATION} FROM orders WHERE internal_id = ANY ($1::bigint[]) ORDER BY internal_id`,
+    [internalIds],
   );
   return rows;
 }

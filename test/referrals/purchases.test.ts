@@ -169,13 +169,18 @@ describe('report-purchase', () => {
       email: ' N@mail.example ',
     });
     const { clickhouse, pool } = api.stores;
-    const metrics = createWorkerMetrics(new Registry());
-    expect(await publishOrders({ clickhouse, pool, metrics, log: silentLogger() })).toBe(false);
+    const given = {
+      pool,
+      replicas: [{ name: 'main', clickhouse }],
+      metrics: createWorkerMetrics(new Registry()),
+      log: silentLogger(),
+    };
+    expect(await publishOrders(given)).toBe(false);
     const of = { workspaceId: shop.workspace.id, visitorId: visitor, hasDeletedLinks: false };
     expect((await visitorJourney(clickhouse, of, 10))?.steps).toMatchObject([
       { type: 'order', amountMinor: 1250n, currency: 'usd' },
     ]);
-    expect(await publishOrders({ clickhouse, pool, metrics, log: silentLogger() })).toBe(false);
+    expect(await publishOrders(given)).toBe(false);
     const { rows } = await pool.query('SELECT ts, email, signup_visitor_id, attributed_version FROM orders');
     expect(rows).toContainEqual({
       ts: Date.parse('2026-11-20T10:00:00.123Z') * 1_000,

@@ -144,7 +144,10 @@ describe('erasures', () => {
       return clickhouse.exec(...given);
     };
     const slow = Object.create(clickhouse, { exec: { value: exec } });
-    const publishing = publishOrders({ pool, clickhouse: slow, metrics, log: silentLogger() });
+    const publishing = publishOrders({
+      ...{ pool, metrics, log: silentLogger() },
+      replicas: [{ name: 'main', clickhouse: slow }],
+    });
     await sent.promise;
     const erasing = eraseRequested({ pool, clickhouse, metrics });
     const waits = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;

@@ -181,7 +181,8 @@ describe('publishOrders', () => {
   function dependencies() {
     const { pool, clickhouse } = rig.stores;
     const registry = new Registry();
-    return { pool, clickhouse, registry, metrics: createWorkerMetrics(registry), log: silentLogger() };
+    const replicas = [{ name: 'main', clickhouse }];
+    return { pool, replicas, registry, metrics: createWorkerMetrics(registry), log: silentLogger() };
   }
 
   it('writes an order that it wrote before a crash with the same version', async () => {
@@ -189,13 +190,16 @@ describe('publishOrders', () => {
     await rig.stores.clickhouse.command({ query: 'SYSTEM STOP MERGES orders' });
     await storeOrders('o-1', 'o-2');
     const shared = dependencies();
-    const exec = async (...given: Parameters<typeof shared.clickhouse.exec>) => {
-      const { stream } = await shared.clickhouse.exec(...given);
+    const stored = rig.stores.clickhouse;
+    const exec = async (...given: Parameters<typeof stored.exec>) => {
+      const { stream } = await stored.exec(...given);
       for await (const _ of stream);
       throw new Error('killed');
     };
-    const clickhouse = Object.create(shared.clickhouse, { exec: { value: exec } });
-    await expect(publishOrders({ ...shared, clickhouse })).rejects.toThrow('killed');
+    const clickhouse = Object.create(stored, { exec: { value: exec } });
+    await expect(publishOrders({ ...shared, replicas: [{ name: 'main', clickhouse }] })).rejects.toThrow(
+      'killed',
+    );
     expect(await queue()).toBe(2);
     // Another batch, so that ClickHouse does not deduplicate it against the earlier insert.
     await storeOrders('o-3');

@@ -1,23 +1,27 @@
 import { createHash } from 'node:crypto';
-import type { ClickHouseClient } from '../../clickhouse/client.ts';
+import { assertAnswers } from '../../clickhouse/client.ts';
 import { insertBlock } from '../../clickhouse/inserts/insert-block.ts';
 import { type OrderRow, orderBlock } from '../../clickhouse/inserts/orders.ts';
 import { isRefusal } from '../../clickhouse/inserts/refusal.ts';
+import type { Replica } from '../../clickhouse/replicas.ts';
 import { uuidToBytes } from '../../core/ids.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import { inTransaction, type Pool } from '../../sql/database/pool.ts';
+import { missedOf, recordMissed, recordRepaired } from '../../sql/event-log/replica-repairs.ts';
 import {
   delayPublications,
   dropPublications,
   duePublications,
   holdPublications,
   type Publication,
+  publicationsOf,
 } from '../../sql/orders/publications.ts';
 import type { WorkerMetrics } from '../metrics.ts';
+import { writeToEach } from '../replicas/write-to-each.ts';
 
 export type PublishDependencies = {
   pool: Pool;
-  clickhouse: ClickHouseClient;
+  replicas: readonly Replica[];
   metrics: WorkerMetrics;
   log: Logger;
 };
@@ -26,22 +30,35 @@ const CHUNK = 5_000;
 /** More refused rows than this mean a wrong schema: all of them stay due. */
 const MAX_REFUSED = 100;
 const RETRY_REFUSED_MINUTES = 10;
+/** Longest wait for a replica that is repaired. Milliseconds. */
+const REPAIR_MS = 5_000;
 
 /**
  * Writes queued orders to ClickHouse as they are in PostgreSQL; nothing else writes `orders`. The transaction that
  * changes an order queues it, and it leaves the queue when its version is in ClickHouse. After a crash the same row is
- * written again with the same version or a higher one, and the table keeps the row of the highest version.
+ * written again with the same version or a higher one, and the table keeps the row of the highest version. Of several
+ * replicas, one that does not get an order gets it when it is repaired.
  *
  * @returns whether more may be queued
  */
 export async function publishOrders(dependencies: PublishDependencies): Promise<boolean> {
-  const { pool, metrics, log } = dependencies;
+  const { pool, replicas, metrics, log } = dependencies;
+  const onMissed = (replica: string, error: unknown) =>
+    log.warn({ err: error, replica }, 'a replica missed orders; it is not read until it has them');
   return inTransaction(pool, async (tx) => {
     await holdPublications(tx);
     const orders = await duePublications(tx, CHUNK);
     if (orders.length === 0) return false;
     const refused: Publication[] = [];
-    await insert(dependencies, orders, refused);
+    const missing = new Set<string>();
+    await insert(orders, refused, async (some) => {
+      const missed = await writeToEach(tx, { replicas, onMissed }, (clickhouse, signal) =>
+        insertOrders(clickhouse, some, signal),
+      );
+      for (const name of missed) missing.add(name);
+    });
+    const ids = orders.map(({ internal_id: id }) => id);
+    await recordMissed(tx, [...missing], 'orders', ids);
     await dropPublications(
       tx,
       orders.filter((order) => !refused.includes(order)),
@@ -65,25 +82,53 @@ export async function publishOrders(dependencies: PublishDependencies): Promise<
 
 /** Inserts the orders. Halves them where ClickHouse refuses a row, and adds the refused ones to `refused`. */
 async function insert(
-  dependencies: PublishDependencies,
   orders: readonly Publication[],
   refused: Publication[],
+  write: (orders: readonly Publication[]) => Promise<void>,
 ): Promise<void> {
   try {
-    await insertBlock(dependencies.clickhouse, {
-      table: 'orders',
-      block: orderBlock(orders.map(rowOf)),
-      token: tokenOf(orders),
-    });
+    await write(orders);
   } catch (error) {
     if (!isRefusal(error)) throw error;
     if (orders.length === 1) refused.push(...orders);
     if (refused.length > MAX_REFUSED) throw error;
     if (orders.length === 1) return;
     const middle = orders.length >> 1;
-    await insert(dependencies, orders.slice(0, middle), refused);
-    await insert(dependencies, orders.slice(middle), refused);
+    await insert(orders.slice(0, middle), refused, write);
+    await insert(orders.slice(middle), refused, write);
   }
+}
+
+async function insertOrders(
+  clickhouse: Replica['clickhouse'],
+  orders: readonly Publication[],
+  signal: AbortSignal,
+): Promise<void> {
+  await insertBlock(clickhouse, {
+    table: 'orders',
+    block: orderBlock(orders.map(rowOf)),
+    token: tokenOf(orders),
+    signal,
+  });
+}
+
+/**
+ * Writes orders that a replica has missed, as they are now. One that it refuses was refused by the others, too.
+ *
+ * @returns how many it had missed
+ */
+export async function repairOrders(pool: Pool, { name, clickhouse }: Replica): Promise<number> {
+  // The transaction holds the publications for all replicas: a replica that is away must not delay it.
+  await assertAnswers(clickhouse);
+  const signal = AbortSignal.timeout(REPAIR_MS);
+  return inTransaction(pool, async (tx) => {
+    await holdPublications(tx);
+    const missed = await missedOf(tx, name, 'orders', CHUNK);
+    const orders = await publicationsOf(tx, missed);
+    if (orders.length > 0) await insert(orders, [], (some) => insertOrders(clickhouse, some, signal));
+    await recordRepaired(tx, name, 'orders', missed);
+    return missed.length;
+  });
 }
 
 function rowOf(order: Publication): OrderRow {

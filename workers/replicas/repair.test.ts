@@ -1,0 +1,128 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { ClickHouseClient } from '../../clickhouse/client.ts';
+import { addReplica } from '../../sql/event-log/replica-lanes.ts';
+import { readReplicaMarks } from '../../sql/event-log/replica-marks.ts';
+import type { RegisteredStream } from '../../sql/event-log/streams.ts';
+import { type OwnClickHouse, ownClickHouse } from '../../test/support/own-clickhouse.ts';
+import { until } from '../../test/support/until.ts';
+import { createRig, type Rig } from '../../test/support/worker-rig.ts';
+import { heartbeat, order } from '../test-support/events.ts';
+import type { LogWriter } from '../test-support/log-writer.ts';
+
+let main: OwnClickHouse;
+let second: OwnClickHouse;
+beforeAll(async () => {
+  [main, second] = await Promise.all([ownClickHouse(), ownClickHouse()]);
+});
+afterAll(() => Promise.all([main.close(), second.close()]));
+
+let rig: Rig;
+let stream: LogWriter & RegisteredStream;
+let orders = 0;
+beforeEach(async () => {
+  rig = await createRig();
+  stream = await rig.stream('ingest-0');
+  orders = 0;
+  for (const { clickhouse } of [main, second]) await clickhouse.command({ query: 'TRUNCATE TABLE orders' });
+  await addReplica(rig.stores.pool, 'second');
+  await rig.stores.pool.query('UPDATE replicas SET is_readable = true');
+});
+afterEach(() => rig.close());
+
+function work(clients: Partial<Record<'main' | 'second', ClickHouseClient>> = {}) {
+  const replicas = [
+    { name: 'main', clickhouse: clients.main ?? main.clickhouse },
+    { name: 'second', clickhouse: clients.second ?? second.clickhouse },
+  ];
+  return rig.work({ clickhouse: main.clickhouse, replicas });
+}
+
+/** Reports new orders, and changes the amount of each old one. */
+async function report(): Promise<void> {
+  const { workspace } = rig;
+  const ts = Date.now() * 1_000;
+  const changed = Array.from({ length: orders }, (_, n) =>
+    order({ workspace, ts: ts + n, orderId: `order-${n}`, source: 'server', amountMinor: 500 + orders }),
+  );
+  const added = Array.from({ length: 20 }, () =>
+    order({ workspace, ts: ts + orders, orderId: `order-${orders++}`, source: 'pixel' }),
+  );
+  stream.append([...changed, ...added, heartbeat(ts + orders)]);
+  await rig.settled(stream);
+  await rig.published();
+}
+
+const readable = async () =>
+  [...(await readReplicaMarks(rig.stores.pool, ['main', 'second'])).of.keys()].sort();
+
+async function expectEqual(): Promise<void> {
+  await until('both may be read', readable, (names) => names.length === 2);
+  const stored = await main.hash('orders FINAL');
+  expect(stored.rows).toBe(orders);
+  expect(await second.hash('orders FINAL')).toEqual(stored);
+}
+
+describe('orders of two replicas', () => {
+  it.for(['main', 'second'] as const)(
+    'are equal again after a kill -9 of %s, which is not read until then',
+    async (name) => {
+      const server = name === 'main' ? main : second;
+      work();
+      await report();
+      await expectEqual();
+      await server.kill();
+      await report();
+      expect(await readable()).toEqual([name === 'main' ? 'second' : 'main']);
+      await report();
+      await server.start();
+      await expectEqual();
+      await report();
+      await expectEqual();
+    },
+  );
+
+  it('are equal after each was away while the other one got orders', async () => {
+    work();
+    await second.kill();
+    await report();
+    expect(await readable()).toEqual(['main']);
+    await main.kill();
+    await second.start();
+    // It gets what it missed from PostgreSQL, then the next orders.
+    await until('second may be read', readable, (names) => names.includes('second'));
+    await report();
+    expect(await readable()).toEqual(['second']);
+    await main.start();
+    await expectEqual();
+  });
+
+  it('are equal when one stores an insert and then answers with an error', async () => {
+    let errors = 0;
+    const failing = new Proxy(second.clickhouse, {
+      get(target, property) {
+        if (property !== 'exec') return Reflect.get(target, property);
+        return async (...given: Parameters<ClickHouseClient['exec']>) => {
+          const response = await target.exec(...given);
+          if (!given[0].query.includes('orders') || errors++ % 2 === 1) return response;
+          for await (const _ of response.stream);
+          throw new Error('socket hang up');
+        };
+      },
+    });
+    work({ second: failing });
+    await report();
+    await expectEqual();
+    await report();
+    await expectEqual();
+    expect(errors).toBeGreaterThan(2);
+  });
+
+  it('are equal after a worker that knew only one of them', async () => {
+    const one = rig.work({ clickhouse: main.clickhouse });
+    await report();
+    await one.stop();
+    expect(await readable()).toEqual(['main']);
+    work();
+    await expectEqual();
+  });
+});
