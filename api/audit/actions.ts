@@ -133,6 +133,7 @@ export const RECORD_OPERATIONS: Readonly<Record<string, Audited>> = {
   'links.updateBulk': { action: 'link.update', target: 'link' },
   'links.delete': { action: 'link.delete', target: 'link' },
   'links.deleteBulk': { action: 'link.delete', target: 'link' },
+  'links.updateQrStyle': { action: 'link.update_qr_style', target: 'link', fields: true },
   'links.deleteComment': { action: 'link.delete_comment', target: 'link' },
   'folders.update': { action: 'folder.update', target: 'folder' },
   'folders.delete': { action: 'folder.delete', target: 'folder' },

@@ -70,6 +70,10 @@ const CALLS: Record<string, () => Promise<Run>> = {
     const ids = [await link()];
     return () => shop.call('DELETE', '/links/bulk', { body: { ids } });
   },
+  'links.updateQrStyle': async () => {
+    const id = await link();
+    return () => shop.patch(`/links/${id}/qr/style`, { frame: 'line' });
+  },
   'links.deleteComment': async () => {
     const id = await link();
     const { body } = await shop.post<{ id: string }>(`/links/${id}/comments`, { text: 'T' });

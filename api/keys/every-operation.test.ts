@@ -28,12 +28,12 @@ const OPERATIONS: Record<string, string> = {
   'links secret operator owner': [
     'bioPages.create bioPages.delete bioPages.update bioPages.uploadPicture domains.create',
     'domains.delete domains.update domains.verify folders.create folders.delete folders.update links.create links.createBulk',
-    'links.createComment links.delete links.deleteBulk links.deleteComment links.import links.update links.updateBulk utmTemplates.create',
-    'utmTemplates.delete',
+    'links.createComment links.delete links.deleteBulk links.deleteComment links.import links.update links.updateBulk links.updateQrStyle',
+    'utmTemplates.create utmTemplates.delete',
   ].join(' '),
   'read links secret manage analyst operator owner': [
     'bioPages.checkAvailability bioPages.get bioPages.getStats bioPages.list bioPages.preview',
-    'channels.list domains.get domains.list folders.list links.get links.getQr links.list',
+    'channels.list domains.get domains.list folders.list links.get links.getQr links.getQrStyle links.list',
     'links.listComments links.listTags links.search utmTemplates.list',
   ].join(' '),
   'secret operator owner': [

@@ -6,7 +6,7 @@ import type { TestApi, TestWorkspace } from '../../test/support/api.ts';
 import { apiTest as test } from '../../test/support/fixtures.ts';
 import { startTestIngest } from '../../test/support/ingest.ts';
 import { campaign, createLink } from '../../test/support/links.ts';
-import { pixelOf, plainPng, scannedText } from '../../test/support/scanned-images.ts';
+import { pixelOf, plainPng, rastered, scannedText } from '../../test/support/scanned-images.ts';
 import { visit } from '../../test/support/visitors.ts';
 import type { LinkRecord } from './schemas.ts';
 
@@ -129,7 +129,85 @@ test('the workspace’s logo is in the middle once it is stored, and the code is
   expect(await refused(api, shop, '?logo=1')).toEqual([400, 'logo']);
 });
 
+test('a frame with words of one’s own is around the code, which is still scanned', async ({ api, shop }) => {
+  for (const frame of ['line', 'banner', 'bubble']) {
+    const query = `?frame=${frame}&frame_text=${encodeURIComponent('Jetzt scannen!')}&size=600`;
+    const { body } = await code(api, shop, `${query}&format=png`);
+    expect([frame, scannedText(body)]).toEqual([frame, `${link.short_url}?qr=1`]);
+    expect([body.readUInt32BE(16), body.readUInt32BE(20) > 650]).toEqual([600, true]);
+    const svg = (await code(api, shop, query)).body.toString();
+    expect([frame, scannedText(rastered([svg])[0] ?? Buffer.of())]).toEqual([
+      frame,
+      `${link.short_url}?qr=1`,
+    ]);
+    // Outlines need no font where the image is printed.
+    expect(svg).not.toContain('<text');
+    expect(await refused(api, shop, `${query}&margin=1`)).toEqual([400, 'margin']);
+  }
+});
+
+test('a link keeps how its code looks, with a logo of its own; parameters of an image take its place', async ({
+  api,
+  shop,
+}) => {
+  const path = `/links/${link.id}/qr/style`;
+  const plain = {
+    color: '000000',
+    background: 'ffffff',
+    shape: 'square',
+    frame: 'none',
+    frame_text: 'Scan me',
+    logo: 'none',
+  };
+  expect((await shop.get(path)).body).toEqual(plain);
+  const logo = logoUrl(plainPng(80, 80, ORANGE));
+  const sent = { color: '#1A2B3C', frame: 'banner', frame_text: 'Menü', shape: 'rounded', logo };
+  const style = { ...plain, ...sent, color: '1a2b3c' };
+  const changed = await shop.patch(path, sent);
+  expect([changed.status, changed.body]).toEqual([200, style]);
+  expect((await shop.get(path)).body).toEqual(style);
+
+  const { body } = await code(api, shop, '?format=png&size=600');
+  expect(scannedText(body)).toBe(`${link.short_url}?qr=1`);
+  expect(pixelOf(body, 300, 300)).toEqual([230, 110, 0]);
+  expect(body.readUInt32BE(20)).toBeGreaterThan(650);
+  const bare = (await code(api, shop, '?format=png&size=600&frame=none&logo=0&color=000000')).body;
+  expect([bare.readUInt32BE(20), pixelOf(bare, 300, 300)]).not.toContainEqual([230, 110, 0]);
+  expect(bare.readUInt32BE(20)).toBe(600);
+
+  // The workspace's logo, while it has one.
+  expect((await shop.patch(path, { logo: 'workspace' })).status).toBe(400);
+  await shop.patch('/workspace', { logo: logoUrl(plainPng(80, 80, [0, 90, 200, 255])) });
+  expect((await shop.patch<{ logo: string }>(path, { logo: 'workspace' })).body.logo).toBe('workspace');
+  expect(pixelOf((await code(api, shop, '?format=png&size=600')).body, 300, 300)).toEqual([0, 90, 200]);
+  await shop.patch('/workspace', { logo: null });
+  expect(scannedText((await code(api, shop, '?format=png')).body)).toBe(`${link.short_url}?qr=1`);
+});
+
+test.for<[body: object, path: string]>([
+  [{ color: 'red' }, 'color'],
+  [{ color: 'cccccc' }, 'color'],
+  [{ background: '333333' }, 'background'],
+  [{ shape: 'stars' }, 'shape'],
+  [{ frame: 'gold' }, 'frame'],
+  [{ frame_text: '' }, 'frame_text'],
+  [{ frame_text: '扫一扫' }, 'frame_text'],
+  [{ frame_text: 'a\u0000' }, 'frame_text'],
+  [{ frame_text: 'x'.repeat(31) }, 'frame_text'],
+  [{ logo: 'https://cdn.example/logo.png' }, 'logo'],
+  [{ logo: 'data:image/png;base64,AAAA' }, 'logo'],
+  [{ logo: 'workspace' }, 'logo'],
+  [{ logo: null }, 'logo'],
+])('a style of %j is refused at the field %s', async ([body, path], { shop }) => {
+  const { status, body: answer } = await shop.patch(`/links/${link.id}/qr/style`, body);
+  expect([status, answer.error.details?.[0]?.path]).toEqual([400, path]);
+});
+
 test.for<[query: string, path: string]>([
+  ['?frame=gold', 'frame'],
+  ['?frame=line&frame_text=%F0%9F%9A%80', 'frame_text'],
+  ['?frame_text=%20', 'frame_text'],
+  ['?frame=line&size=80', 'size'],
   ['?format=gif', 'format'],
   ['?size=63', 'size'],
   ['?size=2049', 'size'],

@@ -16,6 +16,7 @@ import { linkCreateRoutes } from './create-routes.ts';
 import { destinationPageRoutes } from './destination-page-routes.ts';
 import { linkPerformance } from './performance.ts';
 import { linkQrRoute } from './qr-route.ts';
+import { linkQrStyleRoutes } from './qr-style-routes.ts';
 import {
   ChangeBody,
   LinkRecord,
@@ -35,6 +36,7 @@ export async function linkRoutes(app: Api, deps: ApiDeps): Promise<void> {
   await linkImportRoutes(app, deps);
   await linkSearchRoutes(app, deps);
   await linkQrRoute(app, deps);
+  await linkQrStyleRoutes(app, deps);
   await destinationPageRoutes(app, deps);
   await linkCommentRoutes(app, deps);
 

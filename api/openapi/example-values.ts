@@ -35,6 +35,13 @@ export const EXAMPLE_VALUES: Record<string, unknown> = {
   'ReferralImportError.file': 'commissions.csv',
   'ReferralImportError.field': 'amount',
   'ReferralImportError.message': 'must be a number',
+  'LinkQrStyle.color': '1a2b3c',
+  'LinkQrStyle.background': 'ffffff',
+  'LinkQrStyle.frame': 'banner',
+  'LinkQrStyle.frame_text': 'Scan me',
+  'LinkQrStyle.logo': 'workspace',
+  'UpdateLinkQrStyle.frame': 'banner',
+  'UpdateLinkQrStyle.frame_text': 'Scan for the menu',
   // Ids
   import_id: '019aabf4-3c00-7000-8000-00000000000b',
   link_id: '019aabf4-3c00-7000-8000-000000000002',

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { MOST_ORIGINS, ORIGIN_LIMIT } from '../../core/access/allowed-origins.ts';
 import { DOMAIN_LIMIT } from '../../core/links/domains.ts';
-import { LOGO_BYTES, LOGO_SIDE } from '../../core/qr/logo.ts';
+import { LOGO_BYTES, LOGO_SIDE, LOGO_URL_LIMIT } from '../../core/qr/logo.ts';
 import { TRACKINGS } from '../../core/tracking/tracking.ts';
 import {
   ATTRIBUTION_MODELS,
@@ -20,9 +20,6 @@ import {
   SecretShown,
   Uuid,
 } from '../schemas.ts';
-
-/** Characters of the largest logo: four for each three bytes. */
-const LOGO_URL_LIMIT = Math.ceil(LOGO_BYTES / 3) * 4 + 30;
 
 /** Longest `attribution_window`, in days. */
 const MOST_ATTRIBUTION_DAYS = 365;

@@ -3,6 +3,8 @@ import { badRequest } from '../errors.ts';
 
 /** Bytes of a logo. */
 export const LOGO_BYTES = 100 * 1_024;
+/** Characters of the largest logo as data URL: four for each three bytes. */
+export const LOGO_URL_LIMIT = Math.ceil(LOGO_BYTES / 3) * 4 + 30;
 /** Pixels of a logo's width and height: an image of a few KiB could decode to gigabytes. */
 export const LOGO_SIDE = 1_024;
 

@@ -1,49 +1,89 @@
 import { PNG } from 'pngjs';
 import type { Color } from './colors.ts';
+import { fillPath } from './fill.ts';
+import { frameDrawing } from './frames.ts';
 import { logoSpan, type QrModules } from './layout.ts';
 import { covers, formOf, type ModuleForm } from './shapes.ts';
 import type { QrLook } from './svg.ts';
 
 /** Pixels of a square of the image. */
 type Square = { x: number; y: number; side: number };
+type Area = { x: number; y: number; width: number; height: number };
 
-/** Returns where the code begins in a PNG, and the width of its modules, in pixels. */
-export function placed(modules: QrModules, { size, margin }: Pick<QrLook, 'size' | 'margin'>) {
-  const scale = Math.floor(size / (modules.length + 2 * margin));
-  return { scale, start: Math.floor((size - modules.length * scale) / 2) };
+/**
+ * Returns where the code and its frame are in a PNG, in pixels: modules are whole pixels wide, and what remains of the
+ * width is left at both sides. `width` is that of the drawing in modules.
+ */
+export function placed(
+  modules: QrModules,
+  { size, margin, frame }: Pick<QrLook, 'size' | 'margin' | 'frame'>,
+) {
+  const side = modules.length + 2 * margin;
+  const drawing = frame ? frameDrawing(frame, side) : null;
+  const { width, height } = drawing ?? { width: side, height: side };
+  const scale = Math.floor(size / width);
+  if (drawing === null) {
+    const start = Math.floor((size - modules.length * scale) / 2);
+    return { width, scale, height: size, x: start, y: start, quiet: start, drawing, edge: 0 };
+  }
+  const edge = Math.floor((size - width * scale) / 2);
+  return {
+    width,
+    scale,
+    height: height * scale + 2 * edge,
+    x: edge + (drawing.x + margin) * scale,
+    y: edge + (drawing.y + margin) * scale,
+    /** Width of the quiet zone. */
+    quiet: margin * scale,
+    drawing,
+    /** Width of what is around the frame. */
+    edge,
+  };
 }
 
 /**
- * Returns a code as PNG. Modules are whole pixels wide; the remaining pixels widen the quiet zone.
+ * Returns a code as PNG. Modules are whole pixels wide; the remaining pixels widen the quiet zone, or are around the
+ * frame.
  *
  * @param look its size must have room for a pixel of each module
  * @param logo a PNG for the middle; null: none
  */
 export async function qrPng(modules: QrModules, look: QrLook, logo: Uint8Array | null): Promise<Buffer> {
   const { size, color, background, shape = 'square' } = look;
-  const { scale, start } = placed(modules, look);
+  const { scale, height, x: left, y: top, drawing, edge } = placed(modules, look);
   if (scale < 1) throw new RangeError(`a code of ${modules.length} modules needs more than ${size} pixels`);
-  const image = new PNG({ width: size, height: size });
-  fill(image, { x: 0, y: 0, side: size }, background);
+  const image = new PNG({ width: size, height });
+  fill(image, { x: 0, y: 0, width: size, height }, background);
+  for (const { fill: kind, path, ...place } of drawing?.shapes ?? []) {
+    fillPath(
+      image,
+      path,
+      { x: edge + place.x * scale, y: edge + place.y * scale, scale: place.scale * scale },
+      look[kind],
+    );
+  }
   const maskOf = createMasks(scale);
   for (const [y, row] of modules.entries()) {
     for (const [x, dark] of row.entries()) {
       if (!dark) continue;
-      const square = { x: start + x * scale, y: start + y * scale, side: scale };
-      if (shape === 'square') fill(image, square, color);
+      const square = { x: left + x * scale, y: top + y * scale, side: scale };
+      if (shape === 'square') fill(image, areaOf(square), color);
       else blend(image, square, maskOf(formOf(modules, shape, x, y)), { color, background });
     }
   }
   if (logo !== null) {
     const span = logoSpan(modules);
-    const at = start + ((modules.length - span) / 2) * scale;
-    const edge = Math.floor(scale / 2);
-    fill(image, { x: at, y: at, side: span * scale }, background);
-    const inner = { x: at + edge, y: at + edge, side: span * scale - 2 * edge };
+    const inset = ((modules.length - span) / 2) * scale;
+    const [x, y] = [left + inset, top + inset];
+    const edgeOfLogo = Math.floor(scale / 2);
+    fill(image, areaOf({ x, y, side: span * scale }), background);
+    const inner = { x: x + edgeOfLogo, y: y + edgeOfLogo, side: span * scale - 2 * edgeOfLogo };
     drawLogo(image, inner, PNG.sync.read(Buffer.from(logo)), background);
   }
   return encoded(image);
 }
+
+const areaOf = ({ x, y, side }: Square): Area => ({ x, y, width: side, height: side });
 
 /** Compresses an image outside the event loop. */
 function encoded(image: PNG): Promise<Buffer> {
@@ -56,9 +96,9 @@ function encoded(image: PNG): Promise<Buffer> {
   });
 }
 
-function fill({ data, width }: PNG, { x, y, side }: Square, [red, green, blue]: Color): void {
-  for (let row = y; row < y + side; row++) {
-    for (let at = 4 * (row * width + x), end = at + 4 * side; at < end; at += 4) {
+function fill({ data, width }: PNG, area: Area, [red, green, blue]: Color): void {
+  for (let row = area.y; row < area.y + area.height; row++) {
+    for (let at = 4 * (row * width + area.x), end = at + 4 * area.width; at < end; at += 4) {
       data[at] = red;
       data[at + 1] = green;
       data[at + 2] = blue;

@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { PNG } from 'pngjs';
 import { describe, expect, test } from 'vitest';
-import { pixelOf, plainPng, scannedText } from '../../test/support/scanned-images.ts';
+import { pixelOf, plainPng, rastered, scannedText } from '../../test/support/scanned-images.ts';
 import { qrModules } from './code.ts';
 import { readColor, requireContrast } from './colors.ts';
-import { LOGO_LEVELS, logoSpan, QR_LEVELS, qrAddress } from './layout.ts';
+import { FRAME_MARGIN, FRAME_TEXT_MOST, QR_FRAMES } from './frames.ts';
+import { LOGO_LEVELS, logoSpan, QR_LEVELS, QR_SHAPES, type QrModules, qrAddress } from './layout.ts';
 import { LOGO_BYTES, LOGO_SIDE, logoUrl, readLogo } from './logo.ts';
 import { qrPng } from './png.ts';
-import { qrSvg } from './svg.ts';
+import { type QrLook, qrSvg } from './svg.ts';
+import { frameWords } from './words.ts';
 
 const SHORT = 'https://hop.example/a1';
 /** The longest domain and slug that a link can have. */
@@ -78,6 +80,80 @@ describe.each(['rounded', 'dots'] as const)('%s', (shape) => {
     expect(svg).toContain('shape-rendering="geometricPrecision"');
     expect(svg.includes('a0.45 0.45')).toBe(shape === 'dots');
   });
+});
+
+describe.each(QR_FRAMES.filter((frame) => frame !== 'none'))('the frame %s', (kind) => {
+  const text = qrAddress(SHORT);
+  const modules = qrModules(text, 'M');
+  const frame = { kind, words: frameWords('Scan me') };
+
+  test('leaves a code readable as PNG and as SVG, with any shape, quiet zone, and logo', async () => {
+    const drawn: { name: string; text: string; svg: string }[] = [];
+    const drawAs = async (
+      name: string,
+      code: QrModules,
+      leads: string,
+      look: QrLook,
+      logo: Buffer | null,
+    ) => {
+      expect([name, scannedText(await qrPng(code, look, logo))]).toEqual([name, leads]);
+      drawn.push({ name, text: leads, svg: qrSvg(code, look, 'Code', logo && logoUrl(logo)) });
+    };
+    for (const shape of QR_SHAPES) {
+      for (const margin of [FRAME_MARGIN, 4]) {
+        const look = {
+          size: 400,
+          margin,
+          shape,
+          frame,
+          color: [29, 60, 120],
+          background: [255, 250, 240],
+        } as const;
+        await drawAs(`${shape}, ${margin}`, modules, text, look, null);
+      }
+    }
+    const longest = qrAddress(LONGEST);
+    const look = { size: 900, margin: 4, frame, ...BLACK_ON_WHITE };
+    await drawAs('longest, with a logo', qrModules(longest, 'H'), longest, look, plainPng(300, 300, RED));
+    const scanned = rastered(drawn.map(({ svg }) => svg)).map(scannedText);
+    expect(drawn.map(({ name }, nth) => [name, scanned[nth]])).toEqual(
+      drawn.map((one) => [one.name, one.text]),
+    );
+  });
+
+  test('is drawn alike as PNG and as SVG, with its text', async () => {
+    const look = { size: 10 * (modules.length + 12), margin: 4, frame, ...BLACK_ON_WHITE };
+    const png = PNG.sync.read(await qrPng(modules, look, null));
+    const [raster = Buffer.of()] = rastered([qrSvg(modules, look, 'Code', null)]);
+    const svg = PNG.sync.read(raster);
+    expect([png.width, png.height]).toEqual([svg.width, svg.height]);
+    expect(png.height).toBeGreaterThan(png.width);
+    const differing = (other: PNG) =>
+      png.data.filter((value, at) => Math.abs(value - (other.data[at] ?? 0)) > 128).length / 3;
+    expect(differing(svg) / (png.width * png.height)).toBeLessThan(0.001);
+    const silent = { ...look, frame: { kind, words: frameWords('.') } };
+    // The letters have the area of 15 to 1,000 modules.
+    const ofText = differing(PNG.sync.read(await qrPng(modules, silent, null)));
+    expect(ofText).toBeGreaterThan(1_500);
+    expect(ofText).toBeLessThan(100_000);
+  });
+});
+
+test('a text of a frame has letters of Latin, Greek, and Cyrillic, in any form, and stays in its place', () => {
+  const one = frameWords('Zażółć ΨΩ Сканируй');
+  expect(frameWords('  Zażółć \n ΨΩ\tСканируй '.normalize('NFD'))).toEqual(one);
+  expect(one.width).toBeGreaterThan(frameWords('Scan me').width);
+});
+
+test.each([
+  ['扫一扫', 'must be of Latin, Greek, and Cyrillic letters, digits, and punctuation, not U+626B'],
+  ['Go 🚀', 'must be of Latin, Greek, and Cyrillic letters, digits, and punctuation, not U+1F680'],
+  ['a\u0000b', 'must be of Latin, Greek, and Cyrillic letters, digits, and punctuation, not U+0000'],
+  ['a\ud800', 'must be of Latin, Greek, and Cyrillic letters, digits, and punctuation, not U+D800'],
+  ['  \n ', 'must have a letter or digit'],
+  ['x'.repeat(FRAME_TEXT_MOST + 1), 'must be at most 30 characters, not 31'],
+])('%j is refused as text of a frame', (text, message) => {
+  expect(refusalOf(() => frameWords(text))).toEqual({ path: 'frame_text', message });
 });
 
 test('a logo is drawn in the middle, in its color and shape, on the background', async () => {

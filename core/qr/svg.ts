@@ -1,5 +1,6 @@
 // Browsers run this file too.
 import { type Color, cssColor } from './colors.ts';
+import { type Frame, type FrameDrawing, frameDrawing } from './frames.ts';
 import { logoSide, logoSpan, type QrModules, type QrShape } from './layout.ts';
 import { formOf, modulePath } from './shapes.ts';
 
@@ -13,6 +14,8 @@ export type QrLook = {
   background: Color;
   /** Left out: `square`. */
   shape?: QrShape;
+  /** Around the code; the image is then higher than wide. Left out, or null: none. */
+  frame?: Frame | null;
 };
 
 /**
@@ -22,19 +25,35 @@ export type QrLook = {
  * @param logo data URL of an image for the middle; null: none
  */
 export function qrSvg(modules: QrModules, look: QrLook, title: string, logo: string | null): string {
-  const { size, margin, shape = 'square' } = look;
+  const { size, margin, shape = 'square', frame = null } = look;
   // Curves have no edges between pixels.
   const rendering = shape === 'square' ? 'crispEdges' : 'geometricPrecision';
-  const width = modules.length + 2 * margin;
+  const side = modules.length + 2 * margin;
+  const drawing = frame && frameDrawing(frame, side);
+  const { width, height } = drawing ?? { width: side, height: side };
   const background = cssColor(look.background);
-  return (
-    `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="${size}" height="${size}" viewBox="0 0 ${width} ${width}" ` +
-    `shape-rendering="${rendering}" role="img"><title>${escaped(title)}</title>` +
-    `<path fill="${background}" d="M0 0h${width}v${width}H0z"/>` +
+  const code =
     `<path fill="${cssColor(look.color)}" d="${shape === 'square' ? pathOf(modules, margin) : shapedPathOf(modules, shape, margin)}"/>` +
-    `${logo === null ? '' : middle(modules, margin, background, logo)}</svg>`
+    (logo === null ? '' : middle(modules, margin, background, logo));
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="${size}" height="${Math.round((size * height) / width)}" viewBox="0 0 ${width} ${height}" ` +
+    `shape-rendering="${rendering}" role="img"><title>${escaped(title)}</title>` +
+    (drawing
+      ? `${framing(drawing, look)}<g transform="translate(${drawing.x} ${drawing.y})">${code}</g></svg>`
+      : `<path fill="${background}" d="M0 0h${width}v${width}H0z"/>${code}</svg>`)
   );
 }
+
+/** The frame behind a code. */
+function framing({ shapes }: FrameDrawing, look: QrLook): string {
+  const drawn = shapes.map(
+    ({ fill, path, x, y, scale }) =>
+      `<path fill="${cssColor(look[fill])}" d="${path}"${scale === 1 ? '' : ` transform="translate(${short(x)} ${short(y)}) scale(${scale})"`}/>`,
+  );
+  return `<g shape-rendering="geometricPrecision">${drawn.join('')}</g>`;
+}
+
+const short = (length: number) => String(Math.round(1_000 * length) / 1_000);
 
 /** Draws each run of dark modules in a row as one rectangle. */
 function pathOf(modules: QrModules, margin: number): string {

@@ -134,6 +134,20 @@ CREATE INDEX links_split_due ON links (split_ends_at)
 CREATE UNIQUE INDEX links_name ON links (domain_number, slug);
 CREATE INDEX links_domain ON links (domain_number) WHERE domain_number <> 0;
 
+-- How the QR code of a link looks. A link without a row has a plain one.
+CREATE TABLE link_qr_styles (
+  link_id      uuid PRIMARY KEY REFERENCES links (id),
+  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  color        text NOT NULL,                -- six hexadecimal digits, as background
+  background   text NOT NULL,
+  shape        text NOT NULL,
+  frame        text NOT NULL,
+  frame_text   text NOT NULL CHECK (length(frame_text) <= 120),
+  logo_from    text NOT NULL CHECK (logo_from IN ('none', 'workspace', 'own')),
+  logo         bytea CHECK (length(logo) <= 102400), -- a PNG, the link's own
+  CHECK ((logo_from = 'own') = (logo IS NOT NULL))
+);
+
 -- Ingest reads changes by transaction id, up to the oldest running one: sequence order is not commit order.
 CREATE TABLE link_changes (
   xid     xid8 NOT NULL DEFAULT pg_current_xact_id(),

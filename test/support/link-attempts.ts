@@ -55,6 +55,10 @@ export const LINK_ATTEMPTS: Attempts = {
   'GET /api/v1/links/tags': () => [{ path: '/links/tags', status: 200 }],
   'GET /api/v1/links/{id}': (victim) => [{ path: `/links/${victim.link}`, status: 404 }],
   'GET /api/v1/links/{id}/qr': (victim) => [{ path: `/links/${victim.link}/qr`, status: 404 }],
+  'GET /api/v1/links/{id}/qr/style': (victim) => [{ path: `/links/${victim.link}/qr/style`, status: 404 }],
+  'PATCH /api/v1/links/{id}/qr/style': (victim) => [
+    { path: `/links/${victim.link}/qr/style`, body: { frame: 'line' }, status: 404 },
+  ],
   'GET /api/v1/links/{id}/comments': (victim) => [{ path: `/links/${victim.link}/comments`, status: 404 }],
   'POST /api/v1/links/{id}/comments': (victim) => [
     { path: `/links/${victim.link}/comments`, body: { text: 'Mine' }, status: 404 },

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import jsQR from 'jsqr';
 import { PNG } from 'pngjs';
 
@@ -21,4 +22,24 @@ export function pixelOf(png: Uint8Array, x: number, y: number): number[] {
   const { data, width } = PNG.sync.read(Buffer.from(png));
   const at = 4 * (y * width + x);
   return [...data.subarray(at, at + 3)];
+}
+
+const RASTER = `
+const chunks = [];
+for await (const chunk of process.stdin) chunks.push(chunk);
+const sharp = (await import('sharp')).default;
+const drawn = await Promise.all(
+  JSON.parse(Buffer.concat(chunks)).map((svg) => sharp(Buffer.from(svg)).ensureAlpha().png().toBuffer()),
+);
+process.stdout.write(JSON.stringify(drawn.map((png) => png.toString('base64'))));`;
+
+/**
+ * Returns SVGs as PNG, drawn by librsvg. In a process of its own: the code of uploads blocks SVG in its whole process.
+ */
+export function rastered(svgs: readonly string[]): Buffer[] {
+  const drawn = execFileSync(process.execPath, ['--input-type=module', '-e', RASTER], {
+    input: JSON.stringify(svgs),
+    maxBuffer: 64 * 1_024 * 1_024,
+  });
+  return (JSON.parse(drawn.toString()) as string[]).map((png) => Buffer.from(png, 'base64'));
 }

@@ -34,6 +34,7 @@ export const LINK_TABLES: readonly ArchivedTable[] = [
         THEN 'ref=' || ${slugHere('r.id', 'r.slug')} ELSE r.extra_query END`,
     },
   },
+  { name: 'link_qr_styles', order: 'link_id', atOnce: 50 },
   { name: 'link_comments', order: 'id' },
   {
     name: 'slugs',

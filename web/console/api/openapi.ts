@@ -207,6 +207,10 @@ export interface paths {
   "/api/v1/links/{id}/qr": {
     get: operations["links.getQr"];
   };
+  "/api/v1/links/{id}/qr/style": {
+    get: operations["links.getQrStyle"];
+    patch: operations["links.updateQrStyle"];
+  };
   "/api/v1/links/bulk": {
     post: operations["links.createBulk"];
     delete: operations["links.deleteBulk"];
@@ -2496,6 +2500,16 @@ export interface components {
       image_width?: number;
       title?: string;
     };
+    LinkQrStyle: {
+      background: string;
+      color: string;
+      /** @enum {string} */
+      frame: "none" | "line" | "banner" | "bubble";
+      frame_text: components["schemas"]["Text120"];
+      logo: string;
+      /** @enum {string} */
+      shape: "square" | "rounded" | "dots";
+    };
     LinkRecordsPage: {
       links: components["schemas"]["Link"][];
       next_cursor: string | null;
@@ -3656,6 +3670,7 @@ export interface components {
     Text50: string;
     Text64: string;
     Text100: string;
+    Text120: string;
     Text200: string;
     Text245: string;
     Text254: string;
@@ -3913,6 +3928,16 @@ export interface components {
       utm_medium?: components["schemas"]["UtmValue"] | null;
       utm_source?: components["schemas"]["UtmValue"] | null;
       utm_term?: components["schemas"]["UtmValue"] | null;
+    };
+    UpdateLinkQrStyle: {
+      background?: string;
+      color?: string;
+      /** @enum {string} */
+      frame?: "none" | "line" | "banner" | "bubble";
+      frame_text?: components["schemas"]["Text120"];
+      logo?: string;
+      /** @enum {string} */
+      shape?: "square" | "rounded" | "dots";
     };
     UpdateMember: {
       role: components["schemas"]["Role"];
@@ -6156,6 +6181,8 @@ export interface operations {
         color?: string;
         background?: string;
         shape?: "square" | "rounded" | "dots";
+        frame?: "none" | "line" | "banner" | "bubble";
+        frame_text?: components["schemas"]["Text120"];
         logo?: "0" | "1";
       };
       path: {
@@ -6171,6 +6198,46 @@ export interface operations {
         content: {
           "image/png": string;
           "image/svg+xml": string;
+        };
+      };
+    };
+  };
+  "links.getQrStyle": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["LinkQrStyle"];
+        };
+      };
+    };
+  };
+  "links.updateQrStyle": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["UpdateLinkQrStyle"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["LinkQrStyle"];
         };
       };
     };

@@ -37,6 +37,8 @@ OPERATIONS: Dict[str, Operation] = {
     "links.search": Operation("GET", "/links/search", repeatable=True),
     "links.listTags": Operation("GET", "/links/tags", repeatable=True, rows="tags"),
     "links.getQr": Operation("GET", "/links/{id}/qr", repeatable=True, raw=True),
+    "links.getQrStyle": Operation("GET", "/links/{id}/qr/style", repeatable=True),
+    "links.updateQrStyle": Operation("PATCH", "/links/{id}/qr/style", body="json", repeatable=True),
     "links.listComments": Operation("GET", "/links/{id}/comments", repeatable=True, rows="comments", cursor="cursor"),
     "links.createComment": Operation("POST", "/links/{id}/comments", body="json", idempotent=True),
     "links.deleteComment": Operation("DELETE", "/links/{id}/comments/{comment_id}", repeatable=True),
@@ -432,8 +434,20 @@ class Links:
     def get_qr(self, id: str, *, options: Optional[RequestOptions] = None, **query: Unpack[t.LinksGetQrQuery]) -> httpx.Response:
         """Get a link's QR code
 
-        The code leads to the short URL with `?qr=1`, which is not passed on to the destination and makes the click's `trigger` `qr`."""
+        The code leads to the short URL with `?qr=1`, which is not passed on to the destination and makes the click's `trigger` `qr`. It looks as `PATCH /links/{id}/qr/style` has set it, or plain: black squares on white. Parameters take its place for this image."""
         result: httpx.Response = self._call(OPERATIONS["links.getQr"], (id,), {**query}, None, options)
+        return result
+
+    def get_qr_style(self, id: str, *, options: Optional[RequestOptions] = None) -> t.LinkQrStyle:
+        """Get how a link's QR code looks"""
+        result: t.LinkQrStyle = self._call(OPERATIONS["links.getQrStyle"], (id,), {}, None, options)
+        return result
+
+    def update_qr_style(self, id: str, body: t.UpdateLinkQrStyle, *, options: Optional[RequestOptions] = None) -> t.LinkQrStyle:
+        """Change how a link's QR code looks
+
+        Changes the given fields and leaves the others. `GET /links/{id}/qr` draws the code so, unless a parameter says otherwise."""
+        result: t.LinkQrStyle = self._call(OPERATIONS["links.updateQrStyle"], (id,), {}, body, options)
         return result
 
     def list_comments(self, id: str, *, options: Optional[RequestOptions] = None, **query: Unpack[t.LinksListCommentsQuery]) -> Rows[t.LinkComment, t.LinkCommentList]:
@@ -574,8 +588,20 @@ class AsyncLinks:
     async def get_qr(self, id: str, *, options: Optional[RequestOptions] = None, **query: Unpack[t.LinksGetQrQuery]) -> httpx.Response:
         """Get a link's QR code
 
-        The code leads to the short URL with `?qr=1`, which is not passed on to the destination and makes the click's `trigger` `qr`."""
+        The code leads to the short URL with `?qr=1`, which is not passed on to the destination and makes the click's `trigger` `qr`. It looks as `PATCH /links/{id}/qr/style` has set it, or plain: black squares on white. Parameters take its place for this image."""
         result: httpx.Response = await self._call(OPERATIONS["links.getQr"], (id,), {**query}, None, options)
+        return result
+
+    async def get_qr_style(self, id: str, *, options: Optional[RequestOptions] = None) -> t.LinkQrStyle:
+        """Get how a link's QR code looks"""
+        result: t.LinkQrStyle = await self._call(OPERATIONS["links.getQrStyle"], (id,), {}, None, options)
+        return result
+
+    async def update_qr_style(self, id: str, body: t.UpdateLinkQrStyle, *, options: Optional[RequestOptions] = None) -> t.LinkQrStyle:
+        """Change how a link's QR code looks
+
+        Changes the given fields and leaves the others. `GET /links/{id}/qr` draws the code so, unless a parameter says otherwise."""
+        result: t.LinkQrStyle = await self._call(OPERATIONS["links.updateQrStyle"], (id,), {}, body, options)
         return result
 
     def list_comments(self, id: str, *, options: Optional[RequestOptions] = None, **query: Unpack[t.LinksListCommentsQuery]) -> AsyncRows[t.LinkComment, t.LinkCommentList]:

@@ -2288,6 +2288,20 @@ class LinkPreview(TypedDict):
     """Pixels, together with `image_width`."""
 
 
+class LinkQrStyle(TypedDict):
+    color: str
+    """Color of the code, six hexadecimal digits, darker than the background. The contrast must be at least 3 to 1."""
+    background: str
+    """Color behind the code, six hexadecimal digits."""
+    shape: Literal["square", "rounded", "dots"]
+    """Shape of the modules. Finder and alignment patterns stay whole, so that scanners find the code."""
+    frame: Literal["none", "line", "banner", "bubble"]
+    """Frame with a text: a border, a filled border, or a speech bubble below the code. The image is then higher than wide, and `margin` at least 2."""
+    frame_text: "Text120"
+    logo: str
+    """Logo in the middle: `none`, `workspace`, or the link's own: a PNG as `data:image/png;base64,…`, without interlacing, at most 100 KiB and 1024 pixels wide and high. Stored here, never fetched."""
+
+
 class LinkRecordsPage(TypedDict):
     """The response with `view=records`."""
 
@@ -3489,6 +3503,9 @@ class Targeting(TypedDict):
 Text100 = str
 
 
+Text120 = str
+
+
 Text200 = str
 
 
@@ -3731,6 +3748,20 @@ class UpdateLink(TypedDict):
     """Name of the campaign."""
     tags: NotRequired[Union[List["Tag"], None]]
     folder_id: NotRequired[Union[str, None]]
+
+
+class UpdateLinkQrStyle(TypedDict):
+    color: NotRequired[str]
+    """Color of the code, six hexadecimal digits, darker than the background. The contrast must be at least 3 to 1."""
+    background: NotRequired[str]
+    """Color behind the code, six hexadecimal digits."""
+    shape: NotRequired[Literal["square", "rounded", "dots"]]
+    """Shape of the modules. Finder and alignment patterns stay whole, so that scanners find the code."""
+    frame: NotRequired[Literal["none", "line", "banner", "bubble"]]
+    """Frame with a text: a border, a filled border, or a speech bubble below the code. The image is then higher than wide, and `margin` at least 2."""
+    frame_text: NotRequired["Text120"]
+    logo: NotRequired[str]
+    """Logo in the middle: `none`, `workspace`, or the link's own: a PNG as `data:image/png;base64,…`, without interlacing, at most 100 KiB and 1024 pixels wide and high. Stored here, never fetched."""
 
 
 class UpdateMember(TypedDict):
@@ -4201,7 +4232,7 @@ LinksSearchQuery = TypedDict(
 class LinksGetQrQuery(TypedDict):
     format: NotRequired[Literal["svg", "png"]]
     size: NotRequired[int]
-    """Width and height in pixels. Each module needs two, and four with another `shape` than `square`."""
+    """Width in pixels; without a frame also the height. Each module needs two, and four with another `shape` than `square`."""
     margin: NotRequired[int]
     """Width of the quiet zone in modules; scanners expect four. Modules of a PNG are whole pixels, and what is left of its size widens the quiet zone: `x-quiet-zone` says its width."""
     level: NotRequired[Literal["L", "M", "Q", "H"]]
@@ -4212,8 +4243,12 @@ class LinksGetQrQuery(TypedDict):
     """Color behind the code, six hexadecimal digits."""
     shape: NotRequired[Literal["square", "rounded", "dots"]]
     """Shape of the modules. Finder and alignment patterns stay whole, so that scanners find the code."""
+    frame: NotRequired[Literal["none", "line", "banner", "bubble"]]
+    """Frame with a text: a border, a filled border, or a speech bubble below the code. The image is then higher than wide, and `margin` at least 2."""
+    frame_text: NotRequired["Text120"]
+    """Text of the frame, in one line: 1 to 30 Latin, Greek, or Cyrillic letters, digits, and punctuation marks."""
     logo: NotRequired[Literal["0", "1"]]
-    """`1`: the workspace's logo in the middle."""
+    """`1`: the link's own logo in the middle, or else the workspace's. `0`: none."""
 
 
 class LinksListCommentsQuery(TypedDict):

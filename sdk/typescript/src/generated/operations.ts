@@ -154,9 +154,19 @@ export interface Links {
   /**
    * Get a link's QR code
    *
-   * The code leads to the short URL with `?qr=1`, which is not passed on to the destination and makes the click's `trigger` `qr`.
+   * The code leads to the short URL with `?qr=1`, which is not passed on to the destination and makes the click's `trigger` `qr`. It looks as `PATCH /links/{id}/qr/style` has set it, or plain: black squares on white. Parameters take its place for this image.
    */
   getQr(id: string, query?: QueryOf<T.LinksGetQrData['query']>, options?: RequestOptions): Promise<Response>;
+  /**
+   * Get how a link's QR code looks
+   */
+  getQrStyle(id: string, options?: RequestOptions): Promise<T.LinksGetQrStyleResponse>;
+  /**
+   * Change how a link's QR code looks
+   *
+   * Changes the given fields and leaves the others. `GET /links/{id}/qr` draws the code so, unless a parameter says otherwise.
+   */
+  updateQrStyle(id: string, body: T.LinksUpdateQrStyleData['body'], options?: RequestOptions): Promise<T.LinksUpdateQrStyleResponse>;
   /**
    * List the comments on a link, newest first
    */
@@ -1177,6 +1187,8 @@ export const OPERATIONS = {
   'links.search': { method: 'GET', path: '/links/search', query: true, repeatable: true },
   'links.listTags': { method: 'GET', path: '/links/tags', repeatable: true, rows: 'tags' },
   'links.getQr': { method: 'GET', path: '/links/{id}/qr', query: true, repeatable: true, result: 'response' },
+  'links.getQrStyle': { method: 'GET', path: '/links/{id}/qr/style', repeatable: true },
+  'links.updateQrStyle': { method: 'PATCH', path: '/links/{id}/qr/style', body: 'json', repeatable: true },
   'links.listComments': { method: 'GET', path: '/links/{id}/comments', query: true, repeatable: true, rows: 'comments', cursor: 'cursor' },
   'links.createComment': { method: 'POST', path: '/links/{id}/comments', body: 'json', idempotent: true },
   'links.deleteComment': { method: 'DELETE', path: '/links/{id}/comments/{comment_id}', repeatable: true },

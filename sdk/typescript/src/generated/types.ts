@@ -3339,6 +3339,30 @@ export type LinkPreview = {
     image_height?: number;
 };
 
+export type LinkQrStyle = {
+    /**
+     * Color of the code, six hexadecimal digits, darker than the background. The contrast must be at least 3 to 1.
+     */
+    color: string;
+    /**
+     * Color behind the code, six hexadecimal digits.
+     */
+    background: string;
+    /**
+     * Shape of the modules. Finder and alignment patterns stay whole, so that scanners find the code.
+     */
+    shape: 'square' | 'rounded' | 'dots';
+    /**
+     * Frame with a text: a border, a filled border, or a speech bubble below the code. The image is then higher than wide, and `margin` at least 2.
+     */
+    frame: 'none' | 'line' | 'banner' | 'bubble';
+    frame_text: Text120;
+    /**
+     * Logo in the middle: `none`, `workspace`, or the link's own: a PNG as `data:image/png;base64,…`, without interlacing, at most 100 KiB and 1024 pixels wide and high. Stored here, never fetched.
+     */
+    logo: string;
+};
+
 /**
  * The response with `view=records`.
  */
@@ -5005,6 +5029,11 @@ export type Targeting = {
 
 export type Text100 = string;
 
+/**
+ * Text of the frame, in one line: 1 to 30 Latin, Greek, or Cyrillic letters, digits, and punctuation marks.
+ */
+export type Text120 = string;
+
 export type Text200 = string;
 
 export type Text2000 = string;
@@ -5371,6 +5400,30 @@ export type UpdateLink = {
     name?: CampaignName;
     tags?: Array<Tag> | null;
     folder_id?: string | null;
+};
+
+export type UpdateLinkQrStyle = {
+    /**
+     * Color of the code, six hexadecimal digits, darker than the background. The contrast must be at least 3 to 1.
+     */
+    color?: string;
+    /**
+     * Color behind the code, six hexadecimal digits.
+     */
+    background?: string;
+    /**
+     * Shape of the modules. Finder and alignment patterns stay whole, so that scanners find the code.
+     */
+    shape?: 'square' | 'rounded' | 'dots';
+    /**
+     * Frame with a text: a border, a filled border, or a speech bubble below the code. The image is then higher than wide, and `margin` at least 2.
+     */
+    frame?: 'none' | 'line' | 'banner' | 'bubble';
+    frame_text?: Text120;
+    /**
+     * Logo in the middle: `none`, `workspace`, or the link's own: a PNG as `data:image/png;base64,…`, without interlacing, at most 100 KiB and 1024 pixels wide and high. Stored here, never fetched.
+     */
+    logo?: string;
 };
 
 export type UpdateMember = {
@@ -6376,7 +6429,7 @@ export type LinksGetQrData = {
     query?: {
         format?: 'svg' | 'png';
         /**
-         * Width and height in pixels. Each module needs two, and four with another `shape` than `square`.
+         * Width in pixels; without a frame also the height. Each module needs two, and four with another `shape` than `square`.
          */
         size?: number;
         /**
@@ -6400,7 +6453,15 @@ export type LinksGetQrData = {
          */
         shape?: 'square' | 'rounded' | 'dots';
         /**
-         * `1`: the workspace's logo in the middle.
+         * Frame with a text: a border, a filled border, or a speech bubble below the code. The image is then higher than wide, and `margin` at least 2.
+         */
+        frame?: 'none' | 'line' | 'banner' | 'bubble';
+        /**
+         * Text of the frame, in one line: 1 to 30 Latin, Greek, or Cyrillic letters, digits, and punctuation marks.
+         */
+        frame_text?: Text120;
+        /**
+         * `1`: the link's own logo in the middle, or else the workspace's. `0`: none.
          */
         logo?: '0' | '1';
     };
@@ -6415,6 +6476,42 @@ export type LinksGetQrResponses = {
 };
 
 export type LinksGetQrResponse = LinksGetQrResponses[keyof LinksGetQrResponses];
+
+export type LinksGetQrStyleData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/links/{id}/qr/style';
+};
+
+export type LinksGetQrStyleResponses = {
+    /**
+     * OK
+     */
+    200: LinkQrStyle;
+};
+
+export type LinksGetQrStyleResponse = LinksGetQrStyleResponses[keyof LinksGetQrStyleResponses];
+
+export type LinksUpdateQrStyleData = {
+    body: UpdateLinkQrStyle;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/links/{id}/qr/style';
+};
+
+export type LinksUpdateQrStyleResponses = {
+    /**
+     * OK
+     */
+    200: LinkQrStyle;
+};
+
+export type LinksUpdateQrStyleResponse = LinksUpdateQrStyleResponses[keyof LinksUpdateQrStyleResponses];
 
 export type LinksListCommentsData = {
     body?: never;

@@ -1,27 +1,36 @@
 import { Button, Group, Paper, Skeleton, Stack, Text } from '@mantine/core';
-import { IconDownload } from '@tabler/icons-react';
+import { useDisclosure } from '@mantine/hooks';
+import { IconDownload, IconPalette } from '@tabler/icons-react';
+import { lazy, Suspense } from 'react';
 import { messageOf } from '../../api/failures.ts';
 import type { LinkRecord } from '../../api/links.ts';
+import { useSession } from '../../api/session.ts';
 import { svgUrl } from './qr-code.ts';
-import { QrStyleForm } from './qr-style-form.tsx';
 import { useQrCode } from './use-qr-code.ts';
+import { useQrStyle } from './use-qr-style.ts';
+
+const QrDialog = lazy(() => import('./qr-dialog.tsx'));
 
 const WIDTH = 180;
 
-/** The QR code of a link, its colors and logo, with downloads. */
+/** The QR code of a link with its downloads. An operator designs it in a dialog. */
 export function QrCard({ link }: { link: LinkRecord }) {
-  const { alt, style, setStyle, hasLogo, svg, wrong, failure, saveSvg, savePng } = useQrCode(link);
+  const { can } = useSession();
+  const design = useQrStyle(link.id);
+  const { alt, svg, ratio, failure, saveSvg, savePng } = useQrCode(link, design.style);
+  const [opened, { open, close }] = useDisclosure(false);
+  const wrong = failure ?? design.failure;
   return (
     <Paper withBorder p="md" component="section" aria-label="QR code">
       <Stack align="center" gap="sm">
         {svg !== null ? (
-          <img src={svgUrl(svg)} alt={alt} width={WIDTH} height={WIDTH} />
-        ) : failure ? (
-          <Text size="sm">The QR code failed: {messageOf(failure)}</Text>
+          <img src={svgUrl(svg)} alt={alt} width={WIDTH} height={Math.round(ratio * WIDTH)} />
+        ) : wrong ? (
+          <Text size="sm">The QR code failed: {messageOf(wrong)}</Text>
         ) : (
-          <Skeleton width={WIDTH} height={WIDTH} animate={!wrong} />
+          <Skeleton width={WIDTH} height={WIDTH} />
         )}
-        <Group gap="xs">
+        <Group gap="xs" justify="center">
           {(
             [
               ['SVG', saveSvg],
@@ -39,9 +48,24 @@ export function QrCard({ link }: { link: LinkRecord }) {
               {format}
             </Button>
           ))}
+          {can('operator') && (
+            <Button
+              size="xs"
+              variant="default"
+              disabled={design.style === null}
+              leftSection={<IconPalette size={16} />}
+              onClick={open}
+            >
+              Design
+            </Button>
+          )}
         </Group>
-        <QrStyleForm style={style} onChange={setStyle} hasLogo={hasLogo} wrong={wrong} />
       </Stack>
+      {opened && design.style && (
+        <Suspense fallback={null}>
+          <QrDialog link={link} before={design.style} design={design} close={close} />
+        </Suspense>
+      )}
     </Paper>
   );
 }

@@ -1,68 +1,100 @@
-import { Anchor, Button, Group, Select, Stack, Switch } from '@mantine/core';
-import { Link } from 'wouter';
+import { Group, Input, SegmentedControl, Stack, TextInput } from '@mantine/core';
+import { useId } from 'react';
+import { FRAME_TEXT_MOST, QR_FRAMES, type QrFrame } from '../../../../core/qr/frames.ts';
 import { QR_SHAPES, type QrShape } from '../../../../core/qr/layout.ts';
-import { useSession } from '../../api/session.ts';
-import { isAlike } from '../../parts/changed-fields.ts';
+import { sentence } from '../../api/sentence.ts';
 import { ColorField } from '../../parts/color-field.tsx';
-import { PLAIN_STYLE, type QrStyle, type WrongColor } from './qr-code.ts';
+import type { QrStyle } from './qr-code.ts';
+import { QrLogoField } from './qr-logo-field.tsx';
+
+type Wrong = { field: string; message: string };
 
 type QrStyleFormProps = {
   style: QrStyle;
-  onChange(style: QrStyle): void;
-  /** Whether the workspace has a logo; null: not known yet. */
-  hasLogo: boolean | null;
-  wrong: WrongColor | null;
+  change: (part: Partial<QrStyle>) => void;
+  wrong: Wrong | null;
 };
 
 const SHAPE_NAMES: Record<QrShape, string> = { square: 'Squares', rounded: 'Rounded', dots: 'Dots' };
-const SHAPES = QR_SHAPES.map((value) => ({ value, label: SHAPE_NAMES[value] }));
+const FRAME_NAMES: Record<QrFrame, string> = {
+  none: 'None',
+  line: 'Border',
+  banner: 'Banner',
+  bubble: 'Bubble',
+};
 
-/** Colors, shape, and logo of a QR code. */
-export function QrStyleForm({ style, onChange, hasLogo, wrong }: QrStyleFormProps) {
-  const { can } = useSession();
-  const isPlain = isAlike({ ...PLAIN_STYLE, ...style }, PLAIN_STYLE);
+/** Colors, shape, frame, and logo of a QR code. */
+export function QrStyleForm({ style, change, wrong }: QrStyleFormProps) {
+  const errorOf = (field: string, begin: string) =>
+    wrong?.field === field ? sentence(`${begin} ${wrong.message}`) : null;
   return (
-    <Stack gap="xs" w="100%">
+    <Stack gap="md">
       <Group grow gap="xs" align="start">
         {(['color', 'background'] as const).map((field) => (
           <ColorField
             key={field}
             label={field === 'color' ? 'Color' : 'Background'}
             value={style[field]}
-            onChange={(value) => onChange({ ...style, [field]: value })}
-            error={wrong?.field === field ? `This color ${wrong.message}` : null}
+            onChange={(value) => change({ [field]: value })}
+            error={errorOf(field, 'This color')}
           />
         ))}
       </Group>
-      <Select
+      <Choice
         label="Shape"
-        data={SHAPES}
-        value={style.shape ?? 'square'}
-        allowDeselect={false}
-        onChange={(value) =>
-          onChange({ ...style, shape: QR_SHAPES.find((one) => one === value) ?? 'square' })
-        }
+        names={SHAPE_NAMES}
+        all={QR_SHAPES}
+        value={style.shape}
+        choose={(shape) => change({ shape })}
       />
-      <Group justify="space-between" gap="xs">
-        <Switch
-          size="xs"
-          label="Logo in the middle"
-          checked={style.hasLogo && hasLogo !== false}
-          disabled={!hasLogo}
-          onChange={({ currentTarget }) => onChange({ ...style, hasLogo: currentTarget.checked })}
+      <Choice
+        label="Frame"
+        names={FRAME_NAMES}
+        all={QR_FRAMES}
+        value={style.frame}
+        choose={(frame) => change({ frame })}
+      />
+      {style.frame !== 'none' && (
+        <TextInput
+          label="Text"
+          maxLength={FRAME_TEXT_MOST}
+          value={style.frame_text}
+          error={errorOf('frame_text', 'The text')}
+          onChange={(event) => change({ frame_text: event.currentTarget.value })}
         />
-        {/* In the same line: it shows only after loading and must not move the fields below. */}
-        {hasLogo === false && can('owner') && (
-          <Anchor component={Link} href="/settings" size="xs" underline="always">
-            Upload a logo
-          </Anchor>
-        )}
-        {!isPlain && (
-          <Button size="compact-xs" variant="subtle" onClick={() => onChange(PLAIN_STYLE)}>
-            Black on white
-          </Button>
-        )}
-      </Group>
+      )}
+      <QrLogoField
+        logo={style.logo}
+        change={(logo) => change({ logo })}
+        wrong={errorOf('logo', 'The logo')}
+      />
     </Stack>
+  );
+}
+
+type ChoiceProps<Value extends string> = {
+  label: string;
+  names: Record<Value, string>;
+  all: readonly Value[];
+  value: Value;
+  choose: (value: Value) => void;
+};
+
+/** One of a few values. */
+function Choice<Value extends string>({ label, names, all, value, choose }: ChoiceProps<Value>) {
+  const id = useId();
+  return (
+    <div>
+      <Input.Label component="div" id={id}>
+        {label}
+      </Input.Label>
+      <SegmentedControl
+        fullWidth
+        aria-labelledby={id}
+        data={all.map((one) => ({ value: one, label: names[one] }))}
+        value={value}
+        onChange={(chosen) => choose(all.find((one) => one === chosen) ?? value)}
+      />
+    </div>
   );
 }

@@ -1,4 +1,3 @@
-import { useLocalStorage } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { AppError } from '../../../../core/errors.ts';
@@ -6,47 +5,74 @@ import { qrAddress } from '../../../../core/qr/layout.ts';
 import type { LinkRecord } from '../../api/links.ts';
 import { useApi } from '../../api/queries.ts';
 import { sentenceOf } from '../../api/sentence.ts';
-import { useSession } from '../../api/session.ts';
 import { saveFile } from '../../parts/save-file.ts';
-import { PLAIN_STYLE, type QrStyle, qrModules, qrPng, qrSvg, type WrongColor } from './qr-code.ts';
+import {
+  frameOf,
+  PLAIN_STYLE,
+  placesOf,
+  type QrStyle,
+  qrModules,
+  qrPng,
+  qrSvg,
+  type WrongStyle,
+} from './qr-code.ts';
 
-/** A link's QR code in the style that the person chose for all links of the workspace. */
-export function useQrCode(link: Pick<LinkRecord, 'slug' | 'short_url'>) {
-  const { workspace } = useSession();
+/**
+ * A link's QR code.
+ *
+ * @param style null: it loads
+ */
+export function useQrCode(link: Pick<LinkRecord, 'slug' | 'short_url'>, style: QrStyle | null = PLAIN_STYLE) {
   const alt = `QR code that leads to ${link.short_url}`;
-  const [style, setStyle] = useLocalStorage<QrStyle>({
-    key: `hoplog-qr-style-${workspace.id}`,
-    defaultValue: PLAIN_STYLE,
-  });
-  const settings = useApi<{ logo: string | null }>('/workspace');
-  const logo = style.hasLogo ? (settings.data?.logo ?? null) : null;
+  const isOfWorkspace = style?.logo === 'workspace';
+  const settings = useApi<{ logo: string | null }>(isOfWorkspace ? '/workspace' : null);
+  const own = style === null || style.logo === 'none' ? null : style.logo;
+  const logo = isOfWorkspace ? (settings.data?.logo ?? null) : own;
   const code = useQuery({
     queryKey: ['qr', link.short_url, logo !== null],
     queryFn: () => qrModules(qrAddress(link.short_url), logo !== null),
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: keepPreviousData,
   });
+  const text = style === null || style.frame === 'none' ? null : style.frame_text;
+  const words = useQuery({
+    queryKey: ['words of a frame', text],
+    queryFn: async () => {
+      const { frameWords } = await import('../../../../core/qr/words.ts');
+      return attempt(() => frameWords(text ?? ''));
+    },
+    enabled: text !== null,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 60_000,
+    placeholderData: keepPreviousData,
+  });
   const modules = code.isPlaceholderData ? undefined : code.data;
-  const drawn = modules && draw(() => qrSvg(modules, alt, style, logo));
-  const svg = drawn && 'svg' in drawn ? drawn.svg : null;
+  const said = text === null ? { made: null } : words.data;
+  const isReady = style !== null && !(isOfWorkspace && settings.isPending);
+  const drawn =
+    isReady && modules && said && 'made' in said
+      ? attempt(() => {
+          const frame = frameOf(style, said.made);
+          return { svg: qrSvg(modules, alt, style, logo, frame), frame };
+        })
+      : said;
+  const made = drawn && 'made' in drawn && drawn.made && 'svg' in drawn.made ? drawn.made : null;
+  const place = modules && made ? placesOf(modules, made.frame) : { width: 1, height: 1 };
   return {
     alt,
-    style,
-    setStyle,
-    /** Whether the workspace has a logo; null: not known yet. */
-    hasLogo: settings.data ? settings.data.logo !== null : null,
     /** The code; null while it is made, and when it can't be drawn. */
-    svg,
-    /** A color that scanners could not read. */
+    svg: made?.svg ?? null,
+    /** Height of the image for each pixel of its width. */
+    ratio: place.height / place.width,
     wrong: drawn && 'wrong' in drawn ? drawn.wrong : null,
-    failure: code.error,
+    failure: code.error ?? words.error,
     saveSvg: () => {
-      if (svg !== null) saveFile(`qr-${link.slug}.svg`, new Blob([svg], { type: 'image/svg+xml' }));
+      if (made) saveFile(`qr-${link.slug}.svg`, new Blob([made.svg], { type: 'image/svg+xml' }));
     },
     savePng: async () => {
-      if (!modules || svg === null) return;
+      if (!modules || !made) return;
       try {
-        saveFile(`qr-${link.slug}.png`, await qrPng(svg, modules, logo));
+        saveFile(`qr-${link.slug}.png`, await qrPng(made.svg, modules, logo, made.frame));
       } catch (error) {
         notifications.show({ message: sentenceOf(error), color: 'red' });
       }
@@ -54,14 +80,14 @@ export function useQrCode(link: Pick<LinkRecord, 'slug' | 'short_url'>) {
   };
 }
 
-function draw(svgOf: () => string): { svg: string } | { wrong: WrongColor } {
+/** Returns what is made, or the field that prevents it. */
+function attempt<Made>(make: () => Made): { made: Made } | { wrong: WrongStyle } {
   try {
-    return { svg: svgOf() };
+    return { made: make() };
   } catch (error) {
     const [detail] = error instanceof AppError ? (error.details ?? []) : [];
     if (!detail) throw error;
-    return {
-      wrong: { field: detail.path === 'background' ? 'background' : 'color', message: detail.message },
-    };
+    const field = detail.path === 'background' || detail.path === 'frame_text' ? detail.path : 'color';
+    return { wrong: { field, message: detail.message } };
   }
 }

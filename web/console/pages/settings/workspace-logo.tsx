@@ -5,6 +5,7 @@ import { fieldDetail } from '../../api/failures.ts';
 import { useApi, useSend } from '../../api/queries.ts';
 import { sentenceOf } from '../../api/sentence.ts';
 import { useSession } from '../../api/session.ts';
+import { dataUrlOf } from '../../parts/data-url.ts';
 import { QueryView } from '../../parts/query-view.tsx';
 import { Section } from '../../parts/section.tsx';
 import { BlocksSkeleton } from '../../parts/skeletons.tsx';
@@ -77,13 +78,4 @@ export function WorkspaceLogo() {
       )}
     </Section>
   );
-}
-
-function dataUrlOf(file: File): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const reader = new FileReader();
-    reader.onload = () => resolve(String(reader.result));
-    reader.onerror = () => reject(reader.error ?? new Error('the file cannot be read'));
-    reader.readAsDataURL(file);
-  });
 }
