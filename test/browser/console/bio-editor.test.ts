@@ -242,6 +242,99 @@ test('buttons are sorted by keyboard, and removing one asks first when its histo
   await page.close();
 });
 
+test('buttons are sorted by their handles, with the mouse and with arrow keys', async () => {
+  const { id } = await desk.make('handles', { title: 'Handles', links: links('One', 'Two', 'Three') });
+  const page = await site.open(`/bio-pages/${id}`);
+  const handle = (label: string) => page.getByRole('button', { name: `Reorder ${label}` });
+  const middleOf = async (label: string) => {
+    const box = await handle(label).boundingBox();
+    if (!box) throw new Error(`${label} has no handle`);
+    return [box.x + box.width / 2, box.y + box.height / 2] as const;
+  };
+  await handle('Three').scrollIntoViewIfNeeded();
+  await page.mouse.move(...(await middleOf('Three')));
+  await page.mouse.down();
+  const [x, y] = await middleOf('One');
+  await page.mouse.move(x, y - 10, { steps: 5 });
+  await page.mouse.up();
+  await page.getByText('Three is now 1 of 3').waitFor();
+  expect(await labels(page)).toEqual(['Three', 'One', 'Two']);
+
+  // Escape ends a drag without a change.
+  await page.mouse.move(...(await middleOf('Three')));
+  await page.mouse.down();
+  const [downX, downY] = await middleOf('One');
+  await page.mouse.move(downX, downY + 60, { steps: 5 });
+  await page.keyboard.press('Escape');
+  await page.mouse.up();
+  expect(await labels(page)).toEqual(['Three', 'One', 'Two']);
+
+  await handle('Two').press('ArrowUp');
+  await page.getByText('Two is now 2 of 3').waitFor();
+  expect(await focused(page)).toBe('Reorder Two');
+  await page.keyboard.press('ArrowUp');
+  await page.getByText('Two is now 1 of 3').waitFor();
+  await page.keyboard.press('ArrowUp');
+  expect(await labels(page)).toEqual(['Two', 'Three', 'One']);
+  await save(page);
+  await page.reload();
+  await expect.poll(() => labels(page), PATIENT).toEqual(['Two', 'Three', 'One']);
+  expectClean(page);
+  await page.close();
+});
+
+test('texts are edited on the preview itself, keep the focus while they are typed, and are saved', async () => {
+  const { id } = await desk.make('inplace', {
+    title: 'Ada',
+    bio: 'Tea and more',
+    links: [{ type: 'section', label: 'Shops', emoji: '🍵' }, ...links('Home', 'Shop')],
+  });
+  const page = await site.open(`/bio-pages/${id}`);
+  const shown = preview(page);
+  const text = (name: string) => shown.locator(`[title="Edit the ${name}"]`);
+  await text('title').click();
+  await page.keyboard.press('End');
+  await page.keyboard.type(' Lovelace');
+  // The preview of the draft would come 300 ms after a press: the text keeps the focus meanwhile.
+  await expect
+    .poll(() => page.getByLabel('Title', { exact: true }).first().inputValue(), PATIENT)
+    .toBe('Ada Lovelace');
+  await page.keyboard.type(', Countess');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.type('Tea only');
+  await page.keyboard.press('Escape');
+  await text('heading').click();
+  expect(await text('heading').textContent()).toBe('Shops');
+  await page.keyboard.press('End');
+  await page.keyboard.type(' of ours');
+  await page.keyboard.press('Enter');
+  await shown.getByText('🍵 Shops of ours').waitFor();
+  await text('label').last().fill('x'.repeat(85));
+  await text('label').last().press('Enter');
+  await shown.getByText('x'.repeat(80), { exact: true }).waitFor();
+  // A press outside of the preview ends an edit, too.
+  await text('label').first().click();
+  await page.keyboard.type('!');
+  await page.getByLabel('Title', { exact: true }).fill('Ada, Countess');
+  await shown.getByRole('heading', { name: 'Ada, Countess' }).waitFor();
+  await expectGood(page, 'bio-page-edited-in-place');
+  await save(page);
+  const saved = await site.api<{ title: string; bio: string; links: { label: string }[] }>(
+    `/bio-pages/${id}`,
+  );
+  expect([saved.title, saved.bio]).toEqual(['Ada, Countess', 'Tea and more']);
+  const [heading, home = '', long] = saved.links.map(({ label }) => label);
+  expect([heading, home.replace('!', ''), home.length, long]).toEqual([
+    'Shops of ours',
+    'Home',
+    5,
+    'x'.repeat(80),
+  ]);
+  expectClean(page);
+  await page.close();
+});
+
 test('what cannot be saved is shown at its field, which gets the focus, and nothing is lost', async () => {
   const { id } = await desk.make('refused', { title: 'Refused', links: links('Good') });
   const page = await site.open(`/bio-pages/${id}`);

@@ -1,13 +1,15 @@
 import { ActionIcon, Group, Paper, SimpleGrid, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { IconArrowDown, IconArrowUp, IconTrash } from '@tabler/icons-react';
+import { IconArrowDown, IconArrowUp, IconGripVertical, IconTrash } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { AddressField } from '../../parts/address-field.tsx';
 import { AT_ONCE, FormDialog } from '../../parts/form-dialog.tsx';
 import { keptTo } from './character-limit.ts';
 import type { DraftButton } from './draft.ts';
+import { LABEL_MOST } from './edit-in-preview.ts';
 import { PictureField } from './picture-field.tsx';
 import { fieldKey, type Wrong } from './problems.ts';
+import type { useRowDrag } from './use-row-drag.ts';
 
 type Props = {
   button: DraftButton;
@@ -17,27 +19,52 @@ type Props = {
   hasHistory: boolean;
   change: (fields: Partial<DraftButton>) => void;
   move: (to: number) => void;
+  /** What reorders by a handle. */
+  drag: ReturnType<typeof useRowDrag>;
   remove: () => void;
   /** Its statistics. */
   children?: ReactNode;
 };
 
-/** Limits of the API, in characters. */
-const LABEL_MOST = 80;
+/** The API's limit, in characters. */
 const EMOJI_MOST = 16;
 
 /** Fields of a button or heading, with buttons to move and remove it. */
-export function ButtonFields({ button, place, wrong, hasHistory, change, move, remove, children }: Props) {
+export function ButtonFields({
+  button,
+  place,
+  wrong,
+  hasHistory,
+  change,
+  move,
+  drag,
+  remove,
+  children,
+}: Props) {
   const { index } = place;
   const isLink = button.type === 'link';
   const name = button.label.trim() || `${isLink ? 'button' : 'heading'} ${index + 1}`;
   const problem = (field: string) => wrong(fieldKey('links', button.id, field));
   return (
-    <Paper component="li" withBorder p="sm" data-button={button.id}>
+    <Paper component="li" withBorder p="sm" data-button={button.id} data-drag={drag.stateOf(index)}>
       <Group justify="space-between" wrap="nowrap" mb="xs">
-        <Text fw={600} truncate>
-          {isLink ? 'Button' : 'Heading'} {index + 1}
-        </Text>
+        <Group gap={4} wrap="nowrap" miw={0}>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            size="lg"
+            className="drag-handle"
+            aria-label={`Reorder ${name}`}
+            title="Drag it, or press the arrow keys"
+            data-moves="handle"
+            {...drag.handle(index)}
+          >
+            <IconGripVertical size={18} stroke={1.6} />
+          </ActionIcon>
+          <Text fw={600} truncate>
+            {isLink ? 'Button' : 'Heading'} {index + 1}
+          </Text>
+        </Group>
         <Group gap={4} wrap="nowrap">
           <ActionIcon
             variant="default"

@@ -13,6 +13,7 @@ import type { PartProps } from './editor.tsx';
 import { OperatorFields } from './operator-fields.tsx';
 import type { BioPage, PageStats } from './responses.ts';
 import { SocialLinksForm } from './social-links-form.tsx';
+import { useRowDrag } from './use-row-drag.ts';
 
 const MOST = 50;
 
@@ -35,14 +36,15 @@ export function ButtonsForm({ draft, change, wrong, page }: PartProps & { page: 
     set([...links, button]);
     focusNext([`[data-button="${button.id}"] input`]);
   };
-  const move = (from: number, to: number) => {
+  const move = (from: number, to: number, by: 'handle' | 'arrows' = 'arrows') => {
     const button = links[from];
     set(moved(links, from, to));
     setTold(`${nameOf(button)} is now ${to + 1} of ${links.length}`);
     // Moving an element loses the focus; at either end only one direction remains.
-    const arrows = to < from ? ['up', 'down'] : ['down', 'up'];
+    const arrows = by === 'handle' ? ['handle'] : to < from ? ['up', 'down'] : ['down', 'up'];
     focusNext(arrows.map((way) => `[data-button="${button?.id}"] [data-moves="${way}"]:enabled`));
   };
+  const drag = useRowDrag(list, (from, to) => move(from, to, 'handle'));
   const remove = (index: number) => {
     const rest = links.filter((_, at) => at !== index);
     set(rest);
@@ -74,6 +76,7 @@ export function ButtonsForm({ draft, change, wrong, page }: PartProps & { page: 
               }
               change={(fields) => set(replaced(links, index, { ...button, ...fields }))}
               move={(to) => move(index, to)}
+              drag={drag}
               remove={() => remove(index)}
             >
               {button.type === 'link' && (

@@ -112,7 +112,7 @@ export function Editor({ page }: { page: BioPage }) {
         </Grid.Col>
         {(isWide || view === 'preview') && (
           <Grid.Col span={{ base: 12, md: 5 }}>
-            <Preview draft={draft} slug={saved.slug} />
+            <Preview draft={draft} slug={saved.slug} change={canChange ? saving.change : null} />
           </Grid.Col>
         )}
       </Grid>

@@ -1,22 +1,37 @@
 import { Box, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { fetchFile } from '../../api/call.ts';
 import { messageOf } from '../../api/failures.ts';
 import { SmallNote } from '../../parts/note.tsx';
 import { type Draft, previewBodyOf } from './draft.ts';
+import { editInPreview } from './edit-in-preview.ts';
 
 /** Pause in typing before the preview refreshes. Milliseconds. */
 const PAUSE = 300;
 
+type Props = {
+  draft: Draft;
+  slug: string;
+  /** Changes the draft; null: its texts can't be edited here. */
+  change: ((fields: Partial<Draft>) => void) | null;
+};
+
 /**
  * A phone-sized preview, rendered by the server like public pages. The sandbox blocks scripts, forms and new windows.
+ * Its texts can be edited where they are: this page listens to what is typed into them.
  */
-export function Preview({ draft, slug }: { draft: Draft; slug: string }) {
+export function Preview({ draft, slug, change }: Props) {
   const [body] = useDebouncedValue(JSON.stringify(previewBodyOf(draft, slug)), PAUSE);
   const frame = useRef<HTMLIFrameElement>(null);
   const place = useRef(0);
+  const latest = useRef({ draft, change });
+  useEffect(() => {
+    latest.current = { draft, change };
+  });
+  // The page that is being edited stays: a newer one would take the focus from the text.
+  const [held, setHeld] = useState<string | null>(null);
   const page = useQuery({
     queryKey: ['preview of a bio page', body],
     queryFn: async ({ signal }) =>
@@ -25,6 +40,7 @@ export function Preview({ draft, slug }: { draft: Draft; slug: string }) {
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 60_000,
   });
+  const shown = held ?? page.data;
   return (
     <Box pos="sticky" top={72}>
       <div className="phone" aria-busy={page.isFetching}>
@@ -32,12 +48,21 @@ export function Preview({ draft, slug }: { draft: Draft; slug: string }) {
           ref={frame}
           title="Preview of the page"
           sandbox="allow-same-origin"
-          srcDoc={page.data === undefined ? '' : framed(page.data)}
+          srcDoc={shown === undefined ? '' : framed(shown)}
           onLoad={() => {
             const inside = frame.current?.contentWindow;
             inside?.scrollTo(0, place.current);
             inside?.addEventListener('scroll', () => {
               place.current = inside.scrollY;
+            });
+            if (!inside || shown === undefined || change === null) return;
+            editInPreview(inside.document, {
+              draft: () => latest.current.draft,
+              change: (fields) => {
+                latest.current.draft = { ...latest.current.draft, ...fields };
+                latest.current.change?.(fields);
+              },
+              setActive: (isActive) => setHeld(isActive ? shown : null),
             });
           }}
         />
@@ -48,7 +73,7 @@ export function Preview({ draft, slug }: { draft: Draft; slug: string }) {
         </Text>
       )}
       <SmallNote mt="xs" ta="center">
-        Buttons are disabled in the preview.
+        {change && 'Press a text to edit it here. '}Buttons lead nowhere in the preview.
       </SmallNote>
     </Box>
   );
@@ -60,5 +85,11 @@ export function Preview({ draft, slug }: { draft: Draft; slug: string }) {
  */
 function framed(html: string): string {
   const nonce = document.querySelector<HTMLScriptElement>('script[nonce]')?.nonce ?? '';
-  return html.replace('<style>', `<base target="_blank"><style nonce="${nonce}">`);
+  return html.replace('<style>', `<base target="_blank"><style nonce="${nonce}">${EDITABLE}`);
 }
+
+/** Texts that can be edited. An empty one needs a width to be pressed. */
+const EDITABLE =
+  '[contenteditable]{min-width:1em;cursor:text;border-radius:4px;outline-offset:3px}' +
+  '[contenteditable]:hover{outline:1px dashed currentColor}' +
+  '[contenteditable]:focus{outline:2px solid currentColor}';

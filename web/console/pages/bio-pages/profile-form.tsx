@@ -2,11 +2,9 @@ import { Stack, Textarea, TextInput } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import { sizeOf } from '../../parts/image-size.ts';
 import { charactersOf, keptTo, TITLE_MOST } from './character-limit.ts';
+import { ABOUT_MOST } from './edit-in-preview.ts';
 import type { PartProps } from './editor.tsx';
 import { PictureField } from './picture-field.tsx';
-
-/** The API's bound, in characters. */
-const ABOUT_MOST = 280;
 
 /** Title, about text and picture. */
 export function ProfileForm({ draft, change, wrong }: PartProps) {
