@@ -431,6 +431,36 @@ test('keys move between rows, select and open, and selected links are moved to a
   await page.close();
 });
 
+test('links are dragged onto a folder of the navigation: one, or all that are selected', async () => {
+  const names = ['dragged-1', 'dragged-2', 'dragged-3'];
+  const links = names.map((slug) => ({ ...SHOP, name: slug, slug, smart: true, tags: ['dragged'] }));
+  await site.api('/links/bulk', { links });
+  const folder = await site.api<{ id: string }>('/folders', { name: 'A dragged one' });
+  const page = await site.open('/links?tag=dragged', { keepsUndo: true });
+  await expectSlugs(page, names.toReversed());
+  const target = page.getByRole('list', { name: 'Folders' }).getByRole('link', { name: 'A dragged one' });
+  const cell = (slug: string) => page.locator('.link-cell').filter({ hasText: slug });
+  const folders = async () =>
+    (await records(site, '&slug=dragged-')).map((one) => [one.slug, one.folder_id]).toSorted();
+  await cell('dragged-2').dragTo(target);
+  await expectNotice(page, '1 link moved to A dragged one');
+  expect(await folders()).toEqual([
+    ['dragged-1', null],
+    ['dragged-2', folder.id],
+    ['dragged-3', null],
+  ]);
+  for (const slug of names) await page.getByRole('checkbox', { name: `Select ${slug}` }).check();
+  await cell('dragged-1').dragTo(target);
+  await expectNotice(page, '2 links moved to A dragged one');
+  expect(await folders()).toEqual(names.map((slug) => [slug, folder.id]));
+  await expect.poll(() => target.textContent(), PATIENCE).toMatch(/3/);
+  await page.getByRole('button', { name: 'Undo' }).last().click();
+  await expectNotice(page, 'Undone');
+  expect((await folders()).map(([, id]) => id)).toEqual([null, folder.id, null]);
+  expectClean(page);
+  await page.close();
+});
+
 test('links show the icons of channels, and icon and title of the site that they lead to', async () => {
   const shop = createServer(({ url }, response) => {
     if (url === '/favicon.ico') response.end(plainPng(32, 32, [201, 42, 42, 255]));

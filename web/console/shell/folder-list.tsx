@@ -7,6 +7,7 @@ import type { Folders } from '../api/links.ts';
 import { useApi } from '../api/queries.ts';
 import { useSession } from '../api/session.ts';
 import { formatCount } from '../formats.ts';
+import { useFolderDrop } from './use-folder-drop.ts';
 
 const NewFolderDialog = lazy(() => import('../parts/new-folder-dialog.tsx'));
 
@@ -14,7 +15,8 @@ const NewFolderDialog = lazy(() => import('../parts/new-folder-dialog.tsx'));
 const FEW = 8;
 
 /**
- * The folders of links below their page in the navigation, by name, each with the number of its links.
+ * The folders of links below their page in the navigation, by name, each with the number of its links. Links that are
+ * dragged from the table onto one move into it.
  *
  * @param close closes the navigation of a phone
  */
@@ -27,6 +29,7 @@ export default function FolderList({ close }: { close: () => void }) {
   const read = useApi<Folders>('/folders', { limit: 500, counts: 'include' });
   const folders = (read.data?.folders ?? []).toSorted((one, other) => one.name.localeCompare(other.name));
   const shown = isLong ? folders : folders.filter(({ id }, nth) => nth < FEW || id === open);
+  const drop = useFolderDrop();
   if (!can('operator') && folders.length === 0) return null;
   return (
     <>
@@ -34,7 +37,11 @@ export default function FolderList({ close }: { close: () => void }) {
         {shown.map(({ id, name, links = 0 }) => {
           const isOpen = location === '/links' && id === open;
           return (
-            <li key={id}>
+            <li
+              key={id}
+              data-drop={drop.over === id || undefined}
+              {...(can('operator') && drop.folder({ id, name }))}
+            >
               <Link
                 href={`/links?folder_id=${id}`}
                 onClick={close}

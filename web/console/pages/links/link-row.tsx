@@ -16,13 +16,23 @@ type Props = {
   isChosen: boolean;
   /** Selects or deselects a link; null: nothing can be selected. */
   toggle: ((id: string) => void) | null;
+  /** Puts the link, or all selected ones with it, into a drag that begins; null: it can't be moved. */
+  drag: ((id: string, drag: DataTransfer) => void) | null;
 };
 
 /**
  * A link in the table. Rows take most of the page's time: each renders again only when what it is given changes, so
  * domains, folders, and trends that come later do not render all of them.
  */
-export const LinkRow = memo(function LinkRow({ found, host, columns, context, isChosen, toggle }: Props) {
+export const LinkRow = memo(function LinkRow({
+  found,
+  host,
+  columns,
+  context,
+  isChosen,
+  toggle,
+  drag,
+}: Props) {
   const { link } = found;
   return (
     <Table.Tr data-selected={isChosen || undefined}>
@@ -31,7 +41,7 @@ export const LinkRow = memo(function LinkRow({ found, host, columns, context, is
           <Checkbox aria-label={`Select ${link.slug}`} checked={isChosen} onChange={() => toggle(link.id)} />
         </Table.Td>
       )}
-      <LinkCell link={link} host={host} />
+      <LinkCell link={link} host={host} drag={drag} />
       <Table.Td>
         <CopyButton value={link.short_url} what={`the short URL of ${link.slug}`} />
       </Table.Td>
@@ -54,10 +64,14 @@ const FigureCell = ({ children }: { children: ReactNode }) => (
 );
 
 /** The slug and name of a link, above its destination: two lines, so that a row is 44 px high. */
-function LinkCell({ link, host }: { link: LinkRecord; host: string | null }) {
+function LinkCell({ link, host, drag }: { link: LinkRecord } & Pick<Props, 'host' | 'drag'>) {
   const page = useContext(DestinationPagesContext).get(link.id);
   return (
-    <Table.Td className="link-cell">
+    <Table.Td
+      className="link-cell"
+      draggable={drag !== null}
+      onDragStart={(event) => drag?.(link.id, event.dataTransfer)}
+    >
       <div className="one-line">
         <LinkAddress link={link} host={host} />
         <Text span size="sm" ml={8} dir="auto" title={link.name}>

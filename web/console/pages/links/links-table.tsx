@@ -11,12 +11,13 @@ import {
 } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconArrowDown, IconArrowsSort, IconArrowUp } from '@tabler/icons-react';
-import { useMemo } from 'react';
+import { useCallback, useLayoutEffect, useMemo, useRef } from 'react';
 import type { Folders, FoundLinks } from '../../api/links.ts';
 import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { plural } from '../../formats.ts';
 import { useDestinationPages } from '../../parts/destination-pages.tsx';
+import { writeDragged } from '../../parts/dragged-links.ts';
 import { SmallNote } from '../../parts/note.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { CardsSkeleton } from '../../parts/skeletons.tsx';
@@ -59,6 +60,9 @@ export function LinksTable({ data, view, change, withDomains }: Props) {
     }),
     [workspace.currency, folders.data],
   );
+  // Only a paid plan changes links.
+  const mayMove = mayChange && workspace.paid;
+  const drag = useDrag(links, selection.isChosen);
   const ownHost = new URL(urls.short_url).host;
   useRowKeys({
     rows: 'a.link-slug',
@@ -144,6 +148,7 @@ export function LinksTable({ data, view, change, withDomains }: Props) {
                     context={context}
                     isChosen={selection.isChosen(found.link.id)}
                     toggle={mayChange ? selection.toggle : null}
+                    drag={mayMove ? drag : null}
                   />
                 ))}
               </SparklinesContext>
@@ -171,6 +176,22 @@ export function LinksTable({ data, view, change, withDomains }: Props) {
       )}
     </>
   );
+}
+
+/** Returns what puts a link, or all selected ones with it, into a drag. The same function in every render. */
+function useDrag(links: FoundLinks['links'], isChosen: (id: string) => boolean) {
+  const latest = useRef({ links, isChosen });
+  useLayoutEffect(() => {
+    latest.current = { links, isChosen };
+  });
+  return useCallback((id: string, drag: DataTransfer) => {
+    const now = latest.current;
+    const isOne = !now.isChosen(id);
+    const dragged = now.links.flatMap(({ link }) =>
+      link.id === id || (!isOne && now.isChosen(link.id)) ? [link] : [],
+    );
+    writeDragged(drag, dragged);
+  }, []);
 }
 
 const CONTROL_NAMES = {
