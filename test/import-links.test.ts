@@ -119,7 +119,7 @@ test('--domain, --unproven, and --dry-run say where rows go, and what would be d
     ['new.cli.example', 'named'],
   ]);
   await cli.refused(
-    1,
+    2,
     /--domain else.example: must be a verified domain/,
     ...['import', 'links', '--workspace', target.workspace.slug, '--domain', 'else.example', file],
   );

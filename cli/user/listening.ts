@@ -39,18 +39,19 @@ export async function keepListening(listening: Listening): Promise<never> {
   let after: string | undefined;
   let isStarted = false;
   let failures = 0;
-  let heardAt = now();
+  /** Since when a proxy answers, with each call. */
+  let proxyAt: number | null = null;
   for (;;) {
     try {
       const response = await open(after);
       for await (const { id, event, data } of eventsOf(response)) {
         failures = 0;
+        proxyAt = null;
         if (event === 'ready' && after === undefined) onReady(JSON.parse(data) as Ready);
         isStarted = true;
         // One after the other: the position is that of an event that was forwarded.
         if (event === 'event') await onEvent(JSON.parse(data) as Sent);
         after = id ?? after;
-        heardAt = now();
       }
     } catch (error) {
       if (after !== undefined && error instanceof HoplogError && error.code === 'not_found') {
@@ -60,8 +61,9 @@ export async function keepListening(listening: Listening): Promise<never> {
         after = undefined;
         continue;
       }
-      const isProxyRestarting = isOfProxy(error) && now() - heardAt < SESSION_MS;
-      if (!isStarted || !(mayPass(error) || isProxyRestarting)) throw error;
+      proxyAt = mayPass(error) || !isOfProxy(error) ? null : (proxyAt ?? now());
+      const isRestarting = proxyAt !== null && now() - proxyAt < SESSION_MS;
+      if (!isStarted || !(mayPass(error) || isRestarting)) throw error;
       if (failures === 0) note(`${(error as Error).message}; waiting`);
       failures += 1;
     }

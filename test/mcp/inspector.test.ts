@@ -65,6 +65,7 @@ describe.skipIf(NO_INSPECTOR !== null)('the inspector', { tags: 'nightly' }, () 
       expect(result.structuredContent).toMatchObject({ untrusted: { workspace: { name: 'demo' } } });
     }
     const refused = inspect(overHttp(served.service.demo.publishable_key), ...call);
-    await expect(refused).rejects.toThrow(/secret key/);
+    // What the inspector makes of a 401.
+    await expect(refused).rejects.toThrow(/auth_required/);
   });
 });
