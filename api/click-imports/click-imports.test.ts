@@ -496,7 +496,7 @@ describe('a click that was imported', () => {
     await eraseRequested({ pool, clickhouse, metrics });
     await expect.poll(visitors).toEqual([kept, kept]);
     await updateWorkspace(pool, workspace.workspace.id, { retention_months: 1 });
-    await removeExpired({ pool, clickhouse, metrics }, Date.now());
+    await removeExpired({ pool, replicas: [{ name: 'main', clickhouse }], metrics }, Date.now());
     await expect.poll(visitors).toEqual([kept]);
   });
 });
@@ -624,7 +624,7 @@ async function passWatermark(api: TestApi): Promise<void> {
 /** The clicks of a workspace in the roll-ups, after the pass that an import requests. */
 async function rolledUp(api: TestApi, { workspace }: TestWorkspace): Promise<number> {
   const { pool, clickhouse } = api.stores;
-  await rollUpImports({ pool, clickhouse, log: silentLogger() });
+  await rollUpImports({ pool, replicas: [{ name: 'main', clickhouse }], log: silentLogger() });
   const result = await clickhouse.query({
     query: `SELECT sum(clicks) AS clicks FROM clicks_rolled_up WHERE workspace_id = {workspace:UUID} AND generation IN
       (SELECT generation FROM rolled_up_periods FINAL WHERE period = 'day')`,

@@ -10,6 +10,15 @@ export const REPLICAS_READABLE = `SELECT coalesce(json_object_agg(name,
     (SELECT min(own.visible_before) FROM replica_streams AS own WHERE own.replica = name)), '{}')
   FROM replicas WHERE is_readable AND NOT EXISTS (SELECT FROM replica_repairs AS missed WHERE missed.replica = name)`;
 
+/** Returns the watermark of a replica, in microseconds, whether it may be read or not; null: there is no stream. */
+export async function replicaWatermark(db: Queryable, replica: string): Promise<number | null> {
+  const { rows } = await db.query<{ watermark: number | null }>(
+    `SELECT least((${WATERMARK}), (SELECT min(visible_before) FROM replica_streams WHERE replica = $1)) AS watermark`,
+    [replica],
+  );
+  return rows[0]?.watermark ?? null;
+}
+
 /**
  * Returns how far each replica of ClickHouse is that may be read. Read it before the clicks.
  *

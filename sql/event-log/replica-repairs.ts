@@ -1,7 +1,7 @@
 import type { Queryable } from '../database/pool.ts';
 
 /** What a replica of ClickHouse may have missed of what comes from other sources than the event log. */
-export type RepairedWork = 'orders';
+export type RepairedWork = 'orders' | 'roll_ups';
 
 /** A replica, and whether it has missed something. It must not be read then. */
 export type ReplicaState = { name: string; isOut: boolean };
@@ -18,7 +18,7 @@ export async function replicaStates(db: Queryable): Promise<ReplicaState[]> {
 /**
  * Records what replicas have missed. Call it in the transaction that records the work as done.
  *
- * @param subjects such as the internal ids of orders
+ * @param subjects the internal ids of orders; of roll-ups, the one subject `all`
  */
 export async function recordMissed(
   transaction: Queryable,

@@ -119,7 +119,7 @@ CREATE INDEX replica_streams_stream ON replica_streams (stream_id);
 CREATE TABLE replica_repairs (
   replica     text NOT NULL REFERENCES replicas (name) ON DELETE CASCADE,
   work        text NOT NULL,
-  subject     text NOT NULL, -- of the work: the internal id of an order
+  subject     text NOT NULL, -- of the work: the internal id of an order, 'all' of the roll-ups
   recorded_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (replica, work, subject)
 );

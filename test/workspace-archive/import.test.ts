@@ -102,7 +102,7 @@ describe('into a deployment that is in use', () => {
     const { pool, clickhouse } = other.stores;
     await registerStream(pool, 'ingest');
     await pool.query('UPDATE ingest_streams SET visible_before = $1', [Date.parse('2026-11-28') * 1_000]);
-    await rollUpImports({ pool, clickhouse, log: silentLogger() });
+    await rollUpImports({ pool, replicas: [{ name: 'main', clickhouse }], log: silentLogger() });
     expect((await pool.query('SELECT FROM workspace_imports WHERE roll_up_due IS NOT NULL')).rowCount).toBe(
       0,
     );

@@ -41,7 +41,14 @@ async function daysOf(table: string, workspaceId: string, day: string): Promise<
 }
 
 async function run(): Promise<void> {
-  await removeExpired({ ...stores, metrics: createWorkerMetrics(new Registry()) }, NOW);
+  await removeExpired(
+    {
+      pool: stores.pool,
+      replicas: [{ name: 'main', clickhouse: stores.clickhouse }],
+      metrics: createWorkerMetrics(new Registry()),
+    },
+    NOW,
+  );
   await expect.poll(() => isRewriting(stores.clickhouse)).toBe(false);
 }
 

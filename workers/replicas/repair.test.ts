@@ -1,13 +1,18 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
+import { uuidv7 } from '../../core/ids.ts';
+import { silentLogger } from '../../core/tier/log.ts';
 import { addReplica } from '../../sql/event-log/replica-lanes.ts';
 import { readReplicaMarks } from '../../sql/event-log/replica-marks.ts';
 import type { RegisteredStream } from '../../sql/event-log/streams.ts';
 import { type OwnClickHouse, ownClickHouse } from '../../test/support/own-clickhouse.ts';
+import { storeClicks } from '../../test/support/stored-events.ts';
 import { until } from '../../test/support/until.ts';
 import { createRig, type Rig } from '../../test/support/worker-rig.ts';
+import { keepRolledUp, rollUpImports } from '../rollups/keep-rolled-up.ts';
 import { heartbeat, order } from '../test-support/events.ts';
 import type { LogWriter } from '../test-support/log-writer.ts';
+import { createRepair } from './repair.ts';
 
 let main: OwnClickHouse;
 let second: OwnClickHouse;
@@ -124,5 +129,77 @@ describe('orders of two replicas', () => {
     expect(await readable()).toEqual(['main']);
     work();
     await expectEqual();
+  });
+});
+
+describe('roll-ups of two replicas', () => {
+  const DAY = Date.UTC(2026, 9, 1);
+  const rolledUp = async ({ clickhouse }: OwnClickHouse) => {
+    const result = await clickhouse.query({
+      query: `SELECT toString(start) AS start, clicks FROM rolled_up_periods FINAL WHERE period = 'day' ORDER BY start`,
+      format: 'JSONEachRow',
+    });
+    return (await result.json<{ start: string; clicks: string }>()).map((row) => [
+      row.start,
+      Number(row.clicks),
+    ]);
+  };
+  const given = () => ({
+    pool: rig.stores.pool,
+    replicas: [
+      { name: 'main', clickhouse: main.clickhouse },
+      { name: 'second', clickhouse: second.clickhouse },
+    ],
+    log: silentLogger(),
+  });
+  /** Stores a click of a day in both replicas. */
+  async function click(day: number): Promise<void> {
+    const row = {
+      workspaceId: rig.workspace,
+      tsNanos: BigInt(DAY + day * 86_400_000 + 1) * 1_000_000n,
+      ...{ linkId: uuidv7(), visitorId: uuidv7() },
+    };
+    for (const { clickhouse } of [main, second]) await storeClicks({ clickhouse }, [row]);
+  }
+  const passTime = (day: number) =>
+    rig.stores.pool.query('UPDATE ingest_streams SET visible_before = $1', [
+      (DAY + day * 86_400_000) * 1_000,
+    ]);
+
+  it('go by the watermark of each, and one that missed imports is not read until it has them', async () => {
+    const { pool } = rig.stores;
+    await pool.query('DELETE FROM replica_lanes');
+    await click(0);
+    await passTime(1);
+    await keepRolledUp(given());
+    expect(await rolledUp(main)).toEqual([['2026-10-01', 1]]);
+    expect(await rolledUp(second)).toEqual([['2026-10-01', 1]]);
+
+    await click(1);
+    await passTime(2);
+    await pool.query(`INSERT INTO replica_lanes (replica, partition, next_offset) VALUES ('second', 'p', 0)`);
+    await pool.query(
+      `INSERT INTO replica_streams SELECT 'second', 'p', stream_id, -1, $1, '[]' FROM ingest_streams`,
+      [(DAY + 86_400_000) * 1_000],
+    );
+    await keepRolledUp(given());
+    expect((await rolledUp(main)).map(([start]) => start)).toEqual(['2026-10-01', '2026-10-02']);
+    expect((await rolledUp(second)).map(([start]) => start)).toEqual(['2026-10-01']);
+
+    await click(0);
+    await pool.query(
+      `INSERT INTO click_imports (id, workspace_id, source, roll_up_due) VALUES ($1, $2, 'csv', now())`,
+      [uuidv7(), rig.workspace],
+    );
+    await second.kill();
+    await rollUpImports(given());
+    expect((await rolledUp(main))[0]).toEqual(['2026-10-01', 2]);
+    expect(await readable()).toEqual(['main']);
+    const repair = createRepair(given());
+    await expect(repair()).rejects.toThrow();
+    await second.start();
+    await repair();
+    expect(await rolledUp(second)).toEqual([['2026-10-01', 2]]);
+    expect(await readable()).toEqual(['main', 'second']);
   });
 });

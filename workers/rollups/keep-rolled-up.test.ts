@@ -15,7 +15,12 @@ beforeAll(async () => {
 afterAll(() => stores.close());
 
 const micros = (text: string) => Date.parse(text) * 1_000;
-const round = () => keepRolledUp({ ...stores, log: silentLogger() });
+const round = () =>
+  keepRolledUp({
+    pool: stores.pool,
+    replicas: [{ name: 'main', clickhouse: stores.clickhouse }],
+    log: silentLogger(),
+  });
 const days = async () => (await rolledUpPeriods(stores.clickhouse)).map(({ start }) => start);
 
 test('a day is rolled up once the watermark has passed its end, by one worker at a time', async () => {

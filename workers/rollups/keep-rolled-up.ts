@@ -1,43 +1,82 @@
-import type { ClickHouseClient } from '../../clickhouse/client.ts';
+import type { Replica } from '../../clickhouse/replicas.ts';
 import { rollUp } from '../../clickhouse/rollups/roll-up.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import { withJobLease } from '../../sql/database/job-leases.ts';
-import type { Pool } from '../../sql/database/pool.ts';
+import { inTransaction, type Pool } from '../../sql/database/pool.ts';
 import { rolledUp, rollUpDue } from '../../sql/event-log/click-imports.ts';
-import { watermark } from '../../sql/event-log/streams.ts';
+import { replicaWatermark } from '../../sql/event-log/replica-marks.ts';
+import {
+  missedOf,
+  recordMissed,
+  recordRepaired,
+  replicaStates,
+} from '../../sql/event-log/replica-repairs.ts';
+import { forEachReplica } from '../replicas/for-each-replica.ts';
 
-export type RollUpDependencies = { pool: Pool; clickhouse: ClickHouseClient; log: Logger };
+export type RollUpDependencies = { pool: Pool; replicas: readonly Replica[]; log: Logger };
 
 /**
- * Rolls up the days and months that the watermark has passed. Afterwards only an erasure or a retired stream changes a
+ * Rolls up the days and months that the watermark has passed, in each replica by its own. Afterwards only an erasure or a retired stream changes a
  * day; the next run rolls it up again.
  *
  * @returns false: the next run follows on schedule
  */
 export async function keepRolledUp(dependencies: RollUpDependencies): Promise<boolean> {
-  await rollUpClosed(dependencies);
+  await withLease(dependencies.pool, () =>
+    forEachReplica(dependencies.replicas, (replica) => rollUpClosed(dependencies, replica)),
+  );
   return false;
 }
 
 /**
- * Rolls up the days that imports of clicks have changed, or imports that were undone.
+ * Rolls up the days that imports of clicks have changed, or imports that were undone. A replica that fails does it
+ * when it is repaired.
  *
  * @returns false: the next run follows on schedule
  */
 export async function rollUpImports(dependencies: RollUpDependencies): Promise<boolean> {
-  const due = await rollUpDue(dependencies.pool);
-  if (due !== null && (await rollUpClosed(dependencies))) await rolledUp(dependencies.pool, due);
+  const { pool, replicas } = dependencies;
+  const due = await rollUpDue(pool);
+  if (due === null) return false;
+  await withLease(pool, async () => {
+    const ended = await Promise.allSettled(replicas.map((replica) => rollUpClosed(dependencies, replica)));
+    const failed = ended.find((one) => one.status === 'rejected');
+    const done = new Set(replicas.filter((_, n) => ended[n]?.status === 'fulfilled').map(({ name }) => name));
+    if (failed && done.size === 0) throw failed.reason;
+    if (ended.some((one) => one.status === 'fulfilled' && !one.value)) return;
+    const missed = (await replicaStates(pool)).map(({ name }) => name).filter((name) => !done.has(name));
+    await inTransaction(pool, async (tx) => {
+      await recordMissed(tx, missed, 'roll_ups', ['all']);
+      await rolledUp(tx, due);
+    });
+  });
   return false;
 }
 
-/** @returns false when another process is rolling up, or no day has ended */
-async function rollUpClosed({ pool, clickhouse, log }: RollUpDependencies): Promise<boolean> {
-  const micros = await watermark(pool);
+/** Rolls up what a replica missed of imports. @returns how many runs it had missed: 0 or 1 */
+export async function repairRollUps(dependencies: RollUpDependencies, replica: Replica): Promise<number> {
+  const { pool } = dependencies;
+  if ((await missedOf(pool, replica.name, 'roll_ups', 1)).length === 0) return 0;
+  await withLease(pool, async () => {
+    if (await rollUpClosed(dependencies, replica))
+      await recordRepaired(pool, replica.name, 'roll_ups', ['all']);
+  });
+  return 1;
+}
+
+/** One process at a time rolls up. */
+const withLease = (pool: Pool, work: () => Promise<unknown>) => withJobLease(pool, 'rollups', work);
+
+/** @returns false when there is no stream, so that no day has ended */
+async function rollUpClosed(
+  { pool, log }: Pick<RollUpDependencies, 'pool' | 'log'>,
+  { name, clickhouse }: Replica,
+): Promise<boolean> {
+  const micros = await replicaWatermark(pool, name);
   if (micros === null) return false;
   const closed = new Date(micros / 1_000).toISOString().slice(0, 10);
-  const outcome = await withJobLease(pool, 'rollups', () => rollUp(clickhouse, closed));
-  if (outcome !== null && outcome.made.length > 0) {
-    log.info({ closed, made: outcome.made.length, newest: outcome.made.at(-1) }, 'rolled up clicks');
-  }
-  return outcome !== null;
+  const { made } = await rollUp(clickhouse, closed);
+  if (made.length > 0)
+    log.info({ replica: name, closed, made: made.length, newest: made.at(-1) }, 'rolled up clicks');
+  return true;
 }
