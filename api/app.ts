@@ -7,6 +7,7 @@ import { MAIN_REPLICA } from '../core/settings/replicas.ts';
 import { alertRoutes } from './alerts/routes.ts';
 import { analyticsRoutes } from './analytics/routes.ts';
 import { annotationRoutes } from './annotations/routes.ts';
+import { applicationRoutes } from './applications/routes.ts';
 import { auditRoutes } from './audit/routes.ts';
 import { bioPageRoutes } from './bio-pages/routes.ts';
 import { channelRoutes } from './channels/routes.ts';
@@ -62,6 +63,8 @@ import { addSecurityHeaders } from './plugins/security-headers.ts';
 import { addTracing } from './plugins/tracing.ts';
 import { addUnknownPaths } from './plugins/unknown-paths.ts';
 import { addWorkspaceQueue } from './plugins/workspace-queue.ts';
+import { portalPages } from './portal/pages.ts';
+import { portalRoutes } from './portal/routes.ts';
 import { commissionRoutes } from './referrals/commissions/routes.ts';
 import { couponRoutes } from './referrals/coupons/routes.ts';
 import { creditRoutes } from './referrals/credits/routes.ts';
@@ -131,6 +134,8 @@ const RESOURCES: Routes[] = [
   programRoutes,
   referralRoutes,
   referralSummaryRoutes,
+  applicationRoutes,
+  portalRoutes,
   enrollmentRoutes,
   referralImportRoutes,
   referralPreviewRoutes,
@@ -226,6 +231,7 @@ export async function createApi(given: GivenApiDeps): Promise<Api> {
 
   await app.register(async (scope) => healthRoutes(scope as Api, deps));
   await app.register(async (scope) => embedRoutes(scope as Api, deps));
+  await app.register(async (scope) => portalPages(scope as Api, deps));
   await app.register(async (scope) => providerRoutes(scope as Api, deps));
   await app.register(async (scope) => consoleRoutes(scope as Api, deps));
   await app.register(async (scope) => docsRoutes(scope as Api, deps));

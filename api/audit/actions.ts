@@ -173,6 +173,8 @@ export const RECORD_OPERATIONS: Readonly<Record<string, Audited>> = {
   'enrollments.confirmPayoutMethod': { action: 'enrollment.confirm_payout_method', target: 'enrollment' },
   'enrollments.preview': { action: 'enrollment.preview', target: 'enrollment' },
   'enrollments.delete': { action: 'enrollment.delete', target: 'enrollment' },
+  'applications.approve': { action: 'application.approve', target: 'application' },
+  'applications.reject': { action: 'application.reject', target: 'application' },
   'signups.approve': { action: 'signup.approve', target: 'signup' },
   'signups.reject': { action: 'signup.reject', target: 'signup' },
   'purchases.reevaluate': { action: 'purchase.reevaluate', target: 'purchase' },

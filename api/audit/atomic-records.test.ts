@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { uuidv7 } from '../../core/ids.ts';
+import { insertApplication } from '../../sql/portal/applications.ts';
 import { merchant, PAID_AT_ONCE } from '../../test/referrals/support.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { type AuditOutage, auditOutage, type Run } from '../../test/support/audit-outage.ts';
@@ -44,6 +46,22 @@ async function heldSignup() {
   await m.signup('n', { ref_code: ref });
   const { signups } = (await workspace.get<{ signups: { id: string }[] }>('/signups?status=held')).body;
   return { workspace, id: signups[0]?.id };
+}
+async function application() {
+  const { workspace, programId } = await referrer();
+  const id = uuidv7();
+  await insertApplication(api.stores.pool, {
+    id,
+    workspaceId: workspace.workspace.id,
+    programId,
+    email: 'grace@friends.example',
+    name: 'Grace',
+    answers: {},
+    language: 'en',
+    terms: null,
+    now: new Date(),
+  });
+  return { workspace, id };
 }
 async function grant() {
   const { workspace, m, ref } = await referrer({ credit_enabled: true, signup_credit: { free: 5, paid: 5 } });
@@ -125,6 +143,14 @@ const CALLS: Record<string, () => Promise<Run>> = {
   'enrollments.delete': async () => {
     const { workspace, partner_id } = await referrer();
     return () => workspace.delete(`/enrollments/${partner_id}`);
+  },
+  'applications.approve': async () => {
+    const { workspace, id } = await application();
+    return () => workspace.post(`/applications/${id}/approve`, {});
+  },
+  'applications.reject': async () => {
+    const { workspace, id } = await application();
+    return () => workspace.post(`/applications/${id}/reject`);
   },
   'signups.approve': async () => {
     const { workspace, id } = await heldSignup();
@@ -224,6 +250,7 @@ const WITHOUT_ENTRY = {
     'session.requestPasswordReset',
     'twoFactor.setUp',
   ],
+  'anyone may do it, and the application that it makes is listed': ['portal.apply', 'portal.createChallenge'],
   'the recipient of a mail wants further ones, or none': ['mails.confirm', 'mails.unsubscribe'],
   'a visitor of a shared dashboard types its password': ['shared.unlock'],
   'what they create is listed with its time': [

@@ -47,14 +47,14 @@ const OPERATIONS: Record<string, string> = {
   'tracking secret operator owner': 'pixel.clearProblems pixel.createTest track.identify track.order',
   'read tracking secret manage analyst operator owner': 'pixel.getTest pixel.problems',
   'read referrals secret manage analyst operator owner': [
-    'commissions.list connections.get connections.list connections.listEvents coupons.list',
+    'applications.list commissions.list connections.get connections.list connections.listEvents coupons.list',
     'credits.list enrollments.get enrollments.list enrollments.listHistory fulfilments.get',
     'fulfilments.list fulfilments.listDeliveries ledger.getBalances ledger.list payouts.get',
     'payouts.list payouts.listEligible payouts.listLines programs.get programs.list purchases.list',
     'referrals.getSummary signups.list',
   ].join(' '),
   'referrals secret operator owner': [
-    'commissions.create commissions.reject connections.assignPurchase connections.create',
+    'applications.approve applications.reject commissions.create commissions.reject connections.assignPurchase connections.create',
     'connections.delete connections.replayEvent connections.update coupons.create',
     'coupons.createPromotionCode coupons.delete credits.markDelivered credits.revoke',
     'enrollments.confirmPayoutMethod enrollments.delete enrollments.update fulfilments.create',
@@ -71,7 +71,7 @@ const OPERATIONS: Record<string, string> = {
   'manage analyst operator owner': 'members.list',
   'nobody publishable read links referrals tracking secret manage analyst operator owner': [
     'invitations.accept invitations.getPasskeyOptions invitations.view mails.confirm mails.unsubscribe',
-    'referrals.preview',
+    'portal.apply portal.createChallenge referrals.preview',
     'session.getPasskeyOptions session.getProvider session.requestPasswordReset session.resetPassword',
     'session.signIn session.signInWithPasskey session.viewPasswordReset shared.get shared.query shared.unlock',
   ].join(' '),

@@ -69,6 +69,17 @@ export const REQUEST_EXAMPLES: Record<string, unknown> = {
     commission_rate: 20,
   },
   'programs.update': { commission_rate: 25, hold_days: 14 },
+  'applications.approve': { external_user_id: 'user_42' },
+  'portal.apply': {
+    code: 'friends',
+    email: 'grace@shop.example',
+    name: 'Grace Example',
+    answers: { site: 'https://grace.example' },
+    terms_version: '2026-11',
+    language: 'en',
+    challenge: 'tq4f3k.c2hvcnQgdGV4dA.5f3c9a0b1c2d3e4f',
+    nonce: '1a2b',
+  },
   'referrals.reportSignup': {
     new_user_external_user_id: 'user_77',
     email: 'grace@shop.example',

@@ -169,7 +169,7 @@ test('the section webhooks has the payload of each event', () => {
 
 test('operations of the console alone are in their own document', () => {
   const isConsole = (path: string) =>
-    /^\/api\/v1\/(enrollments\/\{id\}\/preview|referrals\/preview|first-steps|links\/destination-(pages|icons)|mails\/(unsubscribe|confirm)|problems|sample-shop|session|sessions|shared|passkeys|two-factor)(\/|$)/.test(
+    /^\/api\/v1\/(enrollments\/\{id\}\/preview|referrals\/preview|first-steps|links\/destination-(pages|icons)|mails\/(unsubscribe|confirm)|portal|problems|sample-shop|session|sessions|shared|passkeys|two-factor)(\/|$)/.test(
       path,
     );
   expect(Object.keys(document.paths).filter(isConsole)).toEqual([]);

@@ -22,6 +22,7 @@ const TAGS = [
   { name: 'Visitors', description: 'Visitors and their journeys.' },
   { name: 'Tracking', description: 'Identifies and orders reported by a server.' },
   { name: 'Programs', description: 'Referral programs and their terms.' },
+  { name: 'Applications', description: 'Applications of affiliates to programs.' },
   { name: 'Referrals', description: 'Referrers, signups, purchases and rewards.' },
   { name: 'Coupons', description: 'Discount codes that bring orders to a referrer.' },
   { name: 'Ledger', description: 'Append-only entries of all rewards, and their sums.' },
@@ -49,6 +50,7 @@ const CONSOLE_TAGS = [
   { name: 'Two-factor sign-in', description: 'Authenticator app and recovery codes of the member.' },
   { name: 'Shared dashboards', description: 'What visitors of a shared dashboard read.' },
   { name: 'Referrals', description: 'What a referrer sees, for the owner.' },
+  { name: 'Portal', description: 'What the pages of the affiliates’ portal call.' },
   { name: 'Invitations', description: 'Accepting an invitation.' },
 ];
 

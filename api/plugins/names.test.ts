@@ -142,8 +142,9 @@ type Document = {
 
 const NAMES = new Set([SHOWN_PATTERNS[NAME], SHOWN_PATTERNS[NAME_OR_EMPTY]]);
 
-/** Texts of a public page, which are shown in HTML only, and the name of a query parameter. */
-const OF_PAGES = /^(Create|Update|Preview)BioPage\.title$|^BioButtonInput\.label$|^RuleCondition\.name$/;
+/** Texts of a public page, which are shown in HTML only, and the names of a query parameter and of an answer. */
+const OF_PAGES =
+  /^(Create|Update|Preview)BioPage\.title$|^BioButtonInput\.label$|^RuleCondition\.name$|^PortalFieldInput\.name$/;
 
 test('every name, label and title of a body is one line and not blank, but for those of public pages', async ({
   shop,

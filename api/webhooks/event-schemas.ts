@@ -11,6 +11,7 @@ import {
 } from '../../core/webhooks/event-types.ts';
 import type { GrantRecord as Grant } from '../../sql/referrals/grants.ts';
 import type { CreditEvent, RecordEvent } from '../../sql/webhooks/outbox.ts';
+import { ApplicationStatus } from '../applications/schemas.ts';
 import { Click } from '../clicks/schemas.ts';
 import { DomainStatus } from '../domains/schemas.ts';
 import { LinkRecord } from '../links/schemas.ts';
@@ -137,6 +138,17 @@ const EnrollmentChanged = Type.Object(
   { title: 'EnrollmentEventData' },
 );
 
+const Application = Type.Object(
+  {
+    id: Uuid,
+    program_id: Uuid,
+    status: ApplicationStatus,
+    partner_id: Nullable(Type.String({ format: 'uuid', description: 'The referrer. Null: not approved.' })),
+    created_at: Instant,
+  },
+  { title: 'ApplicationEventData' },
+);
+
 const UpdatedLink = Type.Object(
   { ...LinkRecord.properties, previous: LinkRecord },
   { title: 'UpdatedLink', description: 'The link, and `previous`: the link before the change.' },
@@ -163,6 +175,9 @@ const PAYLOADS = {
   'payout.failed': FailedPayout,
   'enrollment.created': EnrollmentChanged,
   'enrollment.payout_method_changed': EnrollmentChanged,
+  'application.created': Application,
+  'application.approved': Application,
+  'application.rejected': Application,
   'domain.failing': FailingDomain,
   'webhook.disabled': DisabledWebhook,
 } satisfies Record<EventType, TSchema>;

@@ -22,6 +22,7 @@ const AREAS: Readonly<Record<string, KeyRestriction>> = {
   coupons: 'referrals',
   purchases: 'referrals',
   signups: 'referrals',
+  applications: 'referrals',
   credits: 'referrals',
   fulfilments: 'referrals',
   payouts: 'referrals',

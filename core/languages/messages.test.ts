@@ -4,6 +4,7 @@ import { LANGUAGE_NAMES, LANGUAGES, type Language } from './languages.ts';
 import { MAIL_MESSAGES } from './mails/words.ts';
 import { createWords, type Message } from './messages.ts';
 import { PAGE_MESSAGES } from './pages/words.ts';
+import { PORTAL_MESSAGES } from './portal/words.ts';
 
 type Table = Record<string, Message>;
 
@@ -11,6 +12,7 @@ type Table = Record<string, Message>;
 const TABLES: Record<string, Record<Language, Table>> = {
   pages: PAGE_MESSAGES,
   mails: MAIL_MESSAGES,
+  portal: PORTAL_MESSAGES,
 };
 
 const placeholders = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();

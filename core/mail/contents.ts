@@ -1,5 +1,6 @@
 import type { Role } from '../access/roles.ts';
 import type { AlertContent } from '../alerts/alert-content.ts';
+import type { Language } from '../languages/languages.ts';
 import type { ReportContent } from '../reports/report-content.ts';
 
 /** What a mail is about. A new one also belongs in the constraint of the table `mails`. */
@@ -13,6 +14,8 @@ export const MAIL_KINDS = [
   'confirmation',
   'report',
   'alert',
+  'application',
+  'portal_sign_in',
 ] as const;
 export type MailKind = (typeof MAIL_KINDS)[number];
 
@@ -70,6 +73,19 @@ export type MailContent =
       /** Name of the report or alert. */
       of: string;
     }
+  | {
+      /** To an applicant. It has no word of the application, which anyone may send for any address. */
+      kind: 'application';
+      change: 'received' | 'approved' | 'rejected';
+      /** Name of the program. */
+      program: string;
+      language: Language;
+      /** The referral link; null: not approved. */
+      link: string | null;
+      /** Page of the program's portal. */
+      portalUrl: string;
+    }
+  | { kind: 'portal_sign_in'; url: string; minutes: number; language: Language; place: Place }
   | ReportContent
   | AlertContent;
 
@@ -86,4 +102,5 @@ const ENDED_BY_RECIPIENT: ReadonlySet<MailKind> = new Set<MailKind>([
   'confirmation',
   'report',
   'alert',
+  'application',
 ]);

@@ -101,6 +101,26 @@ export function letterOf(content: MailContent, { workspaceName, timeZone, langua
         notes: [words('confirmation_unexpected')],
       };
     }
+    case 'application': {
+      const program = plainName(content.program);
+      const { change, link } = content;
+      return {
+        subject: words(`application_${change}_subject`, { program }),
+        title: words(`application_${change}_title`, { program }),
+        paragraphs: [words(`application_${change}`, { program, name })],
+        facts: link === null ? [] : [[words('referral_link'), link]],
+        notes: [words('application_unexpected')],
+      };
+    }
+    case 'portal_sign_in':
+      return {
+        subject: words('portal_sign_in_subject', { name }),
+        title: words('portal_sign_in_subject', { name }),
+        paragraphs: [words('portal_sign_in')],
+        facts: placeFacts(content.place),
+        button: { label: words('portal_sign_in_button'), url: content.url },
+        notes: [words('portal_sign_in_ends', { count: content.minutes }), words('portal_sign_in_unexpected')],
+      };
     case 'report':
       return reportLetter(content, name);
     case 'alert':

@@ -121,6 +121,23 @@ export const EVENTS = {
     when: 'The payout address of a referrer changed',
     more: 'The address is not in the event. `GET /enrollments/{id}/history` shows it masked.',
   },
+  'application.created': {
+    label: 'Applications',
+    title: 'New application',
+    when: 'Somebody applied to a program in its portal',
+    more: 'Sent once per application, also where it is approved at once. `GET /applications` has the answers.',
+  },
+  'application.approved': {
+    label: 'Applications approved',
+    title: 'Approved application',
+    when: 'An application to a program was approved',
+    more: 'The applicant is a referrer now: `partner_id`.',
+  },
+  'application.rejected': {
+    label: 'Applications rejected',
+    title: 'Rejected application',
+    when: 'An application to a program was rejected',
+  },
   'domain.failing': {
     label: 'Domains failing',
     title: 'Failing domain',

@@ -36,6 +36,9 @@ const SHOWN: Record<EventType, readonly string[]> = {
   'payout.failed': ['id', 'amount', 'partner_id', 'reason'],
   'enrollment.created': ['external_user_id', ...REFERRAL],
   'enrollment.payout_method_changed': ['external_user_id', ...REFERRAL],
+  'application.created': ['id', 'status', 'program_id'],
+  'application.approved': ['id', ...REFERRAL],
+  'application.rejected': ['id', 'program_id'],
   'domain.failing': ['domain', 'status', 'problem', 'missing_since'],
   'webhook.disabled': ['url', 'reason', 'disabled_at'],
 };

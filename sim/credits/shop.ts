@@ -2,6 +2,7 @@ import { createCoupon, makePromotionCode } from '../../api/referrals/coupons/ser
 import { createFulfilment, retryNow } from '../../api/referrals/fulfilments/service.ts';
 import { AppError } from '../../core/errors.ts';
 import { uuidv7 } from '../../core/ids.ts';
+import { CLOSED_PORTAL } from '../../core/referrals/portal.ts';
 import { insertConnection, updateConnection } from '../../sql/connections/connections.ts';
 import { tiePayer } from '../../sql/connections/customers.ts';
 import { createConnectionSealer } from '../../sql/connections/sealer.ts';
@@ -189,6 +190,7 @@ async function createProgram(tx: Queryable, workspaceId: string): Promise<Made> 
     payout_methods: ['paypal'],
     min_payout_minor: 0,
     revoke_credits_on_refund: true,
+    portal: CLOSED_PORTAL,
     link_parameters: ['ref'],
     terms: {
       status: 'active',

@@ -73,5 +73,8 @@ export const OF_THE_DEPLOYMENT: Readonly<Record<string, string>> = {
   sign_in_attempts: SIGN_IN,
   password_visitors: 'keyed hashes of addresses, whose key is the deployment’s',
   password_resets: SIGN_IN,
+  spent_challenges: 'proofs of work of the last day',
+  portal_sign_ins: SIGN_IN,
+  portal_sessions: SIGN_IN,
   pixel_test_calls: 'of pixel_tests',
 };

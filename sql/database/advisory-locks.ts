@@ -22,6 +22,8 @@ export const ADVISORY_LOCKS = {
   providerAccounts: 7_205_011_983,
   /** Seed of one lock for each workspace: one transaction at a time creates or changes its payout files. */
   payouts: 7_205_011_984,
+  /** Seed of one lock for each network address: one proof of work of it is spent at a time. */
+  challenges: 7_205_011_985,
   /** Seed of one lock for each workspace: one transaction at a time extends the hash chain of its ledger. */
   ledgerChain: 7_205_011_980,
 } as const;

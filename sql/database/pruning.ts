@@ -27,6 +27,9 @@ const PRUNED = {
   sessions: { column: 'last_seen_at', age: '15 days' },
   invites: { column: 'expires_at', age: '1 day' },
   password_resets: { column: 'expires_at', age: '1 day' },
+  spent_challenges: { column: 'spent_at', age: '1 day' },
+  portal_sign_ins: { column: 'expires_at', age: '1 day' },
+  portal_sessions: { column: 'last_seen_at', age: '15 days' },
   passkey_challenges: { column: 'expires_at', age: '1 hour' },
   sign_in_attempts: { column: 'touched_at', age: '1 hour' },
   // As long as the cookie of a right password.

@@ -61,6 +61,7 @@ export async function forgetPerson(
   );
   const enrolled = rows.filter((row) => isEmailOf(email, [row.email, row.payout_email]));
   for (const enrollment of enrolled) await deleteEnrollment(tx, enrollment, origin);
+  await tx.query('DELETE FROM applications WHERE workspace_id = $1 AND email = $2', [workspaceId, email]);
   await forgetFormerAddresses(tx, workspaceId, email);
   await forgetInConnections(tx, workspaceId, email);
   return {

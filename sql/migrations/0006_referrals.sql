@@ -34,6 +34,9 @@ CREATE TABLE programs (
   revoke_credits_on_refund boolean NOT NULL DEFAULT true,
   -- Query parameters of pages that name a referrer, as in ?ref=code: the pixel counts such a visit as a click.
   link_parameters         text[] NOT NULL DEFAULT '{ref,via}' CHECK (cardinality(link_parameters) <= 10),
+  -- The affiliates' portal: whether it takes applications, what they are asked, and the terms that they accept.
+  portal                  jsonb NOT NULL DEFAULT '{"is_open": false, "review": "manual", "fields": [], "terms_url": null,
+                            "terms_text": null, "terms_version": null, "welcome_text": null}',
   created_at              timestamptz NOT NULL,
   updated_at              timestamptz NOT NULL
 );

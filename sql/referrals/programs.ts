@@ -1,4 +1,5 @@
 import { uuidv7 } from '../../core/ids.ts';
+import type { Portal } from '../../core/referrals/portal.ts';
 import type { PayoutMethod, ProgramStatus, Review, SignupSource, Terms } from '../../core/referrals/terms.ts';
 import type { Queryable } from '../database/pool.ts';
 
@@ -19,6 +20,7 @@ export type Program = {
   revoke_credits_on_refund: boolean;
   /** Query parameters of pages that name a referrer. */
   link_parameters: string[];
+  portal: Portal;
   created_at: Date;
   updated_at: Date;
 };
@@ -47,7 +49,8 @@ const SELECT = `SELECT p.id, p.workspace_id, p.destination_id, d.name, p.code, d
     p.credit_enabled, p.credit_kind, p.signup_credit_free, p.signup_credit_paid, p.purchase_credit,
     p.referee_credit, p.commission_type, p.commission_rate, p.levels::text[] AS levels, p.first_sale_only,
     p.commission_months, p.hold_days, p.allow_affiliate_upgrade, p.payout_methods, p.min_payout_minor,
-    p.revoke_credits_on_refund, p.link_parameters, p.currency, p.signups_from, p.max_signups_per_day, p.review, p.created_at, p.updated_at
+    p.revoke_credits_on_refund, p.link_parameters, p.currency, p.signups_from, p.max_signups_per_day, p.review, p.portal,
+    p.created_at, p.updated_at
   FROM programs p JOIN destinations d ON d.id = p.destination_id`;
 
 /** The settings that decide what a program promises and pays. */
@@ -59,6 +62,7 @@ export type ProgramSettings = Pick<
   | 'min_payout_minor'
   | 'revoke_credits_on_refund'
   | 'link_parameters'
+  | 'portal'
 > & { terms: Terms };
 
 /** A new program's id. */
@@ -94,7 +98,7 @@ export async function updateProgram(
 const SETTING_COLUMNS = `code,status,credit_enabled,credit_kind,signup_credit_free,signup_credit_paid,purchase_credit,
   referee_credit,commission_type,commission_rate,levels,first_sale_only,commission_months,hold_days,
   allow_affiliate_upgrade,payout_methods,min_payout_minor,revoke_credits_on_refund,currency,signups_from,
-  max_signups_per_day,review,link_parameters`;
+  max_signups_per_day,review,link_parameters,portal`;
 
 /** In the order of {@link SETTING_COLUMNS}. */
 function settingValues({ terms, ...settings }: ProgramSettings): unknown[] {
@@ -122,6 +126,7 @@ function settingValues({ terms, ...settings }: ProgramSettings): unknown[] {
     terms.maxSignupsPerDay,
     terms.review,
     settings.link_parameters,
+    JSON.stringify(settings.portal),
   ];
 }
 
@@ -258,6 +263,7 @@ function programOf(row: Row): Program {
     min_payout_minor: row.min_payout_minor,
     revoke_credits_on_refund: row.revoke_credits_on_refund,
     link_parameters: row.link_parameters,
+    portal: row.portal,
     created_at: row.created_at,
     updated_at: row.updated_at,
   };

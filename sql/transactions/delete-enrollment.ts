@@ -6,7 +6,7 @@ import type { ChangeOrigin, Enrollment } from '../referrals/enrollments.ts';
 /**
  * Erases a locked enrollment: its name, emails, device and addresses are removed, also from the user's own signup, from
  * payout files and from the history. Ids and amounts stay for the ledger. The link still redirects but earns nothing,
- * and coupons and old codes end.
+ * and coupons, old codes, and the access to the portal end.
  */
 export async function deleteEnrollment(
   tx: Queryable,
@@ -31,6 +31,7 @@ export async function deleteEnrollment(
     [id],
   );
   await deleteCouponsOf(tx, id, now);
+  await tx.query('DELETE FROM applications WHERE enrollment_id = $1', [id]);
   await tx.query('DELETE FROM referral_codes WHERE enrollment_id = $1', [id]);
   await forgetSignupOf(tx, workspaceId, user);
 }

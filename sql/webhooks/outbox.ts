@@ -1,6 +1,7 @@
 import type { EventSource } from '../../core/events/types.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import type { FulfilmentProvider } from '../../core/referrals/fulfilment.ts';
+import type { ApplicationStatus } from '../../core/referrals/portal.ts';
 import type { BlockReason, CommissionStatus, PayoutStatus } from '../../core/referrals/terms.ts';
 import type { Queryable } from '../database/pool.ts';
 import type { Domain } from '../domains/domains.ts';
@@ -18,8 +19,12 @@ export type RecordEvent =
   | { type: 'payout.created' | 'payout.paid'; data: PayoutData }
   | { type: 'payout.failed'; data: PayoutData & FailedLineData }
   | { type: 'enrollment.created' | 'enrollment.payout_method_changed'; data: EnrollmentData }
+  | { type: ApplicationEvent; data: ApplicationData }
   | { type: 'domain.failing'; data: FailingDomainData }
   | { type: 'webhook.disabled'; data: DisabledWebhookData };
+
+/** Events whose data is an application. */
+export type ApplicationEvent = 'application.created' | 'application.approved' | 'application.rejected';
 
 export type FailingDomainData = Pick<
   Domain,
@@ -102,6 +107,16 @@ export type EnrollmentData = {
   partner_id: string;
   program_id: string;
   external_user_id: string;
+  created_at: string;
+};
+
+/** Neither name nor address: an application is erased without its events. */
+export type ApplicationData = {
+  id: string;
+  program_id: string;
+  status: ApplicationStatus;
+  /** The referrer; null: not approved. */
+  partner_id: string | null;
   created_at: string;
 };
 

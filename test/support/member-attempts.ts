@@ -17,6 +17,8 @@ export const OPEN = [
   'POST /api/v1/mails/confirm',
   'POST /api/v1/session/passkey',
   'POST /api/v1/session/passkey/options',
+  'POST /api/v1/portal/challenges',
+  'POST /api/v1/portal/applications',
   'GET /api/v1/referrals/preview',
   'GET /api/v1/shared/{token}',
   'POST /api/v1/shared/{token}/query',

@@ -170,6 +170,37 @@ export const REFERRAL_ATTEMPTS: Attempts = {
   'GET /api/v1/enrollments/{id}/history': (victim) => [
     { path: `/enrollments/${victim.partner}/history`, status: 404 },
   ],
+  'GET /api/v1/applications': (victim) => [
+    { path: '/applications', status: 200 },
+    { path: `/applications?program_id=${victim.program}`, status: 200 },
+    { path: `/applications?cursor=${LAST_ID}`, status: 200 },
+  ],
+  'POST /api/v1/applications/{id}/approve': (victim) => [
+    { path: `/applications/${victim.application}/approve`, body: {}, status: 404 },
+    {
+      path: `/applications/${victim.application}/approve`,
+      body: { external_user_id: victim.referrer },
+      status: 404,
+    },
+  ],
+  'POST /api/v1/applications/{id}/reject': (victim) => [
+    { path: `/applications/${victim.application}/reject`, body: {}, status: 404 },
+  ],
+  'POST /api/v1/portal/challenges': () => [{ path: '/portal/challenges', body: {}, status: 201 }],
+  'POST /api/v1/portal/applications': (victim) => [
+    {
+      path: '/portal/applications',
+      body: {
+        code: victim.programCode,
+        email: 'thief@own.example',
+        name: 'Thief',
+        language: 'en',
+        challenge: 'tq4f3k.c2hvcnQgdGV4dA.5f3c9a0b1c2d3e4f',
+        nonce: '0',
+      },
+      status: 400,
+    },
+  ],
   'GET /api/v1/signups': (victim) => [
     { path: `/signups?cursor=${LAST_ID}`, status: 200 },
     { path: `/signups?partner_id=${victim.partner}`, status: 200 },

@@ -1,3 +1,4 @@
+import { uuidv7 } from '../../core/ids.ts';
 import { insertEvent } from '../../sql/connections/events.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import { beginClickImport } from '../../sql/event-log/click-imports.ts';
@@ -6,6 +7,7 @@ import {
   storeDestinationPage,
   wantDestinationPages,
 } from '../../sql/links/destination-pages.ts';
+import { insertApplication } from '../../sql/portal/applications.ts';
 import { merchant } from '../referrals/support.ts';
 import type { TestApi, TestWorkspace } from './api.ts';
 import { makeDomain } from './domains.ts';
@@ -36,6 +38,7 @@ export type Victim = {
   referrer: string;
   grant: number;
   signup: string;
+  application: string;
   internalOrder: number;
   commission: string;
   coupon: string;
@@ -165,7 +168,7 @@ export async function plantVictim(api: TestApi, owner: TestWorkspace): Promise<V
     report: report.body.id,
     alert: alert.body.id,
     dashboardToken: dashboard.body.token,
-    ...(await plantReferrals(owner)),
+    ...(await plantReferrals(api, owner)),
     ...(await plantWebhook(owner)),
     connection: await plantConnection(api, owner),
     ...(await plantMember(api, owner, SECRET_NAME)),
@@ -182,7 +185,7 @@ export async function plantVictim(api: TestApi, owner: TestWorkspace): Promise<V
   };
 }
 
-async function plantReferrals(owner: TestWorkspace) {
+async function plantReferrals(api: TestApi, owner: TestWorkspace) {
   const shop = merchant(owner);
   const programCode = 'victims-code';
   const referrer = 'victims-referrer';
@@ -208,6 +211,18 @@ async function plantReferrals(owner: TestWorkspace) {
     code: couponCode,
     external_user_id: referrer,
   });
+  const application = uuidv7();
+  await insertApplication(api.stores.pool, {
+    id: application,
+    workspaceId: owner.workspace.id,
+    programId: program.id,
+    email: `${SECRET_NAME}@applicant.example`,
+    name: SECRET_NAME,
+    answers: { site: SECRET_NAME },
+    language: 'en',
+    terms: null,
+    now: new Date(),
+  });
   const payouts = await owner.get('/payouts/export');
   const fulfilment = await owner.post<{ id: string }>('/fulfilments', {
     provider: 'webhook',
@@ -226,6 +241,7 @@ async function plantReferrals(owner: TestWorkspace) {
     partner: enrolled.partner_id,
     grant: grant.id,
     signup: signups[0]?.id ?? '',
+    application,
     internalOrder: purchase.body.internal_order_id,
     commission: commission.body.id,
     coupon: coupon.body.id,

@@ -14,6 +14,7 @@ const SCRIPTS = [
   { name: 'pixel', entry: 'pixel/pixel.ts', target: 'es2018', head: COMPILED_AT_ONCE },
   { name: 'embed', entry: 'embed/loader.ts', target: 'es2020', head: '' },
   { name: 'embed-page', entry: 'embed/page.tsx', target: 'es2022', head: '' },
+  { name: 'portal', entry: 'portal/portal.ts', target: 'es2022', head: '' },
 ] as const;
 
 /**

@@ -29,7 +29,7 @@ export function composeMail(
       ? null
       : unsubscribeToken(unsubscribes, { workspaceId, email: recipient });
   const isEnglish = content.kind === 'report' || content.kind === 'alert' || ofRecipient === null;
-  const language = isEnglish ? DEFAULT_LANGUAGE : ofRecipient;
+  const language = 'language' in content ? content.language : isEnglish ? DEFAULT_LANGUAGE : ofRecipient;
   const sender: Sender = {
     workspaceName: workspaceName === null ? null : plainName(workspaceName),
     hasLogo: logo !== null,

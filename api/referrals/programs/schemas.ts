@@ -15,6 +15,7 @@ import {
 } from '../../schemas.ts';
 import { CommissionType } from '../commissions/schemas.ts';
 import { PayoutMethod } from '../schemas.ts';
+import { PortalRecord, PortalSettings } from './portal-schemas.ts';
 
 const Credits = (description: string) =>
   Type.Number({ minimum: 0, maximum: CREDIT_LIMIT, description: `${description} Up to two decimals.` });
@@ -145,6 +146,7 @@ const FIELDS = {
         'Query parameters of your pages that name a referrer, such as `?ref=code`: with the pixel, a visit with one is a click of that referrer\'s link. Letters\' case counts. Default `["ref", "via"]`; empty: none.',
     }),
   ),
+  portal: Type.Optional(PortalSettings),
 };
 
 const DestinationUrl = Type.String({
@@ -189,6 +191,7 @@ export const ProgramRecord = Type.Object(
     max_signups_per_day: Nullable(Type.Integer()),
     review: Review,
     link_parameters: Type.Array(Type.String()),
+    portal: PortalRecord,
     created_at: Instant,
     updated_at: Instant,
   },

@@ -154,6 +154,7 @@ export function programRecord(program: Program): ProgramRecord {
     max_signups_per_day: terms.maxSignupsPerDay,
     review: terms.review,
     link_parameters: program.link_parameters,
+    portal: program.portal,
     created_at: program.created_at.toISOString(),
     updated_at: program.updated_at.toISOString(),
   };

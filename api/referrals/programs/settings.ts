@@ -4,8 +4,10 @@ import { programCodeProblem } from '../../../core/links/slugs.ts';
 import { isCurrency, MoneyError, toMajor, toMinor } from '../../../core/money/money.ts';
 import { toHundredths } from '../../../core/referrals/credits.ts';
 import { LINK_PARAMETERS } from '../../../core/referrals/link-parameters.ts';
+import { CLOSED_PORTAL } from '../../../core/referrals/portal.ts';
 import type { CommissionType } from '../../../core/referrals/terms.ts';
 import type { ProgramSettings } from '../../../sql/referrals/programs.ts';
+import { changedPortal } from './portal-settings.ts';
 import type { ProgramChange } from './schemas.ts';
 
 /** Parameters of Hoplog's own. */
@@ -38,6 +40,7 @@ export function defaultSettings(code: string, currency: string): ProgramSettings
     min_payout_minor: 0,
     revoke_credits_on_refund: true,
     link_parameters: [...LINK_PARAMETERS],
+    portal: CLOSED_PORTAL,
   };
 }
 
@@ -81,6 +84,7 @@ export function changedSettings(current: ProgramSettings, change: ProgramChange)
     min_payout_minor: readMoney('min_payout', minPayout, currency),
     revoke_credits_on_refund: change.revoke_credits_on_refund ?? current.revoke_credits_on_refund,
     link_parameters: change.link_parameters ?? current.link_parameters,
+    portal: changedPortal(current.portal, change.portal ?? {}),
   };
   requireCode('code', settings.code);
   for (const [index, name] of settings.link_parameters.entries()) {

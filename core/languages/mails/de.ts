@@ -60,6 +60,30 @@ export const de: MailTranslation = {
   confirmation_button: 'Bestätigen',
   confirmation_unexpected:
     'Wenn Sie das nicht erwarten, ignorieren Sie diese E-Mail: Sie erhalten keine weitere.',
+  application_received_subject: 'Ihre Bewerbung bei {program}',
+  application_received_title: 'Ihre Bewerbung ist angekommen',
+  application_received:
+    'Danke für Ihre Bewerbung bei {program}, dem Programm von {name}. Sie erhalten eine E-Mail, sobald darüber entschieden ist.',
+  application_approved_subject: 'Willkommen bei {program}',
+  application_approved_title: 'Sie sind bei {program} dabei',
+  application_approved:
+    '{name} hat Ihre Bewerbung bei {program} angenommen. Teilen Sie Ihren Link: Was er bringt, zählt für Sie.',
+  application_rejected_subject: 'Ihre Bewerbung bei {program}',
+  application_rejected_title: 'Ihre Bewerbung wurde nicht angenommen',
+  application_rejected: '{name} hat Ihre Bewerbung bei {program} nicht angenommen.',
+  application_unexpected:
+    'Wenn Sie sich nicht beworben haben, beachten Sie diese E-Mail nicht: Jemand hat Ihre Adresse angegeben.',
+  referral_link: 'Ihr Link',
+  portal_button: 'Portal öffnen',
+  portal_sign_in_subject: 'Anmelden im Portal von {name}',
+  portal_sign_in: 'Jemand will sich mit dieser Adresse im Partnerportal anmelden.',
+  portal_sign_in_button: 'Anmelden',
+  portal_sign_in_ends: {
+    one: 'Der Link gilt einmal, {count} Minute lang, in dem Browser, der ihn angefordert hat.',
+    other: 'Der Link gilt einmal, {count} Minuten lang, in dem Browser, der ihn angefordert hat.',
+  },
+  portal_sign_in_unexpected:
+    'Wenn Sie es nicht waren, beachten Sie diese E-Mail nicht: Ohne den Link geschieht nichts.',
   time: 'Zeit',
   browser: 'Browser',
   address: 'Adresse',

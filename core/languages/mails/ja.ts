@@ -55,6 +55,27 @@ export const ja: MailTranslation = {
     '{by}さんがワークスペース「{name}」の「{report}」にあなたのアドレスを追加しました。確認すると受信が始まります。',
   confirmation_button: '確認する',
   confirmation_unexpected: '心当たりがない場合は、このメールを無視してください。以後メールは届きません。',
+  application_received_subject: '{program} へのお申し込み',
+  application_received_title: 'お申し込みを受け付けました',
+  application_received:
+    '{name} のプログラム {program} へのお申し込みありがとうございます。結果が決まり次第メールでお知らせします。',
+  application_approved_subject: '{program} へようこそ',
+  application_approved_title: '{program} への参加が承認されました',
+  application_approved:
+    '{name} が {program} へのお申し込みを承認しました。リンクを共有してください。リンクの成果はあなたのものになります。',
+  application_rejected_subject: '{program} へのお申し込み',
+  application_rejected_title: 'お申し込みは承認されませんでした',
+  application_rejected: '{name} は {program} へのお申し込みを承認しませんでした。',
+  application_unexpected:
+    'お申し込みに心当たりがない場合は、このメールを無視してください。誰かがあなたのアドレスを入力しました。',
+  referral_link: 'あなたのリンク',
+  portal_button: 'ポータルを開く',
+  portal_sign_in_subject: '{name} のポータルへのサインイン',
+  portal_sign_in: 'このアドレスでアフィリエイトポータルへのサインインが求められました。',
+  portal_sign_in_button: 'サインインする',
+  portal_sign_in_ends: { other: 'リンクは {count} 分間、一度だけ、請求したブラウザーで使えます。' },
+  portal_sign_in_unexpected:
+    '心当たりがない場合は、このメールを無視してください。リンクを開かなければ何も起こりません。',
   time: '日時',
   browser: 'ブラウザ',
   address: 'アドレス',

@@ -13,6 +13,7 @@ export const PROGRAM_TABLES: readonly ArchivedTable[] = [
     order: 'id',
     numbers: { id: 'enrollment_changes' },
   },
+  { name: 'applications', order: 'id' },
   { name: 'referral_links', rows: OF_ENROLLMENT, order: 'link_id' },
   { name: 'referral_codes', order: 'code_key' },
   { name: 'coupons', order: 'id' },

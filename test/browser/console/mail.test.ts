@@ -229,6 +229,21 @@ const CONTENTS: Record<(typeof MAIL_KINDS)[number], MailContent> = {
     addedBy: 'maria.hernandez@corner-shop.example',
     of: 'All of Germany, each month',
   },
+  application: {
+    kind: 'application',
+    change: 'approved',
+    program: 'Friends of the Corner Shop',
+    language: 'fr',
+    link: 'https://go.corner-shop.example/x7Kq2',
+    portalUrl: 'https://app.hop.example/p/friends',
+  },
+  portal_sign_in: {
+    kind: 'portal_sign_in',
+    url: `https://app.hop.example/p/friends/sign-in#${TOKEN}`,
+    minutes: 10,
+    language: 'pl',
+    place: PLACE,
+  },
   report: REPORT,
   alert: {
     kind: 'alert',
@@ -249,6 +264,8 @@ const LOOKED_AT: Partial<Record<MailKind, Language>> = {
   sign_in: 'ar',
   key_change: 'de',
   confirmation: 'ja',
+  application: 'fr',
+  portal_sign_in: 'pl',
 };
 
 test('mails read well in 390 and 700 pixels, light and dark', async () => {

@@ -24,6 +24,15 @@ export interface paths {
   "/api/v1/annotations/{id}": {
     delete: operations["annotations.delete"];
   };
+  "/api/v1/applications": {
+    get: operations["applications.list"];
+  };
+  "/api/v1/applications/{id}/approve": {
+    post: operations["applications.approve"];
+  };
+  "/api/v1/applications/{id}/reject": {
+    post: operations["applications.reject"];
+  };
   "/api/v1/audit-log": {
     get: operations["audit.list"];
   };
@@ -304,6 +313,12 @@ export interface paths {
   };
   "/api/v1/pixel/tests/{id}": {
     get: operations["pixel.getTest"];
+  };
+  "/api/v1/portal/applications": {
+    post: operations["portal.apply"];
+  };
+  "/api/v1/portal/challenges": {
+    post: operations["portal.createChallenge"];
   };
   "/api/v1/problems": {
     get: operations["problems.list"];
@@ -711,6 +726,101 @@ export interface components {
     AnnotationList: {
       annotations: components["schemas"]["Annotation"][];
       next_cursor: string | null;
+    };
+    Application: {
+      answers: {
+        [key: string]: string;
+      };
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      decided_at: string | null;
+      /** Format: email */
+      email: string;
+      external_user_id: string | null;
+      /** Format: uuid */
+      id: string;
+      language: components["schemas"]["PortalLanguage"];
+      name: string;
+      /** Format: uuid */
+      partner_id: string | null;
+      /** Format: uuid */
+      program_id: string;
+      /** Format: uri */
+      referral_link: string | null;
+      status: components["schemas"]["ApplicationStatus"];
+      /** Format: date-time */
+      terms_accepted_at: string | null;
+      terms_sha256: string | null;
+      terms_version: string | null;
+    };
+    ApplicationApprovedEvent: {
+      /** Format: date-time */
+      created_at: string;
+      data: components["schemas"]["ApplicationEventData"];
+      /** Format: uuid */
+      id: string;
+      /** @constant */
+      test?: true;
+      /** @constant */
+      type: "application.approved";
+    };
+    ApplicationCreatedEvent: {
+      /** Format: date-time */
+      created_at: string;
+      data: components["schemas"]["ApplicationEventData"];
+      /** Format: uuid */
+      id: string;
+      /** @constant */
+      test?: true;
+      /** @constant */
+      type: "application.created";
+    };
+    ApplicationEventData: {
+      /** Format: date-time */
+      created_at: string;
+      /** Format: uuid */
+      id: string;
+      /** Format: uuid */
+      partner_id: string | null;
+      /** Format: uuid */
+      program_id: string;
+      status: components["schemas"]["ApplicationStatus"];
+    };
+    ApplicationList: {
+      applications: components["schemas"]["Application"][];
+      next_cursor: string | null;
+    };
+    ApplicationRejectedEvent: {
+      /** Format: date-time */
+      created_at: string;
+      data: components["schemas"]["ApplicationEventData"];
+      /** Format: uuid */
+      id: string;
+      /** @constant */
+      test?: true;
+      /** @constant */
+      type: "application.rejected";
+    };
+    /** @enum {string} */
+    ApplicationStatus: "pending" | "approved" | "rejected";
+    Apply: {
+      answers?: {
+        [key: string]: string;
+      };
+      challenge: string;
+      code: string;
+      /** Format: email */
+      email: string;
+      /** @enum {string} */
+      language: "en" | "de" | "fr" | "es" | "pt" | "it" | "nl" | "pl" | "ja" | "ar";
+      name: components["schemas"]["Name"];
+      nonce: string;
+      terms_version?: string;
+      website?: string;
+    };
+    ApproveApplication: {
+      external_user_id?: components["schemas"]["ExternalUserId"];
     };
     AssignPurchase: {
       /** Format: uuid */
@@ -1398,6 +1508,7 @@ export interface components {
       min_payout?: number;
       name: components["schemas"]["Name"];
       payout_methods?: components["schemas"]["PayoutMethod"][];
+      portal?: components["schemas"]["PortalSettings"];
       purchase_credit?: number;
       referee_credit?: number;
       review?: components["schemas"]["Review"];
@@ -1874,7 +1985,7 @@ export interface components {
       path: string;
     };
     /** @enum {string} */
-    EventType: "click.created" | "link.created" | "link.updated" | "link.deleted" | "lead.created" | "lead.blocked" | "sale.created" | "sale.updated" | "commission.created" | "commission.updated" | "credit.earned" | "credit.delivered" | "credit.revoked" | "fulfilment.failed" | "payout.created" | "payout.paid" | "payout.failed" | "enrollment.created" | "enrollment.payout_method_changed" | "domain.failing" | "webhook.disabled";
+    EventType: "click.created" | "link.created" | "link.updated" | "link.deleted" | "lead.created" | "lead.blocked" | "sale.created" | "sale.updated" | "commission.created" | "commission.updated" | "credit.earned" | "credit.delivered" | "credit.revoked" | "fulfilment.failed" | "payout.created" | "payout.paid" | "payout.failed" | "enrollment.created" | "enrollment.payout_method_changed" | "application.created" | "application.approved" | "application.rejected" | "domain.failing" | "webhook.disabled";
     ExternalId: string;
     ExternalUserId: string;
     FailedFulfilment: {
@@ -2571,7 +2682,7 @@ export interface components {
       status: components["schemas"]["MailStatus"];
     };
     /** @enum {string} */
-    MailKind: "invitation" | "password_reset" | "sign_in" | "account_change" | "key_change" | "payout_address_change" | "confirmation" | "report" | "alert";
+    MailKind: "invitation" | "password_reset" | "sign_in" | "account_change" | "key_change" | "payout_address_change" | "confirmation" | "report" | "alert" | "application" | "portal_sign_in";
     MailList: {
       mails: components["schemas"]["Mail"][];
       next_cursor: string | null;
@@ -2921,6 +3032,46 @@ export interface components {
     PlanStatus: "active" | "trialing" | "past_due" | "canceled";
     /** @enum {string} */
     PlanTier: "free" | "starter" | "pro" | "business" | "unlimited";
+    Portal: {
+      fields: components["schemas"]["PortalField"][];
+      is_open: boolean;
+      review: components["schemas"]["PortalReview"];
+      terms_text: string | null;
+      /** Format: uri */
+      terms_url: string | null;
+      terms_version: string | null;
+      welcome_text: string | null;
+    };
+    PortalChallenge: {
+      bits: number;
+      challenge: string;
+      /** Format: date-time */
+      expires_at: string;
+    };
+    PortalField: {
+      label: components["schemas"]["Name"];
+      name: string;
+      required: boolean;
+    };
+    PortalFieldInput: {
+      label: components["schemas"]["Name"];
+      name: string;
+      required: boolean;
+    };
+    /** @enum {string} */
+    PortalLanguage: "en" | "de" | "fr" | "es" | "pt" | "it" | "nl" | "pl" | "ja" | "ar";
+    /** @enum {string} */
+    PortalReview: "none" | "manual";
+    PortalSettings: {
+      fields?: components["schemas"]["PortalFieldInput"][];
+      is_open?: boolean;
+      review?: components["schemas"]["PortalReview"];
+      terms_text?: string | null;
+      /** Format: uri */
+      terms_url?: string | null;
+      terms_version?: string | null;
+      welcome_text?: string | null;
+    };
     PreviewBioPage: {
       avatar_height?: number | null;
       /** Format: uri */
@@ -2974,6 +3125,7 @@ export interface components {
       min_payout: number;
       name: string;
       payout_methods: components["schemas"]["PayoutMethod"][];
+      portal: components["schemas"]["Portal"];
       purchase_credit: number;
       referee_credit: number;
       review: components["schemas"]["Review"];
@@ -3734,14 +3886,14 @@ export interface components {
       /** @constant */
       test: true;
       /** @enum {string} */
-      type: "click.created" | "link.created" | "link.updated" | "link.deleted" | "lead.created" | "lead.blocked" | "sale.created" | "sale.updated" | "commission.created" | "commission.updated" | "credit.earned" | "credit.delivered" | "credit.revoked" | "fulfilment.failed" | "payout.created" | "payout.paid" | "payout.failed" | "enrollment.created" | "enrollment.payout_method_changed" | "domain.failing" | "webhook.disabled";
+      type: "click.created" | "link.created" | "link.updated" | "link.deleted" | "lead.created" | "lead.blocked" | "sale.created" | "sale.updated" | "commission.created" | "commission.updated" | "credit.earned" | "credit.delivered" | "credit.revoked" | "fulfilment.failed" | "payout.created" | "payout.paid" | "payout.failed" | "enrollment.created" | "enrollment.payout_method_changed" | "application.created" | "application.approved" | "application.rejected" | "domain.failing" | "webhook.disabled";
     };
     TriggerEvent: {
       data?: {
         [key: string]: unknown;
       };
       /** @enum {string} */
-      type: "click.created" | "link.created" | "link.updated" | "link.deleted" | "lead.created" | "lead.blocked" | "sale.created" | "sale.updated" | "commission.created" | "commission.updated" | "credit.earned" | "credit.delivered" | "credit.revoked" | "fulfilment.failed" | "payout.created" | "payout.paid" | "payout.failed" | "enrollment.created" | "enrollment.payout_method_changed" | "domain.failing" | "webhook.disabled";
+      type: "click.created" | "link.created" | "link.updated" | "link.deleted" | "lead.created" | "lead.blocked" | "sale.created" | "sale.updated" | "commission.created" | "commission.updated" | "credit.earned" | "credit.delivered" | "credit.revoked" | "fulfilment.failed" | "payout.created" | "payout.paid" | "payout.failed" | "enrollment.created" | "enrollment.payout_method_changed" | "application.created" | "application.approved" | "application.rejected" | "domain.failing" | "webhook.disabled";
     };
     TwoFactor: {
       /** Format: date-time */
@@ -3961,6 +4113,7 @@ export interface components {
       min_payout?: number;
       name?: components["schemas"]["Name"];
       payout_methods?: components["schemas"]["PayoutMethod"][];
+      portal?: components["schemas"]["PortalSettings"];
       purchase_credit?: number;
       referee_credit?: number;
       review?: components["schemas"]["Review"];
@@ -4397,6 +4550,66 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["Ok"];
+        };
+      };
+    };
+  };
+  "applications.list": {
+    parameters: {
+      query?: {
+        program_id?: string;
+        status?: components["schemas"]["ApplicationStatus"];
+        limit?: number;
+        cursor?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["ApplicationList"];
+        };
+      };
+    };
+  };
+  "applications.approve": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["ApproveApplication"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Application"];
+        };
+      };
+    };
+  };
+  "applications.reject": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Application"];
         };
       };
     };
@@ -6932,6 +7145,36 @@ export interface operations {
       };
     };
   };
+  "portal.apply": {
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["Apply"];
+      };
+    };
+    responses: {
+      202: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Ok"];
+        };
+      };
+    };
+  };
+  "portal.createChallenge": {
+    responses: {
+      201: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["PortalChallenge"];
+        };
+      };
+    };
+  };
   "problems.list": {
     responses: {
       200: {
@@ -8277,7 +8520,7 @@ export interface operations {
     parameters: {
       query?: {
         status?: "pending" | "delivered" | "failed";
-        type?: "click.created" | "link.created" | "link.updated" | "link.deleted" | "lead.created" | "lead.blocked" | "sale.created" | "sale.updated" | "commission.created" | "commission.updated" | "credit.earned" | "credit.delivered" | "credit.revoked" | "fulfilment.failed" | "payout.created" | "payout.paid" | "payout.failed" | "enrollment.created" | "enrollment.payout_method_changed" | "domain.failing" | "webhook.disabled" | "click.created.batch" | "webhook.test";
+        type?: "click.created" | "link.created" | "link.updated" | "link.deleted" | "lead.created" | "lead.blocked" | "sale.created" | "sale.updated" | "commission.created" | "commission.updated" | "credit.earned" | "credit.delivered" | "credit.revoked" | "fulfilment.failed" | "payout.created" | "payout.paid" | "payout.failed" | "enrollment.created" | "enrollment.payout_method_changed" | "application.created" | "application.approved" | "application.rejected" | "domain.failing" | "webhook.disabled" | "click.created.batch" | "webhook.test";
         limit?: number;
         cursor?: string;
       };

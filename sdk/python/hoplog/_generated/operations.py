@@ -108,6 +108,9 @@ OPERATIONS: Dict[str, Operation] = {
     "referrals.setRewardMode": Operation("POST", "/referrals/reward-mode", body="json"),
     "referrals.setPayoutMethod": Operation("POST", "/referrals/payout-method", body="json"),
     "referrals.getSummary": Operation("GET", "/referrals/summary", repeatable=True),
+    "applications.list": Operation("GET", "/applications", repeatable=True, rows="applications", cursor="cursor"),
+    "applications.approve": Operation("POST", "/applications/{id}/approve", body="json"),
+    "applications.reject": Operation("POST", "/applications/{id}/reject"),
     "enrollments.list": Operation("GET", "/enrollments", repeatable=True, rows="enrollments", cursor="cursor"),
     "enrollments.get": Operation("GET", "/enrollments/{id}", repeatable=True),
     "enrollments.update": Operation("PATCH", "/enrollments/{id}", body="json", repeatable=True),
@@ -1618,6 +1621,56 @@ class AsyncReferrals:
         return result
 
 
+class Applications:
+    def __init__(self, call: Call) -> None:
+        self._call = call
+
+    def list(self, *, options: Optional[RequestOptions] = None, **query: Unpack[t.ApplicationsListQuery]) -> Rows[t.Application, t.ApplicationList]:
+        """List applications to programs, newest first
+
+        What people sent on the page `{app_url}/p/<code>` of a program. With `status=pending`, those to decide."""
+        return Rows(self._call, OPERATIONS["applications.list"], (), {**query}, None, options)
+
+    def approve(self, id: str, body: t.ApproveApplication, *, options: Optional[RequestOptions] = None) -> t.Application:
+        """Approve an application
+
+        The applicant becomes a referrer of the program, gets a mail with the link, and can sign in to the portal. Also an application that was rejected. An approved one is a 409."""
+        result: t.Application = self._call(OPERATIONS["applications.approve"], (id,), {}, body, options)
+        return result
+
+    def reject(self, id: str, *, options: Optional[RequestOptions] = None) -> t.Application:
+        """Reject an application
+
+        The applicant gets a mail, and cannot apply again with the address. One that is decided is a 409."""
+        result: t.Application = self._call(OPERATIONS["applications.reject"], (id,), {}, None, options)
+        return result
+
+
+class AsyncApplications:
+    def __init__(self, call: AsyncCall) -> None:
+        self._call = call
+
+    def list(self, *, options: Optional[RequestOptions] = None, **query: Unpack[t.ApplicationsListQuery]) -> AsyncRows[t.Application, t.ApplicationList]:
+        """List applications to programs, newest first
+
+        What people sent on the page `{app_url}/p/<code>` of a program. With `status=pending`, those to decide."""
+        return AsyncRows(self._call, OPERATIONS["applications.list"], (), {**query}, None, options)
+
+    async def approve(self, id: str, body: t.ApproveApplication, *, options: Optional[RequestOptions] = None) -> t.Application:
+        """Approve an application
+
+        The applicant becomes a referrer of the program, gets a mail with the link, and can sign in to the portal. Also an application that was rejected. An approved one is a 409."""
+        result: t.Application = await self._call(OPERATIONS["applications.approve"], (id,), {}, body, options)
+        return result
+
+    async def reject(self, id: str, *, options: Optional[RequestOptions] = None) -> t.Application:
+        """Reject an application
+
+        The applicant gets a mail, and cannot apply again with the address. One that is decided is a 409."""
+        result: t.Application = await self._call(OPERATIONS["applications.reject"], (id,), {}, None, options)
+        return result
+
+
 class Enrollments:
     def __init__(self, call: Call) -> None:
         self._call = call
@@ -2860,6 +2913,7 @@ class Groups:
         self.pixel = Pixel(call)
         self.programs = Programs(call)
         self.referrals = Referrals(call)
+        self.applications = Applications(call)
         self.enrollments = Enrollments(call)
         self.signups = Signups(call)
         self.purchases = Purchases(call)
@@ -2900,6 +2954,7 @@ class AsyncGroups:
         self.pixel = AsyncPixel(call)
         self.programs = AsyncPrograms(call)
         self.referrals = AsyncReferrals(call)
+        self.applications = AsyncApplications(call)
         self.enrollments = AsyncEnrollments(call)
         self.signups = AsyncSignups(call)
         self.purchases = AsyncPurchases(call)

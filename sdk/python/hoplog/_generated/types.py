@@ -225,6 +225,82 @@ class AnnotationList(TypedDict):
     """Pass it as `cursor` to get the next page. Null on the last page."""
 
 
+class Application(TypedDict):
+    id: str
+    program_id: str
+    email: str
+    """Not proven before the first sign-in to the portal."""
+    name: str
+    answers: Dict[str, str]
+    """By the names of the program's `portal.fields`."""
+    language: "PortalLanguage"
+    status: "ApplicationStatus"
+    terms_version: Union[str, None]
+    """The accepted version. Null: the program had no terms."""
+    terms_sha256: Union[str, None]
+    """SHA-256 (hex) of the accepted `terms_text`, or of `terms_url`."""
+    terms_accepted_at: Union[str, None]
+    partner_id: Union[str, None]
+    """The referrer. Null: not approved."""
+    external_user_id: Union[str, None]
+    referral_link: Union[str, None]
+    created_at: str
+    decided_at: Union[str, None]
+
+
+class ApplicationApprovedEvent(TypedDict):
+    id: str
+    """Also the `webhook-id` header."""
+    type: Literal["application.approved"]
+    created_at: str
+    test: NotRequired[Literal[True]]
+    """An example that `POST /webhooks/trigger` sent. Other events lack it."""
+    data: "ApplicationEventData"
+
+
+class ApplicationCreatedEvent(TypedDict):
+    id: str
+    """Also the `webhook-id` header."""
+    type: Literal["application.created"]
+    created_at: str
+    test: NotRequired[Literal[True]]
+    """An example that `POST /webhooks/trigger` sent. Other events lack it."""
+    data: "ApplicationEventData"
+
+
+class ApplicationEventData(TypedDict):
+    id: str
+    program_id: str
+    status: "ApplicationStatus"
+    partner_id: Union[str, None]
+    """The referrer. Null: not approved."""
+    created_at: str
+
+
+class ApplicationList(TypedDict):
+    applications: List["Application"]
+    next_cursor: Union[str, None]
+    """Pass it as `cursor` to get the next page. Null on the last page."""
+
+
+class ApplicationRejectedEvent(TypedDict):
+    id: str
+    """Also the `webhook-id` header."""
+    type: Literal["application.rejected"]
+    created_at: str
+    test: NotRequired[Literal[True]]
+    """An example that `POST /webhooks/trigger` sent. Other events lack it."""
+    data: "ApplicationEventData"
+
+
+ApplicationStatus = Literal["pending", "approved", "rejected"]
+
+
+class ApproveApplication(TypedDict):
+    external_user_id: NotRequired["ExternalUserId"]
+    """The user's id in your product. By default `portal:` and the id of the application. A user who is a referrer already keeps program and link, and opens the portal with this address."""
+
+
 class AssignPurchase(TypedDict):
     partner_id: str
     """The referrer."""
@@ -743,6 +819,7 @@ class CommissionRecord(TypedDict):
     """`pending` in its hold period, then `eligible`, then `paid`; `reversed` by refunds, `rejected` by the merchant."""
     created_at: str
     external_user_id: "ExternalUserId"
+    """The user's id in your product."""
     kind: "CommissionKind"
     note: Union[str, None]
     """The note of a bonus or claw-back."""
@@ -846,6 +923,7 @@ class Coupon(TypedDict):
     partner_id: str
     """The referrer."""
     external_user_id: "ExternalUserId"
+    """The user's id in your product."""
     promotion_code: Union["PromotionCode", None]
     created_at: str
 
@@ -908,6 +986,7 @@ class CreateBioPage(TypedDict):
 
 class CreateCommission(TypedDict):
     external_user_id: "ExternalUserId"
+    """The user's id in your product."""
     program_id: NotRequired[Union[str, None]]
     """The referrer's program; another is a 400."""
     amount: float
@@ -927,6 +1006,7 @@ class CreateConnection(TypedDict):
 class CreateCoupon(TypedDict):
     code: "CouponCode"
     external_user_id: "ExternalUserId"
+    """The user's id in your product."""
     program_id: NotRequired[Union[str, None]]
     """The referrer's program; another is a 400."""
     promotion_code: NotRequired[Union["PromotionCodeInput", None]]
@@ -1086,6 +1166,7 @@ class CreateProgram(TypedDict):
     review: NotRequired["Review"]
     link_parameters: NotRequired[List[str]]
     """Query parameters of your pages that name a referrer, such as `?ref=code`: with the pixel, a visit with one is a click of that referrer's link. Letters' case counts. Default `["ref", "via"]`; empty: none."""
+    portal: NotRequired["PortalSettings"]
 
 
 class CreateReport(TypedDict):
@@ -1434,6 +1515,7 @@ class EligibleBalanceList(TypedDict):
 class EnrollReferrer(TypedDict):
     email: str
     external_user_id: "ExternalUserId"
+    """The user's id in your product."""
     tier: "Tier"
     program_id: NotRequired[Union[str, None]]
     """The most recent program by default. An enrolled user stays in the first program."""
@@ -1601,7 +1683,7 @@ class ErrorDetail(TypedDict):
     """Another way to satisfy the rule."""
 
 
-EventType = Literal["click.created", "link.created", "link.updated", "link.deleted", "lead.created", "lead.blocked", "sale.created", "sale.updated", "commission.created", "commission.updated", "credit.earned", "credit.delivered", "credit.revoked", "fulfilment.failed", "payout.created", "payout.paid", "payout.failed", "enrollment.created", "enrollment.payout_method_changed", "domain.failing", "webhook.disabled"]
+EventType = Literal["click.created", "link.created", "link.updated", "link.deleted", "lead.created", "lead.blocked", "sale.created", "sale.updated", "commission.created", "commission.updated", "credit.earned", "credit.delivered", "credit.revoked", "fulfilment.failed", "payout.created", "payout.paid", "payout.failed", "enrollment.created", "enrollment.payout_method_changed", "application.created", "application.approved", "application.rejected", "domain.failing", "webhook.disabled"]
 
 
 ExternalId = str
@@ -2371,7 +2453,7 @@ class Mail(TypedDict):
     delivered_at: Union[str, None]
 
 
-MailKind = Literal["invitation", "password_reset", "sign_in", "account_change", "key_change", "payout_address_change", "confirmation", "report", "alert"]
+MailKind = Literal["invitation", "password_reset", "sign_in", "account_change", "key_change", "payout_address_change", "confirmation", "report", "alert", "application", "portal_sign_in"]
 
 
 class MailList(TypedDict):
@@ -2684,6 +2766,62 @@ PlanStatus = Literal["active", "trialing", "past_due", "canceled"]
 PlanTier = Literal["free", "starter", "pro", "business", "unlimited"]
 
 
+class Portal(TypedDict):
+    """The affiliates' portal of the program."""
+
+    is_open: bool
+    """Whether `{app_url}/p/<code>` takes applications. Default false."""
+    review: "PortalReview"
+    fields: List["PortalField"]
+    terms_url: Union[str, None]
+    """`https://`. Either this or `terms_text`, or none."""
+    terms_text: Union[str, None]
+    """Shown on the page. Either this or `terms_url`, or none."""
+    terms_version: Union[str, None]
+    """Required with terms, and another one whenever they change: an application keeps the version that was accepted, the time, and the SHA-256 of the text."""
+    welcome_text: Union[str, None]
+    """Text above the application."""
+
+
+class PortalField(TypedDict):
+    """A question of the application, besides name and email."""
+
+    name: str
+    """The name of the answer in an application."""
+    label: "Name"
+    required: bool
+
+
+class PortalFieldInput(TypedDict):
+    name: str
+    """The name of the answer in an application."""
+    label: "Name"
+    required: bool
+
+
+PortalLanguage = Literal["en", "de", "fr", "es", "pt", "it", "nl", "pl", "ja", "ar"]
+
+
+PortalReview = Literal["none", "manual"]
+
+
+class PortalSettings(TypedDict):
+    """The affiliates' portal. What is left out keeps its value."""
+
+    is_open: NotRequired[bool]
+    """Whether `{app_url}/p/<code>` takes applications. Default false."""
+    review: NotRequired["PortalReview"]
+    fields: NotRequired[List["PortalFieldInput"]]
+    terms_url: NotRequired[Union[str, None]]
+    """`https://`. Either this or `terms_text`, or none."""
+    terms_text: NotRequired[Union[str, None]]
+    """Shown on the page. Either this or `terms_url`, or none."""
+    terms_version: NotRequired[Union[str, None]]
+    """Required with terms, and another one whenever they change: an application keeps the version that was accepted, the time, and the SHA-256 of the text."""
+    welcome_text: NotRequired[Union[str, None]]
+    """Text above the application."""
+
+
 class PreviewBioPage(TypedDict):
     slug: NotRequired[str]
     """Shown if the title is empty."""
@@ -2733,6 +2871,7 @@ class Program(TypedDict):
     max_signups_per_day: Union[int, None]
     review: "Review"
     link_parameters: List[str]
+    portal: "Portal"
     created_at: str
     updated_at: str
 
@@ -3129,6 +3268,7 @@ ReportProblemName = Literal["amount_missing", "amount_invalid", "amount_too_larg
 
 class ReportPurchase(TypedDict):
     external_user_id: "ExternalUserId"
+    """The user's id in your product."""
     order_id: "OrderId"
     """The idempotency key."""
     amount: float
@@ -3175,6 +3315,7 @@ class ReportScheduleInput(TypedDict):
 
 class ReportSignup(TypedDict):
     new_user_external_user_id: "ExternalUserId"
+    """The user's id in your product."""
     email: NotRequired[Union[str, None]]
     device_id: NotRequired[Union["Text200", None]]
     """Used for self-referral checks."""
@@ -3185,6 +3326,7 @@ class ReportSignup(TypedDict):
     visitor_id: NotRequired[Union[str, List[str], None]]
     """Another name of `_vid`. Given both, they must be equal."""
     referrer_external_user_id: NotRequired[Union["ExternalUserId", None]]
+    """The user's id in your product."""
     user_hash: NotRequired[Union[str, None]]
     """The hexadecimal HMAC-SHA256 of the user id under the identity secret. Required with a publishable key when the workspace has `identity_verification: required`."""
 
@@ -3350,6 +3492,7 @@ class SentRequest(TypedDict):
 
 class SetPayoutMethod(TypedDict):
     external_user_id: "ExternalUserId"
+    """The user's id in your product."""
     method: str
     """A method that the program offers: `paypal`, `payoneer` or `wise`."""
     email: NotRequired[Union[str, None]]
@@ -3362,6 +3505,7 @@ class SetPayoutMethod(TypedDict):
 
 class SetRewardMode(TypedDict):
     external_user_id: "ExternalUserId"
+    """The user's id in your product."""
     mode: "RewardMode"
     user_hash: NotRequired[Union[str, None]]
     """The hexadecimal HMAC-SHA256 of the user id under the identity secret. Required with a publishable key when the workspace has `identity_verification: required`."""
@@ -3566,6 +3710,7 @@ class TrackIdentify(TypedDict):
     """All ids that the browser has, newest first: the cookies `_vid` and `_vids`. They are one person for attribution."""
     email: NotRequired[Union[str, None]]
     external_user_id: NotRequired[Union["ExternalUserId", None]]
+    """The user's id in your product."""
 
 
 class TrackOrder(TypedDict):
@@ -3589,20 +3734,21 @@ class TrackOrder(TypedDict):
     """All ids that the browser has, newest first: the cookies `_vid` and `_vids`. They are one person for attribution."""
     email: NotRequired[Union[str, None]]
     external_user_id: NotRequired[Union["ExternalUserId", None]]
+    """The user's id in your product."""
 
 
 Tracking = Literal["full", "cookieless", "none"]
 
 
 class TriggerEvent(TypedDict):
-    type: Literal["click.created", "link.created", "link.updated", "link.deleted", "lead.created", "lead.blocked", "sale.created", "sale.updated", "commission.created", "commission.updated", "credit.earned", "credit.delivered", "credit.revoked", "fulfilment.failed", "payout.created", "payout.paid", "payout.failed", "enrollment.created", "enrollment.payout_method_changed", "domain.failing", "webhook.disabled"]
+    type: Literal["click.created", "link.created", "link.updated", "link.deleted", "lead.created", "lead.blocked", "sale.created", "sale.updated", "commission.created", "commission.updated", "credit.earned", "credit.delivered", "credit.revoked", "fulfilment.failed", "payout.created", "payout.paid", "payout.failed", "enrollment.created", "enrollment.payout_method_changed", "application.created", "application.approved", "application.rejected", "domain.failing", "webhook.disabled"]
     data: NotRequired[Dict[str, Any]]
     """Fields of `data`, in place of those of the example."""
 
 
 class TriggeredEvent(TypedDict):
     id: str
-    type: Literal["click.created", "link.created", "link.updated", "link.deleted", "lead.created", "lead.blocked", "sale.created", "sale.updated", "commission.created", "commission.updated", "credit.earned", "credit.delivered", "credit.revoked", "fulfilment.failed", "payout.created", "payout.paid", "payout.failed", "enrollment.created", "enrollment.payout_method_changed", "domain.failing", "webhook.disabled"]
+    type: Literal["click.created", "link.created", "link.updated", "link.deleted", "lead.created", "lead.blocked", "sale.created", "sale.updated", "commission.created", "commission.updated", "credit.earned", "credit.delivered", "credit.revoked", "fulfilment.failed", "payout.created", "payout.paid", "payout.failed", "enrollment.created", "enrollment.payout_method_changed", "application.created", "application.approved", "application.rejected", "domain.failing", "webhook.disabled"]
     created_at: str
     test: Literal[True]
     data: Dict[str, Any]
@@ -3809,6 +3955,7 @@ class UpdateProgram(TypedDict):
     review: NotRequired["Review"]
     link_parameters: NotRequired[List[str]]
     """Query parameters of your pages that name a referrer, such as `?ref=code`: with the pixel, a visit with one is a click of that referrer's link. Letters' case counts. Default `["ref", "via"]`; empty: none."""
+    portal: NotRequired["PortalSettings"]
 
 
 class UpdateReport(TypedDict):
@@ -4742,6 +4889,15 @@ class ReferralsGetSummaryQuery(TypedDict):
     """Only this program. All programs by default."""
 
 
+class ApplicationsListQuery(TypedDict):
+    program_id: NotRequired[Union[str, List[str]]]
+    status: NotRequired["ApplicationStatus"]
+    limit: NotRequired[int]
+    """Rows per page."""
+    cursor: NotRequired[Union[str, List[str]]]
+    """The `next_cursor` of the previous page, unchanged."""
+
+
 class EnrollmentsListQuery(TypedDict):
     program_id: NotRequired[Union[str, List[str]]]
     status: NotRequired[Literal["approved", "suspended"]]
@@ -4984,7 +5140,7 @@ class WebhooksListQuery(TypedDict):
 
 class WebhooksListDeliveriesQuery(TypedDict):
     status: NotRequired[Literal["pending", "delivered", "failed"]]
-    type: NotRequired[Literal["click.created", "link.created", "link.updated", "link.deleted", "lead.created", "lead.blocked", "sale.created", "sale.updated", "commission.created", "commission.updated", "credit.earned", "credit.delivered", "credit.revoked", "fulfilment.failed", "payout.created", "payout.paid", "payout.failed", "enrollment.created", "enrollment.payout_method_changed", "domain.failing", "webhook.disabled", "click.created.batch", "webhook.test"]]
+    type: NotRequired[Literal["click.created", "link.created", "link.updated", "link.deleted", "lead.created", "lead.blocked", "sale.created", "sale.updated", "commission.created", "commission.updated", "credit.earned", "credit.delivered", "credit.revoked", "fulfilment.failed", "payout.created", "payout.paid", "payout.failed", "enrollment.created", "enrollment.payout_method_changed", "application.created", "application.approved", "application.rejected", "domain.failing", "webhook.disabled", "click.created.batch", "webhook.test"]]
     limit: NotRequired[int]
     """Rows per page."""
     cursor: NotRequired[Union[str, List[str]]]
@@ -5040,6 +5196,9 @@ WebhookEvent = Union[
     "PayoutFailedEvent",
     "EnrollmentCreatedEvent",
     "EnrollmentPayoutMethodChangedEvent",
+    "ApplicationCreatedEvent",
+    "ApplicationApprovedEvent",
+    "ApplicationRejectedEvent",
     "DomainFailingEvent",
     "WebhookDisabledEvent",
     "ClickCreatedBatchEvent",

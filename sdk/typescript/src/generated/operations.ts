@@ -607,6 +607,27 @@ export interface Referrals {
   import(body: T.ReferralsImportData['body'], options?: RequestOptions): Promise<T.ReferralsImportResponse>;
 }
 
+export interface Applications {
+  /**
+   * List applications to programs, newest first
+   *
+   * What people sent on the page `{app_url}/p/<code>` of a program. With `status=pending`, those to decide.
+   */
+  list(query?: QueryOf<T.ApplicationsListData['query']>, options?: RequestOptions): List<T.ApplicationsListResponse['applications'][number], T.ApplicationsListResponse>;
+  /**
+   * Approve an application
+   *
+   * The applicant becomes a referrer of the program, gets a mail with the link, and can sign in to the portal. Also an application that was rejected. An approved one is a 409.
+   */
+  approve(id: string, body: T.ApplicationsApproveData['body'], options?: RequestOptions): Promise<T.ApplicationsApproveResponse>;
+  /**
+   * Reject an application
+   *
+   * The applicant gets a mail, and cannot apply again with the address. One that is decided is a 409.
+   */
+  reject(id: string, options?: RequestOptions): Promise<T.ApplicationsRejectResponse>;
+}
+
 export interface Enrollments {
   /**
    * List referrers, newest first
@@ -1150,6 +1171,7 @@ export interface Groups {
   readonly pixel: Pixel;
   readonly programs: Programs;
   readonly referrals: Referrals;
+  readonly applications: Applications;
   readonly enrollments: Enrollments;
   readonly signups: Signups;
   readonly purchases: Purchases;
@@ -1258,6 +1280,9 @@ export const OPERATIONS = {
   'referrals.setRewardMode': { method: 'POST', path: '/referrals/reward-mode', body: 'json' },
   'referrals.setPayoutMethod': { method: 'POST', path: '/referrals/payout-method', body: 'json' },
   'referrals.getSummary': { method: 'GET', path: '/referrals/summary', query: true, repeatable: true },
+  'applications.list': { method: 'GET', path: '/applications', query: true, repeatable: true, rows: 'applications', cursor: 'cursor' },
+  'applications.approve': { method: 'POST', path: '/applications/{id}/approve', body: 'json' },
+  'applications.reject': { method: 'POST', path: '/applications/{id}/reject' },
   'enrollments.list': { method: 'GET', path: '/enrollments', query: true, repeatable: true, rows: 'enrollments', cursor: 'cursor' },
   'enrollments.get': { method: 'GET', path: '/enrollments/{id}', repeatable: true },
   'enrollments.update': { method: 'PATCH', path: '/enrollments/{id}', body: 'json', repeatable: true },

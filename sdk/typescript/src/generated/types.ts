@@ -4,7 +4,7 @@ export type ClientOptions = {
     baseUrl: 'http://127.0.0.1:3000' | (string & {});
 };
 
-export type Webhooks = EventsClickCreatedWebhookRequest | EventsLinkCreatedWebhookRequest | EventsLinkUpdatedWebhookRequest | EventsLinkDeletedWebhookRequest | EventsLeadCreatedWebhookRequest | EventsLeadBlockedWebhookRequest | EventsSaleCreatedWebhookRequest | EventsSaleUpdatedWebhookRequest | EventsCommissionCreatedWebhookRequest | EventsCommissionUpdatedWebhookRequest | EventsCreditEarnedWebhookRequest | EventsCreditDeliveredWebhookRequest | EventsCreditRevokedWebhookRequest | EventsFulfilmentFailedWebhookRequest | EventsPayoutCreatedWebhookRequest | EventsPayoutPaidWebhookRequest | EventsPayoutFailedWebhookRequest | EventsEnrollmentCreatedWebhookRequest | EventsEnrollmentPayoutMethodChangedWebhookRequest | EventsDomainFailingWebhookRequest | EventsWebhookDisabledWebhookRequest | EventsClickCreatedBatchWebhookRequest | EventsWebhookTestWebhookRequest;
+export type Webhooks = EventsClickCreatedWebhookRequest | EventsLinkCreatedWebhookRequest | EventsLinkUpdatedWebhookRequest | EventsLinkDeletedWebhookRequest | EventsLeadCreatedWebhookRequest | EventsLeadBlockedWebhookRequest | EventsSaleCreatedWebhookRequest | EventsSaleUpdatedWebhookRequest | EventsCommissionCreatedWebhookRequest | EventsCommissionUpdatedWebhookRequest | EventsCreditEarnedWebhookRequest | EventsCreditDeliveredWebhookRequest | EventsCreditRevokedWebhookRequest | EventsFulfilmentFailedWebhookRequest | EventsPayoutCreatedWebhookRequest | EventsPayoutPaidWebhookRequest | EventsPayoutFailedWebhookRequest | EventsEnrollmentCreatedWebhookRequest | EventsEnrollmentPayoutMethodChangedWebhookRequest | EventsApplicationCreatedWebhookRequest | EventsApplicationApprovedWebhookRequest | EventsApplicationRejectedWebhookRequest | EventsDomainFailingWebhookRequest | EventsWebhookDisabledWebhookRequest | EventsClickCreatedBatchWebhookRequest | EventsWebhookTestWebhookRequest;
 
 export type Affiliate = {
     /**
@@ -307,6 +307,111 @@ export type AnnotationList = {
      * Pass it as `cursor` to get the next page. Null on the last page.
      */
     next_cursor: string | null;
+};
+
+export type Application = {
+    id: string;
+    program_id: string;
+    /**
+     * Not proven before the first sign-in to the portal.
+     */
+    email: string;
+    name: string;
+    /**
+     * By the names of the program's `portal.fields`.
+     */
+    answers: {
+        [key: string]: string;
+    };
+    language: PortalLanguage;
+    status: ApplicationStatus;
+    /**
+     * The accepted version. Null: the program had no terms.
+     */
+    terms_version: string | null;
+    /**
+     * SHA-256 (hex) of the accepted `terms_text`, or of `terms_url`.
+     */
+    terms_sha256: string | null;
+    terms_accepted_at: string | null;
+    /**
+     * The referrer. Null: not approved.
+     */
+    partner_id: string | null;
+    external_user_id: string | null;
+    referral_link: string | null;
+    created_at: string;
+    decided_at: string | null;
+};
+
+export type ApplicationApprovedEvent = {
+    /**
+     * Also the `webhook-id` header.
+     */
+    id: string;
+    type: 'application.approved';
+    created_at: string;
+    /**
+     * An example that `POST /webhooks/trigger` sent. Other events lack it.
+     */
+    test?: true;
+    data: ApplicationEventData;
+};
+
+export type ApplicationCreatedEvent = {
+    /**
+     * Also the `webhook-id` header.
+     */
+    id: string;
+    type: 'application.created';
+    created_at: string;
+    /**
+     * An example that `POST /webhooks/trigger` sent. Other events lack it.
+     */
+    test?: true;
+    data: ApplicationEventData;
+};
+
+export type ApplicationEventData = {
+    id: string;
+    program_id: string;
+    status: ApplicationStatus;
+    /**
+     * The referrer. Null: not approved.
+     */
+    partner_id: string | null;
+    created_at: string;
+};
+
+export type ApplicationList = {
+    applications: Array<Application>;
+    /**
+     * Pass it as `cursor` to get the next page. Null on the last page.
+     */
+    next_cursor: string | null;
+};
+
+export type ApplicationRejectedEvent = {
+    /**
+     * Also the `webhook-id` header.
+     */
+    id: string;
+    type: 'application.rejected';
+    created_at: string;
+    /**
+     * An example that `POST /webhooks/trigger` sent. Other events lack it.
+     */
+    test?: true;
+    data: ApplicationEventData;
+};
+
+export type ApplicationStatus = 'pending' | 'approved' | 'rejected';
+
+export type ApproveApplication = {
+    /**
+     * The user's id in your product. By default `portal:` and the id of the application. A user who is a referrer already keeps program and link, and opens the portal with this address.
+     */
+    external_user_id?: ExternalUserId;
 };
 
 export type AssignPurchase = {
@@ -1072,6 +1177,9 @@ export type CommissionRecord = {
      */
     status: CommissionStatus;
     created_at: string;
+    /**
+     * The user's id in your product.
+     */
     external_user_id: ExternalUserId;
     kind: CommissionKind;
     /**
@@ -1219,6 +1327,9 @@ export type Coupon = {
      * The referrer.
      */
     partner_id: string;
+    /**
+     * The user's id in your product.
+     */
     external_user_id: ExternalUserId;
     promotion_code: PromotionCode | null;
     created_at: string;
@@ -1311,6 +1422,9 @@ export type CreateBioPage = {
 };
 
 export type CreateCommission = {
+    /**
+     * The user's id in your product.
+     */
     external_user_id: ExternalUserId;
     /**
      * The referrer's program; another is a 400.
@@ -1338,6 +1452,9 @@ export type CreateConnection = {
 
 export type CreateCoupon = {
     code: CouponCode;
+    /**
+     * The user's id in your product.
+     */
     external_user_id: ExternalUserId;
     /**
      * The referrer's program; another is a 400.
@@ -1610,6 +1727,7 @@ export type CreateProgram = {
      * Query parameters of your pages that name a referrer, such as `?ref=code`: with the pixel, a visit with one is a click of that referrer's link. Letters' case counts. Default `["ref", "via"]`; empty: none.
      */
     link_parameters?: Array<string>;
+    portal?: PortalSettings;
 };
 
 export type CreateReport = {
@@ -2094,6 +2212,9 @@ export type EligibleBalanceList = {
 
 export type EnrollReferrer = {
     email: string;
+    /**
+     * The user's id in your product.
+     */
     external_user_id: ExternalUserId;
     tier: Tier;
     /**
@@ -2321,13 +2442,10 @@ export type ErrorDetail = {
     hint?: string;
 };
 
-export type EventType = 'click.created' | 'link.created' | 'link.updated' | 'link.deleted' | 'lead.created' | 'lead.blocked' | 'sale.created' | 'sale.updated' | 'commission.created' | 'commission.updated' | 'credit.earned' | 'credit.delivered' | 'credit.revoked' | 'fulfilment.failed' | 'payout.created' | 'payout.paid' | 'payout.failed' | 'enrollment.created' | 'enrollment.payout_method_changed' | 'domain.failing' | 'webhook.disabled';
+export type EventType = 'click.created' | 'link.created' | 'link.updated' | 'link.deleted' | 'lead.created' | 'lead.blocked' | 'sale.created' | 'sale.updated' | 'commission.created' | 'commission.updated' | 'credit.earned' | 'credit.delivered' | 'credit.revoked' | 'fulfilment.failed' | 'payout.created' | 'payout.paid' | 'payout.failed' | 'enrollment.created' | 'enrollment.payout_method_changed' | 'application.created' | 'application.approved' | 'application.rejected' | 'domain.failing' | 'webhook.disabled';
 
 export type ExternalId = string;
 
-/**
- * The user's id in your product.
- */
 export type ExternalUserId = string;
 
 export type FailPayoutLine = {
@@ -3456,7 +3574,7 @@ export type Mail = {
     delivered_at: string | null;
 };
 
-export type MailKind = 'invitation' | 'password_reset' | 'sign_in' | 'account_change' | 'key_change' | 'payout_address_change' | 'confirmation' | 'report' | 'alert';
+export type MailKind = 'invitation' | 'password_reset' | 'sign_in' | 'account_change' | 'key_change' | 'payout_address_change' | 'confirmation' | 'report' | 'alert' | 'application' | 'portal_sign_in';
 
 export type MailList = {
     mails: Array<Mail>;
@@ -3882,6 +4000,93 @@ export type PlanStatus = 'active' | 'trialing' | 'past_due' | 'canceled';
 
 export type PlanTier = 'free' | 'starter' | 'pro' | 'business' | 'unlimited';
 
+/**
+ * The affiliates' portal of the program.
+ */
+export type Portal = {
+    /**
+     * Whether `{app_url}/p/<code>` takes applications. Default false.
+     */
+    is_open: boolean;
+    review: PortalReview;
+    fields: Array<PortalField>;
+    /**
+     * `https://`. Either this or `terms_text`, or none.
+     */
+    terms_url: string | null;
+    /**
+     * Shown on the page. Either this or `terms_url`, or none.
+     */
+    terms_text: string | null;
+    /**
+     * Required with terms, and another one whenever they change: an application keeps the version that was accepted, the time, and the SHA-256 of the text.
+     */
+    terms_version: string | null;
+    /**
+     * Text above the application.
+     */
+    welcome_text: string | null;
+};
+
+/**
+ * A question of the application, besides name and email.
+ */
+export type PortalField = {
+    /**
+     * The name of the answer in an application.
+     */
+    name: string;
+    label: Name;
+    required: boolean;
+};
+
+export type PortalFieldInput = {
+    /**
+     * The name of the answer in an application.
+     */
+    name: string;
+    label: Name;
+    required: boolean;
+};
+
+/**
+ * Of the page, and of the mails.
+ */
+export type PortalLanguage = 'en' | 'de' | 'fr' | 'es' | 'pt' | 'it' | 'nl' | 'pl' | 'ja' | 'ar';
+
+/**
+ * `none`: applications are approved at once. `manual` (default): they wait for your decision.
+ */
+export type PortalReview = 'none' | 'manual';
+
+/**
+ * The affiliates' portal. What is left out keeps its value.
+ */
+export type PortalSettings = {
+    /**
+     * Whether `{app_url}/p/<code>` takes applications. Default false.
+     */
+    is_open?: boolean;
+    review?: PortalReview;
+    fields?: Array<PortalFieldInput>;
+    /**
+     * `https://`. Either this or `terms_text`, or none.
+     */
+    terms_url?: string | null;
+    /**
+     * Shown on the page. Either this or `terms_url`, or none.
+     */
+    terms_text?: string | null;
+    /**
+     * Required with terms, and another one whenever they change: an application keeps the version that was accepted, the time, and the SHA-256 of the text.
+     */
+    terms_version?: string | null;
+    /**
+     * Text above the application.
+     */
+    welcome_text?: string | null;
+};
+
 export type PreviewBioPage = {
     /**
      * Shown if the title is empty.
@@ -3947,6 +4152,7 @@ export type Program = {
     max_signups_per_day: number | null;
     review: Review;
     link_parameters: Array<string>;
+    portal: Portal;
     created_at: string;
     updated_at: string;
 };
@@ -4491,6 +4697,9 @@ export type ReportProblemList = {
 export type ReportProblemName = 'amount_missing' | 'amount_invalid' | 'amount_too_large' | 'order_id_missing' | 'order_id_invalid' | 'names_no_one' | 'type_unknown' | 'amount_rounded' | 'amount_text' | 'currency_unknown' | 'email_invalid' | 'user_id_invalid' | 'visitor_id_invalid' | 'id_number' | 'text_empty';
 
 export type ReportPurchase = {
+    /**
+     * The user's id in your product.
+     */
     external_user_id: ExternalUserId;
     /**
      * The idempotency key.
@@ -4563,6 +4772,9 @@ export type ReportScheduleInput = {
 };
 
 export type ReportSignup = {
+    /**
+     * The user's id in your product.
+     */
     new_user_external_user_id: ExternalUserId;
     email?: string | null;
     /**
@@ -4581,6 +4793,9 @@ export type ReportSignup = {
      * Another name of `_vid`. Given both, they must be equal.
      */
     visitor_id?: string | Array<string> | null;
+    /**
+     * The user's id in your product.
+     */
     referrer_external_user_id?: ExternalUserId | null;
     /**
      * The hexadecimal HMAC-SHA256 of the user id under the identity secret. Required with a publishable key when the workspace has `identity_verification: required`.
@@ -4818,6 +5033,9 @@ export type SentRequest = {
 };
 
 export type SetPayoutMethod = {
+    /**
+     * The user's id in your product.
+     */
     external_user_id: ExternalUserId;
     /**
      * A method that the program offers: `paypal`, `payoneer` or `wise`.
@@ -4838,6 +5056,9 @@ export type SetPayoutMethod = {
 };
 
 export type SetRewardMode = {
+    /**
+     * The user's id in your product.
+     */
     external_user_id: ExternalUserId;
     mode: RewardMode;
     /**
@@ -5101,6 +5322,9 @@ export type TrackIdentify = {
      */
     visitor_ids?: Array<string> | null;
     email?: string | null;
+    /**
+     * The user's id in your product.
+     */
     external_user_id?: ExternalUserId | null;
 };
 
@@ -5141,6 +5365,9 @@ export type TrackOrder = {
      */
     visitor_ids?: Array<string> | null;
     email?: string | null;
+    /**
+     * The user's id in your product.
+     */
     external_user_id?: ExternalUserId | null;
 };
 
@@ -5150,7 +5377,7 @@ export type TrackOrder = {
 export type Tracking = 'full' | 'cookieless' | 'none';
 
 export type TriggerEvent = {
-    type: 'click.created' | 'link.created' | 'link.updated' | 'link.deleted' | 'lead.created' | 'lead.blocked' | 'sale.created' | 'sale.updated' | 'commission.created' | 'commission.updated' | 'credit.earned' | 'credit.delivered' | 'credit.revoked' | 'fulfilment.failed' | 'payout.created' | 'payout.paid' | 'payout.failed' | 'enrollment.created' | 'enrollment.payout_method_changed' | 'domain.failing' | 'webhook.disabled';
+    type: 'click.created' | 'link.created' | 'link.updated' | 'link.deleted' | 'lead.created' | 'lead.blocked' | 'sale.created' | 'sale.updated' | 'commission.created' | 'commission.updated' | 'credit.earned' | 'credit.delivered' | 'credit.revoked' | 'fulfilment.failed' | 'payout.created' | 'payout.paid' | 'payout.failed' | 'enrollment.created' | 'enrollment.payout_method_changed' | 'application.created' | 'application.approved' | 'application.rejected' | 'domain.failing' | 'webhook.disabled';
     /**
      * Fields of `data`, in place of those of the example.
      */
@@ -5161,7 +5388,7 @@ export type TriggerEvent = {
 
 export type TriggeredEvent = {
     id: string;
-    type: 'click.created' | 'link.created' | 'link.updated' | 'link.deleted' | 'lead.created' | 'lead.blocked' | 'sale.created' | 'sale.updated' | 'commission.created' | 'commission.updated' | 'credit.earned' | 'credit.delivered' | 'credit.revoked' | 'fulfilment.failed' | 'payout.created' | 'payout.paid' | 'payout.failed' | 'enrollment.created' | 'enrollment.payout_method_changed' | 'domain.failing' | 'webhook.disabled';
+    type: 'click.created' | 'link.created' | 'link.updated' | 'link.deleted' | 'lead.created' | 'lead.blocked' | 'sale.created' | 'sale.updated' | 'commission.created' | 'commission.updated' | 'credit.earned' | 'credit.delivered' | 'credit.revoked' | 'fulfilment.failed' | 'payout.created' | 'payout.paid' | 'payout.failed' | 'enrollment.created' | 'enrollment.payout_method_changed' | 'application.created' | 'application.approved' | 'application.rejected' | 'domain.failing' | 'webhook.disabled';
     created_at: string;
     test: true;
     data: {
@@ -5503,6 +5730,7 @@ export type UpdateProgram = {
      * Query parameters of your pages that name a referrer, such as `?ref=code`: with the pixel, a visit with one is a click of that referrer's link. Letters' case counts. Default `["ref", "via"]`; empty: none.
      */
     link_parameters?: Array<string>;
+    portal?: PortalSettings;
 };
 
 export type UpdateReport = {
@@ -8789,6 +9017,69 @@ export type ReferralsGetSummaryResponses = {
 
 export type ReferralsGetSummaryResponse = ReferralsGetSummaryResponses[keyof ReferralsGetSummaryResponses];
 
+export type ApplicationsListData = {
+    body?: never;
+    path?: never;
+    query?: {
+        program_id?: string;
+        status?: ApplicationStatus;
+        /**
+         * Rows per page.
+         */
+        limit?: number;
+        /**
+         * The `next_cursor` of the previous page, unchanged.
+         */
+        cursor?: string;
+    };
+    url: '/api/v1/applications';
+};
+
+export type ApplicationsListResponses = {
+    /**
+     * OK
+     */
+    200: ApplicationList;
+};
+
+export type ApplicationsListResponse = ApplicationsListResponses[keyof ApplicationsListResponses];
+
+export type ApplicationsApproveData = {
+    body: ApproveApplication;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/applications/{id}/approve';
+};
+
+export type ApplicationsApproveResponses = {
+    /**
+     * OK
+     */
+    200: Application;
+};
+
+export type ApplicationsApproveResponse = ApplicationsApproveResponses[keyof ApplicationsApproveResponses];
+
+export type ApplicationsRejectData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/applications/{id}/reject';
+};
+
+export type ApplicationsRejectResponses = {
+    /**
+     * OK
+     */
+    200: Application;
+};
+
+export type ApplicationsRejectResponse = ApplicationsRejectResponses[keyof ApplicationsRejectResponses];
+
 export type EnrollmentsListData = {
     body?: never;
     path?: never;
@@ -10428,7 +10719,7 @@ export type WebhooksListDeliveriesData = {
     };
     query?: {
         status?: 'pending' | 'delivered' | 'failed';
-        type?: 'click.created' | 'link.created' | 'link.updated' | 'link.deleted' | 'lead.created' | 'lead.blocked' | 'sale.created' | 'sale.updated' | 'commission.created' | 'commission.updated' | 'credit.earned' | 'credit.delivered' | 'credit.revoked' | 'fulfilment.failed' | 'payout.created' | 'payout.paid' | 'payout.failed' | 'enrollment.created' | 'enrollment.payout_method_changed' | 'domain.failing' | 'webhook.disabled' | 'click.created.batch' | 'webhook.test';
+        type?: 'click.created' | 'link.created' | 'link.updated' | 'link.deleted' | 'lead.created' | 'lead.blocked' | 'sale.created' | 'sale.updated' | 'commission.created' | 'commission.updated' | 'credit.earned' | 'credit.delivered' | 'credit.revoked' | 'fulfilment.failed' | 'payout.created' | 'payout.paid' | 'payout.failed' | 'enrollment.created' | 'enrollment.payout_method_changed' | 'application.created' | 'application.approved' | 'application.rejected' | 'domain.failing' | 'webhook.disabled' | 'click.created.batch' | 'webhook.test';
         /**
          * Rows per page.
          */
@@ -10868,6 +11159,33 @@ export type EventsEnrollmentPayoutMethodChangedWebhookRequest = {
     query?: never;
 };
 
+export type EventsApplicationCreatedWebhookPayload = ApplicationCreatedEvent;
+
+export type EventsApplicationCreatedWebhookRequest = {
+    body: EventsApplicationCreatedWebhookPayload;
+    key: 'application.created';
+    path?: never;
+    query?: never;
+};
+
+export type EventsApplicationApprovedWebhookPayload = ApplicationApprovedEvent;
+
+export type EventsApplicationApprovedWebhookRequest = {
+    body: EventsApplicationApprovedWebhookPayload;
+    key: 'application.approved';
+    path?: never;
+    query?: never;
+};
+
+export type EventsApplicationRejectedWebhookPayload = ApplicationRejectedEvent;
+
+export type EventsApplicationRejectedWebhookRequest = {
+    body: EventsApplicationRejectedWebhookPayload;
+    key: 'application.rejected';
+    path?: never;
+    query?: never;
+};
+
 export type EventsDomainFailingWebhookPayload = DomainFailingEvent;
 
 export type EventsDomainFailingWebhookRequest = {
@@ -10925,6 +11243,9 @@ export type WebhookEvent =
   | PayoutFailedEvent
   | EnrollmentCreatedEvent
   | EnrollmentPayoutMethodChangedEvent
+  | ApplicationCreatedEvent
+  | ApplicationApprovedEvent
+  | ApplicationRejectedEvent
   | DomainFailingEvent
   | WebhookDisabledEvent
   | ClickCreatedBatchEvent

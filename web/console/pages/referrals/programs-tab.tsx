@@ -8,6 +8,7 @@ import { Note, SmallNote } from '../../parts/note.tsx';
 import { CardsSkeleton } from '../../parts/skeletons.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { usePrograms } from './filters.tsx';
+import { PortalDialog } from './portal-dialog.tsx';
 import { ProgramDialog } from './program-dialog.tsx';
 import type { Program } from './responses.ts';
 import { termsOf } from './terms.ts';
@@ -22,19 +23,28 @@ export const ProgramsSkeleton = () => <CardsSkeleton height={260} cols={COLUMNS}
 export function ProgramsTab() {
   const programs = usePrograms();
   const [edited, setEdited] = useState<Program | null>(null);
+  const [opened, setOpened] = useState<Program | null>(null);
   return (
     <>
       <SimpleGrid cols={COLUMNS}>
         {programs.map((program) => (
-          <ProgramCard key={program.id} program={program} edit={() => setEdited(program)} />
+          <ProgramCard
+            key={program.id}
+            program={program}
+            edit={() => setEdited(program)}
+            openPortal={() => setOpened(program)}
+          />
         ))}
       </SimpleGrid>
       {edited && <ProgramDialog program={edited} close={() => setEdited(null)} />}
+      {opened && <PortalDialog program={opened} close={() => setOpened(null)} />}
     </>
   );
 }
 
-function ProgramCard({ program, edit }: { program: Program; edit: () => void }) {
+type CardProps = { program: Program; edit: () => void; openPortal: () => void };
+
+function ProgramCard({ program, edit, openPortal }: CardProps) {
   const { can, urls } = useSession();
   const isActive = program.status === 'active';
   const link = `${urls.short_url}/${program.code}`;
@@ -60,6 +70,14 @@ function ProgramCard({ program, edit }: { program: Program; edit: () => void }) 
       <Note style={{ overflowWrap: 'anywhere' }}>
         Code {program.code}, destination {program.destination_url}
       </Note>
+      {program.portal.is_open && (
+        <Group gap="xs" wrap="nowrap">
+          <Note style={{ overflowWrap: 'anywhere' }}>
+            Portal {urls.app_url}/p/{program.code}
+          </Note>
+          <CopyButton value={`${urls.app_url}/p/${program.code}`} what="the address of the portal" />
+        </Group>
+      )}
       <Stack gap={2} mt="sm" component="ul" pl="md" my="sm">
         {termsOf(program).map((term) => (
           <Text key={term} component="li" size="sm" style={{ overflowWrap: 'anywhere' }}>
@@ -79,6 +97,9 @@ function ProgramCard({ program, edit }: { program: Program; edit: () => void }) 
               aria-label={`${isActive ? 'Pause' : 'Resume'} ${program.name}`}
             >
               {isActive ? 'Pause' : 'Resume'}
+            </Button>
+            <Button variant="default" size="xs" onClick={openPortal} aria-label={`Portal of ${program.name}`}>
+              Portal
             </Button>
             <Button variant="default" size="xs" onClick={edit} aria-label={`Edit ${program.name}`}>
               Edit

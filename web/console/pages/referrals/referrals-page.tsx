@@ -8,6 +8,7 @@ import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { TabLine } from '../../parts/tab-line.tsx';
 import { AddReferrerDialog } from './add-referrer-dialog.tsx';
+import { ApplicationsTab } from './applications-tab.tsx';
 import { CommissionsTab } from './commissions-tab.tsx';
 import { CouponsTab } from './coupons-tab.tsx';
 import { EnrollmentsTab } from './enrollments-tab.tsx';
@@ -35,6 +36,7 @@ const TABS = [
   { key: 'programs', title: 'Program', Content: ProgramsTab },
 ] as const;
 const MORE = [
+  { key: 'applications', title: 'Applications', Content: ApplicationsTab },
   { key: 'signups', title: 'Signups', Content: SignupsTab },
   { key: 'purchases', title: 'Purchases', Content: PurchasesTab },
   { key: 'commissions', title: 'Commissions', Content: CommissionsTab },

@@ -20,6 +20,9 @@ export type LedgerStatus = Entry['status'];
 export type Sums = ResponseOf<'/ledger/balances'>;
 export type Sum = Sums['balances'][number];
 
+export type Applications = ResponseOf<'/applications'>;
+export type Application = Applications['applications'][number];
+
 export type Signups = ResponseOf<'/signups'>;
 export type Signup = Signups['signups'][number];
 export type Purchases = ResponseOf<'/purchases'>;

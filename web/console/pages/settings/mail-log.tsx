@@ -26,6 +26,8 @@ const KINDS: Record<Mail['kind'], string> = {
   confirmation: 'Confirmation of an address',
   report: 'Report',
   alert: 'Alert',
+  application: 'Application to a program',
+  portal_sign_in: 'Sign-in to the portal',
 };
 
 const STATES: Record<Mail['status'], { sign: 'good' | 'waiting' | 'bad' | 'paused'; label: string }> = {

@@ -1,0 +1,64 @@
+import type { Portal } from '../../core/referrals/portal.ts';
+import { escapeHtml } from '../../core/text/html.ts';
+import { factList, inputField, isolated, ownText, type Writing } from './html.ts';
+import type { OfPortal } from './portal-of.ts';
+import { termsFacts } from './terms-facts.ts';
+
+/** Longest answer. Characters. */
+const ANSWER_CHARACTERS = 2_000;
+
+/** The page of a program for somebody who is not signed in: what it pays, and how to apply. */
+export function applyMain({ program, workspace }: OfPortal, writing: Writing): string {
+  const { words } = writing;
+  const { portal } = program;
+  const facts = termsFacts(program, writing);
+  const welcome = portal.welcome_text === null ? '' : ownText(portal.welcome_text);
+  return `<div class="intro">
+<h1><bdi>${escapeHtml(program.name)}</bdi></h1>
+<p class="dim">${escapeHtml(words('program_of', { name: workspace.name }))}</p>
+${welcome}
+${facts.length > 0 ? `<section class="card"><h2>${escapeHtml(words('what_you_earn'))}</h2>${factList(facts)}</section>` : ''}
+</div>
+<div class="act">
+${applyForm(program.code, portal, writing)}
+</div>`;
+}
+
+function applyForm(code: string, portal: Portal, { words, language }: Writing): string {
+  const fields = portal.fields.map(({ name, label, required }) =>
+    inputField({
+      label: required ? label : words('optional', { label }),
+      name: `answers.${name}`,
+      maxLength: ANSWER_CHARACTERS,
+      required,
+    }),
+  );
+  return `<section class="card">
+<h2>${escapeHtml(words('apply'))}</h2>
+<form data-call="/portal/applications" data-work data-done="applied">
+<input type="hidden" name="code" value="${escapeHtml(code)}">
+<input type="hidden" name="language" value="${language}">
+${inputField({ label: words('your_name'), name: 'name', autocomplete: 'name', maxLength: 100, required: true })}
+${inputField({ label: words('email'), name: 'email', type: 'email', autocomplete: 'email', maxLength: 254, required: true })}
+${fields.join('\n')}
+<div class="trap" aria-hidden="true"><label>Website <input name="website" tabindex="-1" autocomplete="off"></label></div>
+${termsOf(portal, words)}
+<p class="problem" role="alert"></p>
+<button>${escapeHtml(words('send_application'))}</button>
+</form>
+<div id="applied" hidden tabindex="-1"><h3>${escapeHtml(words('applied'))}</h3><p>${escapeHtml(words('applied_text'))}</p></div>
+</section>`;
+}
+
+function termsOf({ terms_text, terms_url, terms_version }: Portal, words: Writing['words']): string {
+  if (terms_version === null) return '';
+  const link = (url: string) =>
+    `<p><a href="${escapeHtml(url)}" target="_blank" rel="noopener noreferrer">${escapeHtml(words('read_terms'))}</a></p>`;
+  const text =
+    terms_url === null
+      ? `<section class="terms" tabindex="0" aria-label="${escapeHtml(words('terms'))}">${ownText(terms_text ?? '')}</section>`
+      : link(terms_url);
+  return `${text}
+<input type="hidden" name="terms_version" value="${escapeHtml(terms_version)}">
+<label class="check"><input type="checkbox" required> <span>${escapeHtml(words('accept_terms', { version: isolated(terms_version) }))}</span></label>`;
+}

@@ -1,0 +1,49 @@
+import { Type } from 'typebox';
+import { LANGUAGES } from '../../core/languages/languages.ts';
+import { Body, Email, Instant, LINES, Name, OneOf } from '../schemas.ts';
+
+export const ChallengeRecord = Type.Object(
+  {
+    challenge: Type.String(),
+    bits: Type.Integer({
+      description: 'Zero bits that the SHA-256 of `<challenge>:<nonce>` must begin with.',
+    }),
+    expires_at: Instant,
+  },
+  { title: 'PortalChallenge' },
+);
+
+const Code = Type.String({ minLength: 1, maxLength: 64, description: 'The code of the program.' });
+const Language = OneOf(LANGUAGES, { description: 'Of the page.' });
+
+/** A solved challenge, in the body of a call. */
+const WORK = {
+  challenge: Type.String({ maxLength: 100 }),
+  nonce: Type.String({ minLength: 1, maxLength: 20, pattern: '^[0-9a-z]+$' }),
+};
+
+export const ApplyBody = Body(
+  {
+    code: Code,
+    email: Email,
+    name: Name,
+    answers: Type.Optional(
+      Type.Record(Type.String({ maxLength: 40 }), Type.String({ maxLength: 2_000, pattern: LINES }), {
+        maxProperties: 20,
+        description: "By the names of the program's `portal.fields`.",
+      }),
+    ),
+    terms_version: Type.Optional(
+      Type.String({ maxLength: 40, description: 'The accepted version, where the program has terms.' }),
+    ),
+    language: Language,
+    ...WORK,
+    website: Type.Optional(
+      Type.String({
+        maxLength: 2_000,
+        description: 'Hidden on the page: a program that fills it in is ignored.',
+      }),
+    ),
+  },
+  { title: 'Apply' },
+);

@@ -1,0 +1,58 @@
+-- The affiliates' portal: who applied to a program, and who is signed in there.
+
+-- An application to a program. An address has one at a time; an approved one has a referrer. The address proves itself
+-- by the first sign-in with a link in a mail.
+CREATE TABLE applications (
+  id                uuid PRIMARY KEY,
+  workspace_id      uuid NOT NULL REFERENCES workspaces (id),
+  program_id        uuid NOT NULL REFERENCES programs (id),
+  email             text NOT NULL CHECK (length(email) <= 254), -- as addresses identify a person
+  name              text NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
+  answers           jsonb NOT NULL,  -- by the names of the program's fields at that time
+  language          text NOT NULL,   -- of the page, and of mails
+  terms_version     text,            -- null: the program had no terms
+  terms_hash        bytea,           -- SHA-256 of the accepted text, or of the address where the terms are
+  terms_accepted_at timestamptz,
+  status            text NOT NULL CHECK (status IN ('pending', 'approved', 'rejected')),
+  enrollment_id     uuid UNIQUE REFERENCES enrollments (id),
+  created_at        timestamptz NOT NULL,
+  decided_at        timestamptz,
+  UNIQUE (program_id, email),
+  CHECK ((status = 'approved') = (enrollment_id IS NOT NULL)),
+  CHECK ((status = 'pending') = (decided_at IS NULL)),
+  CHECK ((terms_version IS NULL) = (terms_accepted_at IS NULL)),
+  CHECK ((terms_version IS NULL) = (terms_hash IS NULL))
+);
+CREATE INDEX applications_listed ON applications (workspace_id, id DESC);
+CREATE INDEX applications_email ON applications (email);
+
+-- Proofs of work that were accepted: each counts once, and an address may send some in an hour.
+CREATE TABLE spent_challenges (
+  id           bytea PRIMARY KEY,    -- SHA-256 of the challenge
+  address_hash bytea NOT NULL,
+  spent_at     timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX spent_challenges_of ON spent_challenges (address_hash, spent_at);
+CREATE INDEX spent_challenges_age ON spent_challenges (spent_at);
+
+-- Links that sign in to the portal. A row is written for every requested address, with an account or without.
+CREATE TABLE portal_sign_ins (
+  token_hash   bytea PRIMARY KEY,    -- SHA-256
+  browser_hash bytea NOT NULL,       -- SHA-256 of the cookie of the browser that asked
+  email        text NOT NULL CHECK (length(email) <= 254),
+  created_at   timestamptz NOT NULL DEFAULT now(),
+  expires_at   timestamptz NOT NULL,
+  used_at      timestamptz
+);
+CREATE INDEX portal_sign_ins_of ON portal_sign_ins (email, created_at);
+CREATE INDEX portal_sign_ins_age ON portal_sign_ins (expires_at);
+
+-- Browsers that are signed in to the portal, in each program that the address is in.
+CREATE TABLE portal_sessions (
+  token_hash   bytea PRIMARY KEY,    -- SHA-256
+  email        text NOT NULL CHECK (length(email) <= 254),
+  created_at   timestamptz NOT NULL DEFAULT now(), -- of the sign-in
+  last_seen_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX portal_sessions_of ON portal_sessions (email);
+CREATE INDEX portal_sessions_age ON portal_sessions (last_seen_at);

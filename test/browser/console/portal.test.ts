@@ -1,0 +1,122 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BrowserContext, Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import type { ApplicationRecord } from '../../../api/applications/schemas.ts';
+import { type MailServer, startMailServer } from '../../support/mail-server.ts';
+import { plainPng } from '../../support/scanned-images.ts';
+import { inChromium } from '../in-chromium.ts';
+import { axeViolations } from '../page-watch.ts';
+import { type ConsoleSite, expectGood, expectNotice, startConsoleSite } from './console-site.ts';
+import { LONG, merchantOf, PATIENCE } from './referral-shop.ts';
+
+let site: ConsoleSite;
+let server: MailServer;
+
+inChromium(async () => {
+  server = await startMailServer();
+  site = await startConsoleSite({ SMTP_URL: server.url, MAIL_FROM: 'Corner Shop <mail@shop.example>' });
+  return async () => {
+    await site.close();
+    await server.close();
+  };
+});
+
+/** Expects that a page of the portal fits and is accessible on a phone and a desktop, light and dark. */
+async function expectPortalGood(page: Page, name: string): Promise<void> {
+  const { SCREENSHOT_DIR } = process.env;
+  for (const width of [1_440, 390]) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await axeViolations(page), `${name}, ${colorScheme}, ${width}`).toEqual([]);
+      const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+      expect(await page.evaluate(overflow), `${name}, ${width}`).toBe(0);
+      if (!SCREENSHOT_DIR) continue;
+      mkdirSync(SCREENSHOT_DIR, { recursive: true });
+      await page.screenshot({
+        path: join(SCREENSHOT_DIR, `${name}-${colorScheme}-${width}.png`),
+        fullPage: true,
+      });
+    }
+  }
+}
+
+const visitor = (locale: string): Promise<BrowserContext> => site.browser.newContext({ locale });
+
+test('a program is opened in the console, people apply, and an operator decides', LONG, async () => {
+  await site
+    .api(
+      '/workspace',
+      {
+        name: 'Corner Shop',
+        logo: `data:image/png;base64,${plainPng(96, 32, [23, 114, 69, 255]).toString('base64')}`,
+      },
+      'PATCH',
+    )
+    .catch(() => undefined);
+  const program = await merchantOf(site).program({
+    name: 'Friends of the shop',
+    code: 'friends',
+    min_payout: 50,
+    hold_days: 30,
+    commission_months: 12,
+  });
+  const owner = await site.open('/referrals?tab=programs');
+  await owner.getByRole('button', { name: `Portal of ${program.name}` }).click();
+  const dialog = owner.getByRole('dialog', { name: `Portal of ${program.name}` });
+  await dialog.getByLabel('People can apply').check();
+  await dialog.getByLabel('Welcome').fill('We pay for every friend who buys.\nApply in a minute.');
+  await dialog.getByRole('button', { name: 'Add a question' }).click();
+  await dialog.getByLabel('Question 1', { exact: true }).fill('Where will you share the link?');
+  await dialog.getByLabel('Question 1 is required').check();
+  await dialog.getByLabel('Terms', { exact: true }).selectOption('text');
+  await dialog.getByLabel('Text of the terms').fill('Be kind.\nDo not bid on our name.');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByText('The version is required with terms').waitFor(PATIENCE);
+  await dialog.getByLabel('Version of the terms').fill('2026-11');
+  await expectGood(owner, 'portal-settings');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await expectNotice(owner, 'Portal saved');
+
+  const url = `${site.app}/p/friends`;
+  const context = await visitor('en-US');
+  const page = await context.newPage();
+  await page.goto(url);
+  await expectPortalGood(page, 'portal-apply');
+  await page.getByLabel('Your name').fill('Grace Hopper');
+  await page.getByLabel('Email').first().fill('grace@friends.example');
+  await page.getByLabel('Where will you share the link?').fill('grace.example');
+  await page.getByRole('checkbox', { name: /I accept the terms/ }).check();
+  await page.getByRole('button', { name: 'Send the application' }).click();
+  await page.getByRole('heading', { name: 'Thank you' }).waitFor(PATIENCE);
+  await expectPortalGood(page, 'portal-applied');
+  expect((await server.untilMailTo('grace@friends.example')).subject).toBe(
+    'Your application to Friends of the shop',
+  );
+  await context.close();
+
+  const arabic = await visitor('ar');
+  const right = await arabic.newPage();
+  await right.goto(url);
+  expect(await right.getAttribute('html', 'dir')).toBe('rtl');
+  await expectPortalGood(right, 'portal-apply-ar');
+  const missing = await right.goto(`${site.app}/p/nothing`);
+  expect(missing?.status()).toBe(404);
+  await expectPortalGood(right, 'portal-missing-ar');
+  await arabic.close();
+
+  await owner.goto(`${site.app}/console/referrals?tab=applications`);
+  await owner.getByText('grace@friends.example').waitFor(PATIENCE);
+  await expectGood(owner, 'referrals-applications');
+  await owner.getByRole('button', { name: 'Approve Grace Hopper' }).click();
+  await expectNotice(owner, 'Grace Hopper approved');
+  const { applications } = await site.api<{ applications: ApplicationRecord[] }>('/applications');
+  expect(applications[0]).toMatchObject({
+    status: 'approved',
+    answers: { where_will_you_share_the_link: 'grace.example' },
+  });
+  const welcome = await server.untilMailTo('grace@friends.example', 'Welcome to Friends of the shop');
+  expect(welcome.text).toContain(applications[0]?.referral_link);
+  await owner.close();
+});

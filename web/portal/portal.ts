@@ -1,0 +1,87 @@
+/** The script of the portal's pages: it sends their forms, and copies. */
+import { bodyOf } from './form-body.ts';
+import './portal.css';
+import { solve } from './work.ts';
+
+/** Words of the page, in its language. */
+const words = document.body.dataset;
+/** Request timeout. Milliseconds. */
+const LIMIT = 30_000;
+
+type Failure = { status: number; paths: string[] };
+type Outcome<T> = { ok: true; value: T } | ({ ok: false } & Failure);
+
+async function call<T>(path: string, body: object, method = 'POST'): Promise<Outcome<T>> {
+  try {
+    const response = await fetch(`/api/v1${path}`, {
+      method,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      credentials: 'same-origin',
+      cache: 'no-store',
+      signal: AbortSignal.timeout(LIMIT),
+    });
+    const answer: unknown = await response.json();
+    if (response.ok) return { ok: true, value: answer as T };
+    const { error } = answer as { error?: { details?: { path: string }[] } };
+    return { ok: false, status: response.status, paths: (error?.details ?? []).map(({ path }) => path) };
+  } catch {
+    return { ok: false, status: 0, paths: [] };
+  }
+}
+
+/** Returns what to say about a failure. */
+function sentence({ status }: Failure): string {
+  if (status === 429) return words.tooMany ?? '';
+  if (status === 409) return words.termsChanged ?? '';
+  return (status === 400 ? words.checkFields : words.failed) ?? '';
+}
+
+async function send(form: HTMLFormElement): Promise<Outcome<unknown>> {
+  const body = bodyOf(new FormData(form));
+  if (form.dataset.work === undefined) return call(form.dataset.call ?? '', body, form.dataset.method);
+  const task = await call<{ challenge: string; bits: number }>('/portal/challenges', {});
+  if (!task.ok) return task;
+  const { challenge, bits } = task.value;
+  return call(form.dataset.call ?? '', { ...body, challenge, nonce: await solve(challenge, bits) });
+}
+
+function tell(form: HTMLFormElement, failure: Failure): void {
+  const problem = form.querySelector('[role=alert]');
+  if (problem) problem.textContent = sentence(failure);
+  const wrong = [...form.querySelectorAll('input, select')].filter(({ attributes }) =>
+    failure.paths.includes(attributes.getNamedItem('name')?.value ?? ''),
+  );
+  for (const input of wrong) input.setAttribute('aria-invalid', 'true');
+  const [first] = wrong;
+  if (first instanceof HTMLElement) first.focus();
+}
+
+async function submit(form: HTMLFormElement): Promise<void> {
+  const button = form.querySelector('button');
+  if (!button || button.disabled) return;
+  const label = button.textContent;
+  for (const input of form.querySelectorAll('[aria-invalid]')) input.removeAttribute('aria-invalid');
+  const problem = form.querySelector('[role=alert]');
+  if (problem) problem.textContent = '';
+  button.disabled = true;
+  button.textContent = words.oneMoment ?? label;
+  const outcome = await send(form);
+  button.disabled = false;
+  button.textContent = label;
+  if (!outcome.ok) return tell(form, outcome);
+  const { then, done } = form.dataset;
+  if (then !== undefined) return location.assign(then);
+  const shown = document.getElementById(done ?? '');
+  if (!shown) return;
+  form.hidden = true;
+  shown.hidden = false;
+  shown.focus();
+}
+
+for (const form of document.querySelectorAll<HTMLFormElement>('form[data-call]')) {
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    void submit(form);
+  });
+}
