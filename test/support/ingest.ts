@@ -147,6 +147,7 @@ export type LinkColumns = Partial<{
   split_goal: string;
   split_ends_at: Date;
   expires_at: Date;
+  blocked_at: Date;
   max_clicks: number;
   expired_redirect_url: string;
   password_hash: string;
