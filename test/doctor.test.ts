@@ -242,6 +242,22 @@ test('databases whose clocks differ, and one that does not respond', async () =>
   await expectFound('databases', /^ClickHouse does not respond/, { ...env, CLICKHOUSE_URL: nowhere });
 });
 
+test('a replica that does not respond, and a snapshot of links in a place that cannot be read', async () => {
+  const replica = new URL(stores.databaseUrl);
+  replica.port = String(await freePort());
+  const file = join(directory, 'file');
+  writeFileSync(file, '');
+  const env = {
+    DATABASE_URL: stores.databaseUrl,
+    CLICKHOUSE_URL: stores.clickhouseUrl,
+    CLICKHOUSE_DATABASE: stores.clickhouseDatabase,
+    DATABASE_READ_URL: replica.href,
+    LINKS_SNAPSHOT_TO: file,
+  };
+  await expectFound('replica', /^DATABASE_READ_URL does not respond: .*ECONNREFUSED/, env);
+  await expectFound('snapshot', /^cannot read LINKS_SNAPSHOT_TO=.*ENOTDIR/, env);
+});
+
 test('processes that may open more connections than PostgreSQL accepts', async () => {
   const env = {
     DATABASE_URL: stores.databaseUrl,

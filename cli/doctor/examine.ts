@@ -6,7 +6,9 @@ import { checkAddresses, checkPorts } from './addresses.ts';
 import { checkBackups, checkDatabases, checkJournalClock } from './data.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import { checkIdentityProvider } from './identity-provider.ts';
+import { checkSnapshot } from './links-snapshot.ts';
 import { checkDisk, checkMemory, checkTimeService, checkVersion } from './machine.ts';
+import { checkReplica } from './read-replica.ts';
 
 /**
  * Runs every check that applies; more of them while the service runs. A check that fails unexpectedly is a finding too.
@@ -46,6 +48,9 @@ export async function examine(env: NodeJS.ProcessEnv, version: string): Promise<
     running
       ? attempt('databases', () => checkDatabases(running))
       : attempt('ports', () => checkPorts(config)),
+    ...(running
+      ? [attempt('replica', () => checkReplica(running)), attempt('snapshot', () => checkSnapshot(running))]
+      : []),
     attempt('proxy', () => checkAddresses(running ?? config, running !== null)),
     attempt('sign-in', () => checkIdentityProvider(running ?? config)),
     attempt('backups', () => checkBackups(config)),

@@ -4,12 +4,15 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { folderTarget } from '../../../core/file-targets/folder-target.ts';
+import { openFileTarget } from '../../../core/file-targets/open.ts';
 import type { FileTarget } from '../../../core/file-targets/target.ts';
+import { readConfig } from '../../../core/settings/config.ts';
 import { silentLogger } from '../../../core/tier/log.ts';
 import { FIRST_ID, linksAfter } from '../../../sql/links/link-table.ts';
 import { isCurrent, makeLink, makeWorkspace } from '../../../test/support/ingest.ts';
 import { startIngestProcess } from '../../../test/support/ingest-process.ts';
 import { quietTable } from '../../../test/support/quiet-table.ts';
+import { startS3 } from '../../../test/support/s3-server.ts';
 import { type TestStores, testStores } from '../../../test/support/stores.ts';
 import { visit } from '../../../test/support/visitors.ts';
 import { createDiskSink } from '../disk/disk-sink.ts';
@@ -269,30 +272,42 @@ test.each<[string, RegExp, (found: Manifest, keys: string[]) => unknown]>([
   expect(logged[0]).toContain(failed('')[0]);
 });
 
-test('a process with a new volume reads links from what a killed one has written', async () => {
-  const [one] = links;
-  const shared = join(directory, 'shared');
-  const start = (name: string) =>
-    startIngestProcess({
-      DATABASE_URL: stores.databaseUrl,
-      DATA_DIR: join(directory, name),
-      STREAM_NAME: name,
-      LINKS_SNAPSHOT_TO: shared,
-      LOG_LEVEL: 'info',
-    });
-  const first = await start('first');
-  await expect.poll(first.log).toContain('wrote a snapshot');
-  await first.kill();
-  const second = await start('second');
-  try {
-    await expect.poll(second.log).toContain('links were read from elsewhere');
-    await expect.poll(() => isCurrent(second)).toBe(true);
-    expect((await visit(`${second.url}/${one?.slug}`)).status).toBe(302);
-    expect(second.log()).not.toContain('failed to read links');
-  } finally {
-    await second.kill();
-  }
-});
+test.for([
+  { where: 'a folder', isBucket: false },
+  { where: 'a bucket of S3', isBucket: true },
+])(
+  'a process with a new volume reads links from what a killed one has written to $where',
+  async ({ isBucket }) => {
+    const [one] = links;
+    const s3 = isBucket ? await startS3() : null;
+    onTestFinished(() => s3?.close());
+    const start = (name: string) =>
+      startIngestProcess({
+        DATABASE_URL: stores.databaseUrl,
+        DATA_DIR: join(directory, name),
+        STREAM_NAME: name,
+        LINKS_SNAPSHOT_TO: s3?.target ?? join(directory, 'shared'),
+        LOG_LEVEL: 'info',
+        ...s3?.env,
+      });
+    const first = await start('first');
+    await expect.poll(first.log).toContain('wrote a snapshot');
+    await first.kill();
+    if (s3) {
+      const bucket = openFileTarget(s3.target, readConfig(s3.env).s3);
+      expect((await bucket.list('links/')).length).toBeGreaterThan(1);
+    }
+    const second = await start('second');
+    try {
+      await expect.poll(second.log).toContain('links were read from elsewhere');
+      await expect.poll(() => isCurrent(second)).toBe(true);
+      expect((await visit(`${second.url}/${one?.slug}`)).status).toBe(302);
+      expect(second.log()).not.toContain('failed to read links');
+    } finally {
+      await second.kill();
+    }
+  },
+);
 
 test('files are readable by their user only', async () => {
   await writeSnapshotIfDue(given(await fileOfLinks()));
