@@ -77,6 +77,11 @@ test.for([
     seed: '74',
     was: 'a promotion code failed for good where the look-up of its coupon had no answer',
   },
+  {
+    scenario: 'credits',
+    seed: '284',
+    was: 'a credit was paid to two customers of its user, the second by a late attempt',
+  },
 ])('seed $seed of $scenario holds, where once $was', { timeout: 600_000 }, ({ scenario, seed }) => {
   const { output, status } = sim('--only', scenario, '--seed', seed);
   expect(status, output).toBe(0);

@@ -200,6 +200,7 @@ function stepKinds(random: Random, options: CreditOptions): (() => Step[])[] {
         : []),
       { do: 'wait', ms: random.between(110_000, 140_000) },
     ]);
+  if (options.pauses && options.ties && ofCredits) kinds.push(() => decideLateCustomer(random, worker()));
   if (options.networkFaults) {
     const faults = {
       ...NO_NETWORK_FAULTS,
@@ -211,4 +212,28 @@ function stepKinds(random: Random, options: CreditOptions): (() => Step[])[] {
   }
   if (options.postgresFaults) kinds.push(() => [begin(), wait(), { do: 'restart PostgreSQL' }, ...later()]);
   return kinds;
+}
+
+/**
+ * A worker stands still in an attempt until its claim is over, the referrer has another customer by then, and the next
+ * attempt does not know what became of its call. A day later Stripe does not know either.
+ */
+function decideLateCustomer(random: Random, worker: number): Step[] {
+  const referrer = random.integer(0, REFERRERS - 1);
+  return [
+    { do: 'break Stripe', faults: { ...NO_STRIPE_FAULTS, lostAnswers: 1 } },
+    { do: 'earn', referrer },
+    {
+      do: 'pause worker',
+      worker,
+      ms: random.pick(LONGER_THAN_A_CLAIM) + random.between(0, 3_000),
+      afterCalls: random.integer(0, 6),
+    },
+    { do: 'wait', ms: 1_500 },
+    { do: 'tie customer', referrer, customer: random.integer(REFERRERS, 3) },
+    { do: 'wait', ms: random.between(110_000, 140_000) },
+    { do: 'mend Stripe' },
+    { do: 'stand still', ms: 25 * HOUR },
+    { do: 'wait', ms: random.between(600, 1_500) },
+  ];
 }

@@ -26,8 +26,16 @@ export const CREDIT_MUTATIONS: readonly WrongVersion[] = [
     name: 'customer-not-noted',
     wrong: 'an attempt does not record the customer that it pays',
     file: STRIPE,
-    from: 'if (!known) await noteCustomer(pool, claimed.id, customer);',
-    to: '',
+    from: ': await noteCustomer(pool, claimed.id, await customerOf(stripe, fulfilment, grant.external_user_id));',
+    to: `: { customer: await customerOf(stripe, fulfilment, grant.external_user_id), isFirst: true };
+      void noteCustomer;`,
+  },
+  {
+    name: 'customer-replaced-late',
+    wrong: 'an attempt whose claim is over replaces the customer that the next attempt has recorded',
+    file: 'sql/fulfilments/delivery-queue.ts',
+    from: 'SET customer = coalesce(known.customer, $2)',
+    to: 'SET customer = coalesce($2, known.customer)',
   },
   {
     name: 'error-counts-as-refusal',

@@ -65,9 +65,25 @@ export type ClaimedGrantDelivery = Claimed<{
   customer: string | null;
 }>;
 
-/** Records the customer of an attempt before it begins: a later attempt must search there. */
-export async function noteCustomer(db: Queryable, id: string, customer: string): Promise<void> {
-  await db.query('UPDATE grant_deliveries SET customer = $2 WHERE id = $1', [id, customer]);
+/**
+ * Records the customer of an attempt before it begins: later attempts search there. The customer that an attempt has
+ * recorded stays while its outcome is unknown, also when an attempt comes late that stood still before its record.
+ *
+ * @returns the recorded customer, and whether it is this attempt's
+ */
+export async function noteCustomer(
+  db: Queryable,
+  id: string,
+  customer: string,
+): Promise<{ customer: string; isFirst: boolean }> {
+  const { rows } = await db.query<{ customer: string; isFirst: boolean }>(
+    `WITH known AS MATERIALIZED (SELECT id, customer FROM grant_deliveries WHERE id = $1 FOR UPDATE)
+     UPDATE grant_deliveries AS delivery SET customer = coalesce(known.customer, $2)
+     FROM known WHERE delivery.id = known.id
+     RETURNING delivery.customer, known.customer IS NULL AS "isFirst"`,
+    [id, customer],
+  );
+  return rows[0] ?? { customer, isFirst: true };
 }
 
 /** State of a delivery after an attempt. Times are milliseconds since the epoch. */

@@ -38,7 +38,8 @@ const TIMEOUT_MS = 10_000;
  * - Every attempt sends the same idempotency key, so Stripe makes one transaction, and a late attempt gets the response
  *   of the first. A new key is used only when Stripe refused all attempts under the former one: it saves refusals too.
  * - Stripe forgets keys after 24 hours, which is less than the schedule. So an attempt that follows one whose outcome
- *   is unknown looks for its transaction first, by its metadata, at the customer of that attempt.
+ *   is unknown looks for its transaction first, by its metadata, at the customer of that attempt. That customer stays
+ *   until the outcome is known: the user may have another one meanwhile, and an attempt may come after its claim.
  *
  * Source: https://docs.stripe.com/api/idempotent_requests
  */
@@ -71,15 +72,13 @@ export function createStripeAttempt(dependencies: {
       const stripe = await openStripe(key, apiBase, TIMEOUT_MS);
       const before = claimed.uncertainSince;
       const known = before && claimed.customer;
-      if (known) {
-        const found = await findTransaction(stripe, known, claimed.id, before);
+      const { customer, isFirst } = known
+        ? { customer: known, isFirst: false }
+        : await noteCustomer(pool, claimed.id, await customerOf(stripe, fulfilment, grant.external_user_id));
+      if (!isFirst) {
+        const found = await findTransaction(stripe, customer, claimed.id, before ?? grant.created_at);
         if (found) return delivered(found);
       }
-      const customer =
-        known ||
-        (await tiedStripeCustomer(pool, fulfilment.workspaceId, grant.external_user_id)) ||
-        (await findCustomer(stripe, grant.external_user_id));
-      if (!known) await noteCustomer(pool, claimed.id, customer);
       isCalled = true;
       const made = await stripe.customers.createBalanceTransaction(
         customer,
@@ -95,6 +94,14 @@ export function createStripeAttempt(dependencies: {
     } catch (error) {
       return outcomeOfStripeError(error, isCalled, now());
     }
+  }
+
+  async function customerOf(
+    stripe: Stripe,
+    { workspaceId }: StripeFulfilment,
+    user: string,
+  ): Promise<string> {
+    return (await tiedStripeCustomer(pool, workspaceId, user)) || findCustomer(stripe, user);
   }
 
   return (fulfilment, claimed, grant) =>
