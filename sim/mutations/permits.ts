@@ -15,7 +15,6 @@ export const PERMIT_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'unseen-counted-twice',
-    isRare: true,
     wrong: 'a start counts clicks that a worker stored while it read the journal',
     file: OUTSTANDING,
     from: 'sequence > now.highWater',
@@ -35,7 +34,6 @@ export const PERMIT_MUTATIONS: readonly WrongVersion[] = [
     file: OUTSTANDING,
     from: '(event.flags & CLICK_FLAGS.counted) === 0',
     to: '(event.flags & CLICK_FLAGS.counted) < 0',
-    isRare: true,
   },
   {
     name: 'start-before-journal',
@@ -61,7 +59,6 @@ export const PERMIT_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'kept-until-answer',
-    isRare: true,
     wrong: 'permits are given to visitors while their return is under way',
     file: PERMITS,
     from: 'lease.permits = 0;\n      lease.granted = granted - count;',

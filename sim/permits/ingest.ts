@@ -18,6 +18,9 @@ import type { Outcome } from './ledger.ts';
 type Policy = ReturnType<typeof createLinkPolicy>;
 type Exchange = Parameters<Policy['visit']>[2];
 
+/** How the names of visitors begin who are machines, and use no permit. */
+export const BOT = 'bot';
+
 /** The value of `create-ingest.ts`. Milliseconds. */
 const OUTSTANDING_RETRY_MS = 1_000;
 
@@ -152,7 +155,7 @@ export class Ingest {
       },
       metrics: { countOutcome: () => undefined, countLeaseWait: () => undefined },
       pages: { of: () => ({ gone: page, unavailable: page, blocked: page }) },
-      agentKinds: () => ({ bot: false }),
+      agentKinds: (userAgent: string) => ({ bot: userAgent.startsWith(BOT) }),
       domains: { blocks: () => false },
       mayPass: () => true,
     } as never);

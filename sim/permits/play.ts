@@ -4,7 +4,7 @@ import { NO_FAULTS } from '../world/disk.ts';
 import { Network, NO_NETWORK_FAULTS } from '../world/network.ts';
 import { RegisteredStream } from '../world/registered-stream.ts';
 import { Killed, type World } from '../world/world.ts';
-import { Ingest, type IngestPlace } from './ingest.ts';
+import { BOT, Ingest, type IngestPlace } from './ingest.ts';
 import { LeaseTable } from './lease-table.ts';
 import { PermitLedger } from './ledger.ts';
 import { type PermitHistory, type PermitOptions, type Step, words } from './steps.ts';
@@ -92,6 +92,9 @@ class Player implements HistoryPlayer<Step> {
       case 'visit':
         await this.#visit(step);
         return;
+      case 'bots':
+        await this.#visit({ ...step, do: 'visit', leavesAfterMs: null }, BOT);
+        return;
       case 'wait':
         await world.run(step.ms);
         return;
@@ -149,12 +152,10 @@ class Player implements HistoryPlayer<Step> {
   }
 
   /** Lets visitors come. They are answered while time passes. */
-  async #visit({
-    ingest: index,
-    link,
-    visitors,
-    leavesAfterMs,
-  }: Extract<Step, { do: 'visit' }>): Promise<void> {
+  async #visit(
+    { ingest: index, link, visitors, leavesAfterMs }: Extract<Step, { do: 'visit' }>,
+    kind = '',
+  ): Promise<void> {
     const node = this.#nodes[index];
     if (!node || !(await this.#ensureRunning(node, 3_000))) return;
     const { ingest } = node;
@@ -165,11 +166,11 @@ class Player implements HistoryPlayer<Step> {
     const world = this.#world;
     const come = () => {
       for (let nth = 0; nth < visitors && ingest.process.isAlive; nth++) {
-        const visitor = this.#ledger.nextVisitor();
+        const visitor = kind + this.#ledger.nextVisitor();
         ingest.visit({ linkId, visitor, maxClicks, leavesAfterMs }, (outcome) => {
           world.note(`${visitor} ${outcome}`);
-          this.#ledger.answered(linkId, visitor, outcome);
-          this.#lastAnswers.set(`${index} ${link}`, outcome);
+          if (kind === '') this.#ledger.answered(linkId, visitor, outcome);
+          if (kind === '') this.#lastAnswers.set(`${index} ${link}`, outcome);
         });
       }
     };

@@ -1,9 +1,12 @@
 import type { History } from '../history.ts';
+import { type NetworkFaults, NO_NETWORK_FAULTS } from '../world/network.ts';
 import { Random } from '../world/random.ts';
 
 /** What may happen to ingest processes that share links with `max_clicks`. Processes and links are numbered from 0. */
 export type Step =
   | { do: 'visit'; ingest: number; link: number; visitors: number; leavesAfterMs: number | null }
+  /** They use no permit. */
+  | { do: 'bots'; ingest: number; link: number; visitors: number }
   | { do: 'wait'; ms: number }
   | { do: 'kill ingest'; ingest: number; afterOperations: number | null }
   | { do: 'stop ingest'; ingest: number }
@@ -13,7 +16,7 @@ export type Step =
   | { do: 'mend disk' }
   | { do: 'stop PostgreSQL' }
   | { do: 'start PostgreSQL' }
-  | { do: 'break network'; lostRequests: number; lostAnswers: number; heldUp: number; heldUpMs: number }
+  | ({ do: 'break network' } & NetworkFaults)
   | { do: 'mend network' }
   | { do: 'set limit'; link: number; maxClicks: number }
   | { do: 'delete link'; link: number }
@@ -81,6 +84,16 @@ function decideSteps(random: Random, options: PermitOptions): Step[] {
     () => [visit(), visit(), wait()],
   ];
   if (options.kills) {
+    kinds.push(() => {
+      const before = visit();
+      const { ingest: at, link: to } = before;
+      return [
+        before,
+        { do: 'bots', ingest: at, link: to, visitors: random.integer(1, 5) },
+        { do: 'kill ingest', ingest: at, afterOperations: null },
+        visit(),
+      ];
+    });
     kinds.push(() => [
       visit(),
       {
@@ -113,12 +126,14 @@ function decideSteps(random: Random, options: PermitOptions): Step[] {
         lostAnswers: random.pick([0, 0.3, 0.6]),
         heldUp: random.pick([0, 0.3, 0.6]),
         heldUpMs: random.pick([30, 1_500, 6_000]),
+        lateMs: random.pick([0, 0, 400]),
       },
       visit(),
       wait(),
     ]);
     kinds.push(() => [{ do: 'mend network' }]);
     kinds.push(() => decideUnknownGrant(random, visit));
+    if (options.kills) kinds.push(() => decideSlowStart(random, visit));
   }
   if (options.changes) {
     kinds.push(() => [
@@ -156,6 +171,23 @@ function decideUnknownGrant(random: Random, visit: () => Step & { do: 'visit' })
   ];
 }
 
+/** A process starts again while workers store what it has written, and PostgreSQL's answers are late. */
+function decideSlowStart(random: Random, visit: () => Step & { do: 'visit' }): Step[] {
+  const first = visit();
+  const lateMs = random.pick([100, 1_000, 3_000]);
+  return [
+    first,
+    { do: 'wait', ms: random.between(600, 1_500) },
+    { ...first, visitors: random.integer(1, 12) },
+    { do: 'wait', ms: random.between(0, 30) },
+    { do: 'break network', ...NO_NETWORK_FAULTS, lateMs },
+    { do: 'kill ingest', ingest: first.ingest, afterOperations: null },
+    { ...first, visitors: 1 },
+    { do: 'wait', ms: random.between(0, 2 * lateMs) },
+    { do: 'mend network' },
+  ];
+}
+
 export function words(step: Step): string {
   switch (step.do) {
     case 'visit': {
@@ -164,6 +196,8 @@ export function words(step: Step): string {
       const visitors = step.visitors === 1 ? '1 visitor comes' : `${step.visitors} visitors come`;
       return `${visitors} to link ${step.link} by ingest-${step.ingest}${leaves}`;
     }
+    case 'bots':
+      return `${step.visitors} bots come to link ${step.link} by ingest-${step.ingest}`;
     case 'wait':
       return `${(step.ms / 1_000).toFixed(3)} s pass`;
     case 'kill ingest':
@@ -187,7 +221,8 @@ export function words(step: Step): string {
     case 'break network':
       return (
         `the network loses ${percent(step.lostRequests)} of requests and ${percent(step.lostAnswers)} of answers, ` +
-        `and holds ${percent(step.heldUp)} up for up to ${(step.heldUpMs / 1_000).toFixed(3)} s`
+        `holds ${percent(step.heldUp)} up for up to ${(step.heldUpMs / 1_000).toFixed(3)} s, ` +
+        `and its answers are up to ${((step.lateMs ?? 0) / 1_000).toFixed(3)} s late`
       );
     case 'mend network':
       return 'the network is whole again';
