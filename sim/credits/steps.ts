@@ -84,6 +84,8 @@ export function decide(seed: number): CreditHistory {
   const steps: Step[] = [];
   const kinds = stepKinds(random, options);
   const length = random.integer(2, 10);
+  const isLate = options.pauses && options.ties && options.work !== 'coupons';
+  if (isLate && options.provider === 'stripe_balance') steps.push(...decideLateCustomer(random));
   while (steps.length < length) steps.push(...random.pick(kinds)());
   return { seed, options, steps };
 }
@@ -200,7 +202,6 @@ function stepKinds(random: Random, options: CreditOptions): (() => Step[])[] {
         : []),
       { do: 'wait', ms: random.between(110_000, 140_000) },
     ]);
-  if (options.pauses && options.ties && ofCredits) kinds.push(() => decideLateCustomer(random, worker()));
   if (options.networkFaults) {
     const faults = {
       ...NO_NETWORK_FAULTS,
@@ -218,17 +219,20 @@ function stepKinds(random: Random, options: CreditOptions): (() => Step[])[] {
  * A worker stands still in an attempt until its claim is over, the referrer has another customer by then, and the next
  * attempt does not know what became of its call. A day later Stripe does not know either.
  */
-function decideLateCustomer(random: Random, worker: number): Step[] {
+function decideLateCustomer(random: Random): Step[] {
   const referrer = random.integer(0, REFERRERS - 1);
+  const pause = (worker: number): Step => ({
+    do: 'pause worker',
+    worker,
+    ms: random.pick(LONGER_THAN_A_CLAIM) + random.between(0, 3_000),
+    afterCalls: random.integer(2, 9),
+  });
   return [
     { do: 'break Stripe', faults: { ...NO_STRIPE_FAULTS, lostAnswers: 1 } },
     { do: 'earn', referrer },
-    {
-      do: 'pause worker',
-      worker,
-      ms: random.pick(LONGER_THAN_A_CLAIM) + random.between(0, 3_000),
-      afterCalls: random.integer(0, 6),
-    },
+    { do: 'wait', ms: random.between(0, 600) },
+    pause(0),
+    ...(random.chance(0.5) ? [pause(1)] : []),
     { do: 'wait', ms: 1_500 },
     { do: 'tie customer', referrer, customer: random.integer(REFERRERS, 3) },
     { do: 'wait', ms: random.between(110_000, 140_000) },

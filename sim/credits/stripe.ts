@@ -74,7 +74,14 @@ export class StripeServer {
       world.schedule(random.between(1, NOTICED_WITHIN_MS), lost, sender);
       return;
     }
+    const sentAt = world.trueTime();
+    // Machines that stand still for a day take no requests with them: Stripe would have forgotten their keys.
+    const isGone = () => world.trueTime() > sentAt + HELD_UP_MS;
     const arrive = () => {
+      if (isGone()) {
+        world.schedule(0, lost, sender);
+        return;
+      }
       const answer = this.#answer(call);
       world.note(`Stripe answers ${call.method} ${call.path} ${call.key ?? ''} with ${answer.status}`);
       if (isUnheard) world.schedule(random.between(1, NOTICED_WITHIN_MS), lost, sender);
@@ -82,7 +89,7 @@ export class StripeServer {
     };
     world.schedule(isHeldUp ? random.between(0, HELD_UP_MS) : way(), arrive, this.#process);
     if (random.chance(faults.doubled))
-      world.schedule(random.between(0, HELD_UP_MS), () => this.#answer(call), this.#process);
+      world.schedule(random.between(0, HELD_UP_MS), () => !isGone() && this.#answer(call), this.#process);
   }
 
   #answer(call: StripeCall): StripeAnswer {

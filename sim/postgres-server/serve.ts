@@ -22,7 +22,8 @@ const given = process.env.TEST_DATABASE_URL ?? '';
 const server = given === '' ? await startOwn() : { url: given, stop: async () => undefined };
 const database = `hoplog_sim_${randomBytes(6).toString('hex')}`;
 const url = databaseUrlOf(server.url, database);
-const admin = createPool(server.url, { max: 1 });
+// On a busy machine the end of a database takes a while.
+const admin = createPool(server.url, { max: 1, statementTimeoutMs: 300_000 });
 await admin.query(`CREATE DATABASE ${database}`);
 // Before `pg_catalog`, so that `now()` is the simulated one, also in the defaults of columns.
 await admin.query(`ALTER DATABASE ${database} SET search_path = public, pg_catalog`);
