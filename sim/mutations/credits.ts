@@ -41,8 +41,15 @@ export const CREDIT_MUTATIONS: readonly WrongVersion[] = [
     name: 'error-counts-as-refusal',
     wrong: 'a 500 means that Stripe has done nothing',
     file: STRIPE,
-    from: 'status < SERVER_ERROR && status !== CONFLICT',
-    to: 'status < SERVER_ERROR + 100 && status !== CONFLICT',
+    from: 'status < SERVER_ERROR && !SAYS_NOTHING.has(status)',
+    to: 'status < SERVER_ERROR + 100 && !SAYS_NOTHING.has(status)',
+  },
+  {
+    name: 'rate-limit-is-refusal',
+    wrong: 'a 429 means that Stripe has done nothing, also for what was sent before it',
+    file: STRIPE,
+    from: 'new Set([CONFLICT, RATE_LIMITED])',
+    to: 'new Set([CONFLICT])',
   },
   {
     name: 'lost-answer-is-refusal',

@@ -169,22 +169,28 @@ function notSent(error: string): FulfilmentOutcome {
 }
 
 const CONFLICT = 409;
+const RATE_LIMITED = 429;
 const SERVER_ERROR = 500;
+/**
+ * Another request with this key is under way; or Stripe has not looked at the key, so that it takes a copy of the
+ * request that a proxy sends again.
+ */
+const SAYS_NOTHING: ReadonlySet<number> = new Set([CONFLICT, RATE_LIMITED]);
 
 /** @param isCalled whether the call that makes the transaction was sent */
 function outcomeOfStripeError(error: unknown, isCalled: boolean, now: number): FulfilmentOutcome {
   const { statusCode, raw, headers } = error as Partial<Stripe.errors.StripeError>;
   const status = statusCode ?? null;
-  // 409: another request with this key is under way.
   const isRefused =
-    !isCalled || (status !== null && status >= 400 && status < SERVER_ERROR && status !== CONFLICT);
+    !isCalled || (status !== null && status >= 400 && status < SERVER_ERROR && !SAYS_NOTHING.has(status));
   const message = error instanceof Error ? error.message : String(error);
   return {
     kind: 'retry',
     status,
     body: status === null ? null : JSON.stringify(raw ?? null),
     error: status === null ? message : `responded with ${status}: ${message}`,
-    retryAfterMs: status === 429 || status === 503 ? parseRetryAfter(headers?.['retry-after'], now) : null,
+    retryAfterMs:
+      status === RATE_LIMITED || status === 503 ? parseRetryAfter(headers?.['retry-after'], now) : null,
     request: null,
     isRefused,
   };
