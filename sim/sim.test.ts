@@ -82,6 +82,11 @@ test.for([
     seed: '20',
     was: 'a credit was paid to two customers of its user, the second by a late attempt',
   },
+  {
+    scenario: 'credits',
+    seed: '215',
+    was: 'a refusal of a late attempt hid that the next one may have paid the credit',
+  },
 ])('seed $seed of $scenario holds, where once $was', { timeout: 600_000 }, ({ scenario, seed }) => {
   const { output, status } = sim('--only', scenario, '--seed', seed);
   expect(status, output).toBe(0);

@@ -38,6 +38,13 @@ export const CREDIT_MUTATIONS: readonly WrongVersion[] = [
     to: 'SET customer = coalesce($2, known.customer)',
   },
   {
+    name: 'late-refusal-counts',
+    wrong: 'an attempt whose claim is over says that nothing was delivered, although another one has begun',
+    file: 'sql/fulfilments/delivery-queue.ts',
+    from: '$11 AND attempt_ends_at IS NOT DISTINCT FROM to_timestamp($12::float8 / 1000) AS is_certain',
+    to: '$11 AND $12::float8 > 0 AS is_certain',
+  },
+  {
     name: 'error-counts-as-refusal',
     wrong: 'a 500 means that Stripe has done nothing',
     file: STRIPE,

@@ -76,8 +76,11 @@ export const CHAT_MESSAGES: Queue = {
   columns: 'address, body, attempts, expires_at AS "expiresAt"',
 };
 
-/** A delivery that this worker attempts: the queue's columns as they were before the claim. */
-export type Claimed<Columns> = Columns & { id: string; target: string };
+/**
+ * A delivery that this worker attempts: the queue's columns as they were before the claim. `leaseEnds`: milliseconds
+ * since the epoch.
+ */
+export type Claimed<Columns> = Columns & { id: string; target: string; leaseEnds: number };
 
 /**
  * Returns the targets with a delivery due, longest due first. A recursive query reads one index entry for each, so that
@@ -121,7 +124,7 @@ export async function claimDue<Columns>(
   leaseMs: number,
 ): Promise<Claimed<Columns>[]> {
   if (rooms.length === 0) return [];
-  const { rows } = await db.query<Claimed<Columns>>(
+  const { rows } = await db.query<Columns & { id: string; target: string }>(
     `WITH clock AS MATERIALIZED (
        SELECT to_timestamp($3::float8 / 1000) AS now, to_timestamp(($3::float8 + $4) / 1000) AS lease
      ), claimed AS MATERIALIZED (
@@ -136,7 +139,7 @@ export async function claimDue<Columns>(
      SELECT * FROM claimed`,
     [rooms.map((one) => one.target), rooms.map((one) => one.room), now, leaseMs],
   );
-  return rows;
+  return rows.map((row) => ({ ...row, leaseEnds: now + leaseMs }));
 }
 
 /** A delivery whose attempt ended. `before`: its attempts when the attempt began. */

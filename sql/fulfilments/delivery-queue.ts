@@ -100,20 +100,28 @@ export type GrantDeliveryState = {
   isRefused: boolean;
 };
 
-/** Saves the outcome of an attempt. Returns whether it counts. */
+/**
+ * Saves the outcome of an attempt. A refusal is certain only while no later claim was made: the attempt of that one may
+ * have delivered.
+ *
+ * @returns whether it counts
+ */
 export async function saveGrantDelivery(
   tx: Queryable,
-  { id, attempts: before, uncertainSince, refusals }: ClaimedGrantDelivery,
+  { id, attempts: before, uncertainSince, leaseEnds }: ClaimedGrantDelivery,
   state: GrantDeliveryState,
 ): Promise<boolean> {
   const isFirstRefusal = state.isRefused && uncertainSince === null;
   const { rowCount } = await tx.query(
-    `UPDATE grant_deliveries AS delivery SET status = $3, attempts = $4, response_status = $5, response_body = $6, error = $7,
+    `WITH refusal AS MATERIALIZED (
+       SELECT $11 AND attempt_ends_at IS NOT DISTINCT FROM to_timestamp($12::float8 / 1000) AS is_certain
+       FROM grant_deliveries WHERE id = $1 FOR UPDATE)
+     UPDATE grant_deliveries AS delivery SET status = $3, attempts = $4, response_status = $5, response_body = $6, error = $7,
        reference = coalesce($8, reference), next_attempt_at = to_timestamp($9::float8 / 1000),
-       delivered_at = to_timestamp($10::float8 / 1000), refusals = $11, attempt_ends_at = NULL,
-       uncertain_since = CASE WHEN $12 THEN NULL ELSE uncertain_since END,
-       customer = CASE WHEN $12 THEN NULL ELSE customer END
-     WHERE id = $1 AND ${outcomeCounts('$3', '$2')}`,
+       delivered_at = to_timestamp($10::float8 / 1000), refusals = refusals + is_certain::int, attempt_ends_at = NULL,
+       uncertain_since = CASE WHEN is_certain THEN NULL ELSE uncertain_since END,
+       customer = CASE WHEN is_certain THEN NULL ELSE customer END
+     FROM refusal WHERE id = $1 AND ${outcomeCounts('$3', '$2')}`,
     [
       id,
       before,
@@ -125,8 +133,8 @@ export async function saveGrantDelivery(
       state.reference,
       state.nextAttemptAt,
       state.deliveredAt,
-      isFirstRefusal ? refusals + 1 : refusals,
       isFirstRefusal,
+      leaseEnds,
     ],
   );
   return rowCount === 1;
