@@ -52,6 +52,7 @@ export const PERMIT_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'return-trusted-after-loss',
+    isRare: true,
     wrong: 'after the answer to a return of permits is lost, the lease is used as if they were returned',
     file: PERMITS,
     from: 'lease.granted = granted - count;\n      lease.generation = null;',

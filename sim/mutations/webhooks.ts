@@ -102,7 +102,6 @@ export const WEBHOOK_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'waits-too-short',
-    isRare: true,
     wrong: 'the second wait has seconds in place of minutes',
     file: SCHEDULE,
     from: '  5 * MINUTE,\n',
@@ -110,7 +109,6 @@ export const WEBHOOK_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'retry-after-ignored',
-    isRare: true,
     wrong: 'a receiver that asks to wait longer is called earlier',
     file: SCHEDULE,
     from: 'return Math.max(scheduled, Math.min(retryAfterMs ?? 0, LONGEST_WAIT));',
@@ -118,7 +116,6 @@ export const WEBHOOK_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'attempts-end-early',
-    isRare: true,
     wrong: 'a delivery fails after its second attempt',
     file: SCHEDULE,
     from: 'const wait = RETRY_WAITS[attempts - 1];',
@@ -126,7 +123,6 @@ export const WEBHOOK_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'gone-not-disabled',
-    isRare: true,
     wrong: 'a webhook whose receiver is gone stays on',
     file: at('outcome-writer.ts'),
     from: 'gone.add(webhookId);\n    else',
@@ -134,7 +130,6 @@ export const WEBHOOK_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'disabled-by-two-failures',
-    isRare: true,
     wrong: 'two failures with five days between them disable a webhook',
     file: HEALTH,
     from: 'AND failing_days >= $4 RETURNING',
@@ -150,7 +145,6 @@ export const WEBHOOK_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'success-forgotten',
-    isRare: true,
     wrong: 'a success does not end a row of failures',
     file: HEALTH,
     from: 'SET failing_since = NULL, failing_days = 0, failed_on = NULL\n',
@@ -158,7 +152,6 @@ export const WEBHOOK_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'webhooks-read-once',
-    isRare: true,
     wrong: 'a worker does not see that a webhook was switched off',
     file: at('subscriptions.ts'),
     from: 'if (known && known.version >= version) return known.snapshot;',
@@ -166,7 +159,6 @@ export const WEBHOOK_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'switched-off-not-told',
-    isRare: true,
     wrong: 'a change of a webhook does not reach the workers',
     file: 'sql/webhooks/webhooks.ts',
     from: '  if (rows[0]) await bumpWebhookVersion(tx);\n',
