@@ -63,6 +63,7 @@ import { addSecurityHeaders } from './plugins/security-headers.ts';
 import { addTracing } from './plugins/tracing.ts';
 import { addUnknownPaths } from './plugins/unknown-paths.ts';
 import { addWorkspaceQueue } from './plugins/workspace-queue.ts';
+import { portalAccountRoutes } from './portal/account-routes.ts';
 import { portalPages } from './portal/pages.ts';
 import { portalRoutes } from './portal/routes.ts';
 import { commissionRoutes } from './referrals/commissions/routes.ts';
@@ -136,6 +137,7 @@ const RESOURCES: Routes[] = [
   referralSummaryRoutes,
   applicationRoutes,
   portalRoutes,
+  portalAccountRoutes,
   enrollmentRoutes,
   referralImportRoutes,
   referralPreviewRoutes,

@@ -19,7 +19,7 @@ import { enroll } from '../referrals/enroll.ts';
 export type PortalPlaces = { outbox: Outbox } & Pick<Config, 'appUrl' | 'shortUrl'>;
 
 /** Returns the page of a program's portal. */
-const portalUrl = (appUrl: string, { code }: Pick<Program, 'code'>): string => `${appUrl}/p/${code}`;
+export const portalUrl = (appUrl: string, { code }: Pick<Program, 'code'>): string => `${appUrl}/p/${code}`;
 
 const noSuchApplication = () => new AppError('not_found', 'the workspace has no such application');
 

@@ -251,6 +251,13 @@ const WITHOUT_ENTRY = {
     'twoFactor.setUp',
   ],
   'anyone may do it, and the application that it makes is listed': ['portal.apply', 'portal.createChallenge'],
+  'an affiliate does it, and the history of the referrer has it': [
+    'portal.deleteAccount',
+    'portal.requestSignIn',
+    'portal.setPayoutMethod',
+    'portal.signIn',
+    'portal.signOut',
+  ],
   'the recipient of a mail wants further ones, or none': ['mails.confirm', 'mails.unsubscribe'],
   'a visitor of a shared dashboard types its password': ['shared.unlock'],
   'what they create is listed with its time': [

@@ -1,14 +1,24 @@
 import type { Portal } from '../../core/referrals/portal.ts';
 import { escapeHtml } from '../../core/text/html.ts';
 import { factList, inputField, isolated, ownText, type Writing } from './html.ts';
-import type { OfPortal } from './portal-of.ts';
+import { isOpen, type OfPortal } from './portal-of.ts';
+import type { Affiliate } from './session.ts';
+import { signInCard } from './sign-in-page.ts';
 import { termsFacts } from './terms-facts.ts';
 
 /** Longest answer. Characters. */
 const ANSWER_CHARACTERS = 2_000;
 
-/** The page of a program for somebody who is not signed in: what it pays, and how to apply. */
-export function applyMain({ program, workspace }: OfPortal, writing: Writing): string {
+/**
+ * The page of a program for somebody who is not in it: what it pays, and how to apply or sign in.
+ *
+ * @param affiliate signed in, but not in this program; null: nobody is signed in
+ */
+export function applyMain(
+  { program, workspace }: OfPortal,
+  affiliate: Affiliate | null,
+  writing: Writing,
+): string {
   const { words } = writing;
   const { portal } = program;
   const facts = termsFacts(program, writing);
@@ -20,8 +30,18 @@ ${welcome}
 ${facts.length > 0 ? `<section class="card"><h2>${escapeHtml(words('what_you_earn'))}</h2>${factList(facts)}</section>` : ''}
 </div>
 <div class="act">
-${applyForm(program.code, portal, writing)}
+${isOpen(program) ? applyForm(program.code, portal, writing) : ''}
+${affiliate ? ownPrograms(affiliate, writing) : signInCard(program.code, writing)}
 </div>`;
+}
+
+function ownPrograms({ email, programs }: Affiliate, { words }: Writing): string {
+  const links = programs.map(
+    ({ code, name, workspace_name }) =>
+      `<li><a href="/p/${escapeHtml(code)}"><bdi>${escapeHtml(name)}</bdi></a> <span class="dim"><bdi>${escapeHtml(workspace_name)}</bdi></span></li>`,
+  );
+  return `<section class="card"><h2>${escapeHtml(words('your_programs'))}</h2>
+<p class="dim">${escapeHtml(words('signed_in_as', { email: isolated(email) }))}</p><ul>${links.join('')}</ul></section>`;
 }
 
 function applyForm(code: string, portal: Portal, { words, language }: Writing): string {

@@ -47,3 +47,24 @@ export const ApplyBody = Body(
   },
   { title: 'Apply' },
 );
+
+export const PortalSignInBody = Body(
+  { code: Code, email: Email, language: Language },
+  { title: 'PortalSignIn' },
+);
+
+export const PortalTokenBody = Body(
+  { token: Type.String({ minLength: 1, maxLength: 100, description: 'Of the link in the mail.' }) },
+  { title: 'PortalToken' },
+);
+
+export const PortalPayoutBody = Body(
+  {
+    code: Code,
+    method: Type.String({ maxLength: 40, description: 'One of the `payout_methods` of the program.' }),
+    email: Email,
+  },
+  { title: 'PortalPayout' },
+);
+
+export const DeleteAccountBody = Body({ code: Code }, { title: 'PortalDeleteAccount' });

@@ -109,6 +109,7 @@ export function letterOf(content: MailContent, { workspaceName, timeZone, langua
         title: words(`application_${change}_title`, { program }),
         paragraphs: [words(`application_${change}`, { program, name })],
         facts: link === null ? [] : [[words('referral_link'), link]],
+        ...(change === 'approved' && { button: { label: words('portal_button'), url: content.portalUrl } }),
         notes: [words('application_unexpected')],
       };
     }

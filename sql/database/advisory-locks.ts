@@ -24,6 +24,8 @@ export const ADVISORY_LOCKS = {
   payouts: 7_205_011_984,
   /** Seed of one lock for each network address: one proof of work of it is spent at a time. */
   challenges: 7_205_011_985,
+  /** Seed of one lock for each address: one link to sign in to the portal is made for it at a time. */
+  portalSignIns: 7_205_011_986,
   /** Seed of one lock for each workspace: one transaction at a time extends the hash chain of its ledger. */
   ledgerChain: 7_205_011_980,
 } as const;

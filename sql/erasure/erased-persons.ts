@@ -62,6 +62,8 @@ export async function forgetPerson(
   const enrolled = rows.filter((row) => isEmailOf(email, [row.email, row.payout_email]));
   for (const enrollment of enrolled) await deleteEnrollment(tx, enrollment, origin);
   await tx.query('DELETE FROM applications WHERE workspace_id = $1 AND email = $2', [workspaceId, email]);
+  for (const table of ['portal_sessions', 'portal_sign_ins'])
+    await tx.query(`DELETE FROM ${table} WHERE email = $1`, [email]);
   await forgetFormerAddresses(tx, workspaceId, email);
   await forgetInConnections(tx, workspaceId, email);
   return {

@@ -27,6 +27,8 @@ export type MailContext = {
   isUnsubscribed: boolean;
   /** Whether a member with a password has this address. */
   hasPassword: boolean;
+  /** Whether the address is in a program of the workspace. */
+  isAffiliate: boolean;
 };
 
 /** Returns the facts that a mail needs when it is sent. */
@@ -41,7 +43,9 @@ export async function mailContext(
          HAVING count(DISTINCT coalesce(o.language, 'en')) = 1)) AS language,
        EXISTS (SELECT FROM mail_unsubscribes u WHERE u.workspace_id = $1 AND u.email = $2) AS "isUnsubscribed",
        EXISTS (SELECT FROM members m WHERE m.email = $2 AND m.removed_at IS NULL AND m.password_hash IS NOT NULL)
-         AS "hasPassword"
+         AS "hasPassword",
+       EXISTS (SELECT FROM applications a WHERE a.workspace_id = $1 AND a.email = $2 AND a.status = 'approved')
+         AS "isAffiliate"
      FROM (VALUES (1)) AS one LEFT JOIN workspaces w ON w.id = $1::uuid`,
     [workspaceId, recipient],
   );

@@ -16,3 +16,12 @@ export async function programOfCode(
   );
   return rows[0] ?? null;
 }
+
+/** Returns whether somebody is in the program by an application, and may want to sign in. */
+export async function hasAffiliates(db: Queryable, programId: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    "SELECT FROM applications WHERE program_id = $1 AND status = 'approved' LIMIT 1",
+    [programId],
+  );
+  return rowCount !== 0;
+}

@@ -60,3 +60,34 @@ export async function apply(
 /** Returns the applications of a workspace, newest first. */
 export const applicationsOf = async (shop: TestWorkspace, query = ''): Promise<ApplicationRecord[]> =>
   (await shop.get<Applications>(`/applications${query}`)).body.applications;
+
+/** Returns a browser of an affiliate: it keeps cookies. */
+export function portalBrowser({ app }: Pick<TestApi, 'app'>) {
+  addresses += 1;
+  const remoteAddress = `198.51.${100 + Math.floor(addresses / 250)}.${(addresses % 250) + 1}`;
+  const jar = new Map<string, string>();
+  const send = async (
+    method: 'GET' | 'POST',
+    url: string,
+    headers: Record<string, string>,
+    body?: object,
+  ) => {
+    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
+    const response = await app.inject({
+      method,
+      url,
+      remoteAddress,
+      headers: { ...(cookie !== '' && { cookie }), ...headers },
+      ...(body && { payload: body }),
+    });
+    for (const { name, value } of response.cookies) jar.set(name, value);
+    return response;
+  };
+  return {
+    /** Calls the API. @param path below `/api/v1` */
+    post: (path: string, body: object, headers: Record<string, string> = {}) =>
+      send('POST', `/api/v1${path}`, headers, body),
+    /** Loads a page. @param path of the page */
+    page: (path: string, headers: Record<string, string> = {}) => send('GET', path, headers),
+  };
+}

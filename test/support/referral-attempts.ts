@@ -201,6 +201,27 @@ export const REFERRAL_ATTEMPTS: Attempts = {
       status: 400,
     },
   ],
+  'POST /api/v1/portal/sign-in': (victim) => [
+    {
+      path: '/portal/sign-in',
+      body: { code: victim.programCode, email: 'thief@own.example', language: 'en' },
+      status: 202,
+    },
+  ],
+  'POST /api/v1/portal/sign-in/complete': () => [
+    { path: '/portal/sign-in/complete', body: { token: 'A'.repeat(43) }, status: 401 },
+  ],
+  'POST /api/v1/portal/sign-out': () => [{ path: '/portal/sign-out', body: {}, status: 200 }],
+  'POST /api/v1/portal/payout-method': (victim) => [
+    {
+      path: '/portal/payout-method',
+      body: { code: victim.programCode, method: 'paypal', email: 'thief@own.example' },
+      status: 401,
+    },
+  ],
+  'POST /api/v1/portal/delete-account': (victim) => [
+    { path: '/portal/delete-account', body: { code: victim.programCode }, status: 401 },
+  ],
   'GET /api/v1/signups': (victim) => [
     { path: `/signups?cursor=${LAST_ID}`, status: 200 },
     { path: `/signups?partner_id=${victim.partner}`, status: 200 },

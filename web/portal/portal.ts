@@ -11,10 +11,10 @@ const LIMIT = 30_000;
 type Failure = { status: number; paths: string[] };
 type Outcome<T> = { ok: true; value: T } | ({ ok: false } & Failure);
 
-async function call<T>(path: string, body: object, method = 'POST'): Promise<Outcome<T>> {
+async function call<T>(path: string, body: object): Promise<Outcome<T>> {
   try {
     const response = await fetch(`/api/v1${path}`, {
-      method,
+      method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
       credentials: 'same-origin',
@@ -39,14 +39,25 @@ function sentence({ status }: Failure): string {
 
 async function send(form: HTMLFormElement): Promise<Outcome<unknown>> {
   const body = bodyOf(new FormData(form));
-  if (form.dataset.work === undefined) return call(form.dataset.call ?? '', body, form.dataset.method);
+  if (form.dataset.work === undefined) return call(form.dataset.call ?? '', body);
   const task = await call<{ challenge: string; bits: number }>('/portal/challenges', {});
   if (!task.ok) return task;
   const { challenge, bits } = task.value;
   return call(form.dataset.call ?? '', { ...body, challenge, nonce: await solve(challenge, bits) });
 }
 
+/** Shows an element in place of a form, for screen readers too. */
+function showInstead(form: HTMLFormElement, id: string): boolean {
+  const shown = document.getElementById(id);
+  if (!shown) return false;
+  form.hidden = true;
+  shown.hidden = false;
+  shown.focus();
+  return true;
+}
+
 function tell(form: HTMLFormElement, failure: Failure): void {
+  if (failure.status === 401 && showInstead(form, form.dataset.failed ?? '')) return;
   const problem = form.querySelector('[role=alert]');
   if (problem) problem.textContent = sentence(failure);
   const wrong = [...form.querySelectorAll('input, select')].filter(({ attributes }) =>
@@ -70,18 +81,47 @@ async function submit(form: HTMLFormElement): Promise<void> {
   button.disabled = false;
   button.textContent = label;
   if (!outcome.ok) return tell(form, outcome);
-  const { then, done } = form.dataset;
-  if (then !== undefined) return location.assign(then);
-  const shown = document.getElementById(done ?? '');
-  if (!shown) return;
-  form.hidden = true;
-  shown.hidden = false;
-  shown.focus();
+  const { then, done = '' } = form.dataset;
+  if (then === undefined) {
+    showInstead(form, done);
+    return;
+  }
+  const [path = ''] = then.split('#', 1);
+  // The page itself is loaded again, also where only the part after # would change.
+  if (path === location.pathname) location.reload();
+  else location.replace(then);
 }
 
+async function copy(button: HTMLButtonElement): Promise<void> {
+  const label = button.textContent;
+  try {
+    await navigator.clipboard.writeText(button.dataset.copy ?? '');
+    button.textContent = words.copied ?? label;
+  } catch {
+    // Pages without https have no clipboard: the text is selected instead.
+    button.parentElement?.querySelector('input')?.select();
+    return;
+  }
+  setTimeout(() => {
+    button.textContent = label;
+  }, 2_000);
+}
+
+/** The token of a link is taken out of the address, and stays in the form alone. */
+for (const input of document.querySelectorAll<HTMLInputElement>('input[data-fragment]')) {
+  input.value = location.hash.slice(1);
+  history.replaceState(null, '', location.pathname);
+}
+for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-copy]')) {
+  button.addEventListener('click', () => void copy(button));
+}
+for (const button of document.querySelectorAll('[data-print]')) {
+  button.addEventListener('click', () => print());
+}
 for (const form of document.querySelectorAll<HTMLFormElement>('form[data-call]')) {
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     void submit(form);
   });
+  if (form.dataset.byItself !== undefined) void submit(form);
 }

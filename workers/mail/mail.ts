@@ -60,6 +60,7 @@ const ATTEMPT_MS = 90_000;
 export const MAIL_LEASE_MS = 120_000;
 
 const NO_ACCOUNT = 'no account with a password has this address';
+const NO_AFFILIATE = 'the address is in no program of the workspace';
 const UNSUBSCRIBED = 'the recipient wants no mail of this workspace';
 
 /**
@@ -111,7 +112,8 @@ export function startMail(dependencies: MailDependencies): { stop(withinMs: numb
     }
     const state = mailStateAfter(outcome, mail, now(), random());
     // Nothing of an address without an account is kept.
-    const isDropped = state.status === 'canceled' && mail.workspaceId === null;
+    const isDropped =
+      state.status === 'canceled' && (mail.workspaceId === null || mail.kind === 'portal_sign_in');
     const settle = async () => {
       await (isDropped ? dropMail(pool, mail.id) : saveMail(pool, mail, state));
     };
@@ -162,8 +164,12 @@ export function startMail(dependencies: MailDependencies): { stop(withinMs: numb
   };
 }
 
-function reasonNotToSend({ kind }: ClaimedMail, { isUnsubscribed, hasPassword }: MailContext): string | null {
+function reasonNotToSend(
+  { kind }: ClaimedMail,
+  { isUnsubscribed, hasPassword, isAffiliate }: MailContext,
+): string | null {
   if (kind === 'password_reset' && !hasPassword) return NO_ACCOUNT;
+  if (kind === 'portal_sign_in' && !isAffiliate) return NO_AFFILIATE;
   if (isOfOwnAccount(kind) || !isUnsubscribed) return null;
   return kind === 'invitation' ? `${UNSUBSCRIBED}; send the link yourself` : UNSUBSCRIBED;
 }

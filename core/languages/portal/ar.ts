@@ -101,6 +101,7 @@ export const ar: PortalTranslation = {
   back: 'رجوع',
   total: 'المجموع',
   affiliate: 'الشريك',
+  program: 'البرنامج',
   payout_address: 'عنوان الدفع',
   no_payout_address: 'لا يوجد عنوان بعد. لا يمكن الدفع لك من دونه.',
   paid_to: '{method}: {email}',

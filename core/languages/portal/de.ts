@@ -91,6 +91,7 @@ export const de: PortalTranslation = {
   back: 'Zurück',
   total: 'Summe',
   affiliate: 'Partner',
+  program: 'Programm',
   payout_address: 'Auszahlungsadresse',
   no_payout_address: 'Noch keine Adresse. Ohne eine können Sie nicht bezahlt werden.',
   paid_to: '{method}: {email}',

@@ -89,6 +89,7 @@ export const en = {
   back: 'Back',
   total: 'Total',
   affiliate: 'Affiliate',
+  program: 'Program',
   payout_address: 'Payout address',
   no_payout_address: 'No address yet. Without one you cannot be paid.',
   paid_to: '{method}: {email}',

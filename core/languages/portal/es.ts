@@ -96,6 +96,7 @@ export const es: PortalTranslation = {
   back: 'Volver',
   total: 'Suma',
   affiliate: 'Afiliado',
+  program: 'Programa',
   payout_address: 'Dirección de pago',
   no_payout_address: 'Todavía no hay dirección. Sin ella no se le puede pagar.',
   paid_to: '{method}: {email}',

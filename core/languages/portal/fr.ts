@@ -96,6 +96,7 @@ export const fr: PortalTranslation = {
   back: 'Retour',
   total: 'Total',
   affiliate: 'Affilié',
+  program: 'Programme',
   payout_address: 'Adresse de paiement',
   no_payout_address: 'Pas encore d’adresse. Sans elle, vous ne pouvez pas être payé.',
   paid_to: '{method} : {email}',

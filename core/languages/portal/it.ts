@@ -96,6 +96,7 @@ export const it: PortalTranslation = {
   back: 'Indietro',
   total: 'Totale',
   affiliate: 'Affiliato',
+  program: 'Programma',
   payout_address: 'Indirizzo di pagamento',
   no_payout_address: 'Ancora nessun indirizzo. Senza non puoi essere pagato.',
   paid_to: '{method}: {email}',

@@ -88,6 +88,7 @@ export const ja: PortalTranslation = {
   back: '戻る',
   total: '合計',
   affiliate: 'アフィリエイト',
+  program: 'プログラム',
   payout_address: '支払い先',
   no_payout_address: '支払い先がまだありません。ないと支払いを受けられません。',
   paid_to: '{method}：{email}',

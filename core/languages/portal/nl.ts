@@ -91,6 +91,7 @@ export const nl: PortalTranslation = {
   back: 'Terug',
   total: 'Totaal',
   affiliate: 'Partner',
+  program: 'Programma',
   payout_address: 'Uitbetalingsadres',
   no_payout_address: 'Nog geen adres. Zonder adres kun je niet worden betaald.',
   paid_to: '{method}: {email}',

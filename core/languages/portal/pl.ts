@@ -98,6 +98,7 @@ export const pl: PortalTranslation = {
   back: 'Wstecz',
   total: 'Razem',
   affiliate: 'Partner',
+  program: 'Program',
   payout_address: 'Adres do wypłat',
   no_payout_address: 'Nie ma jeszcze adresu. Bez niego nie można wypłacić pieniędzy.',
   paid_to: '{method}: {email}',

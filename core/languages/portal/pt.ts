@@ -95,6 +95,7 @@ export const pt: PortalTranslation = {
   back: 'Voltar',
   total: 'Soma',
   affiliate: 'Afiliado',
+  program: 'Programa',
   payout_address: 'Endereço de pagamento',
   no_payout_address: 'Ainda sem endereço. Sem ele não pode ser pago.',
   paid_to: '{method}: {email}',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import type { ApplicationRecord } from '../../../api/applications/schemas.ts';
-import { type MailServer, startMailServer } from '../../support/mail-server.ts';
+import { linkIn, type MailServer, startMailServer } from '../../support/mail-server.ts';
 import { plainPng } from '../../support/scanned-images.ts';
 import { inChromium } from '../in-chromium.ts';
 import { axeViolations } from '../page-watch.ts';
@@ -44,79 +44,144 @@ async function expectPortalGood(page: Page, name: string): Promise<void> {
 
 const visitor = (locale: string): Promise<BrowserContext> => site.browser.newContext({ locale });
 
-test('a program is opened in the console, people apply, and an operator decides', LONG, async () => {
-  await site
-    .api(
+test(
+  'a program runs from application to the affiliate’s own page, with mails, and no page of a developer',
+  LONG,
+  async () => {
+    await site.api(
       '/workspace',
       {
         name: 'Corner Shop',
         logo: `data:image/png;base64,${plainPng(96, 32, [23, 114, 69, 255]).toString('base64')}`,
       },
       'PATCH',
-    )
-    .catch(() => undefined);
-  const program = await merchantOf(site).program({
-    name: 'Friends of the shop',
-    code: 'friends',
-    min_payout: 50,
-    hold_days: 30,
-    commission_months: 12,
-  });
-  const owner = await site.open('/referrals?tab=programs');
-  await owner.getByRole('button', { name: `Portal of ${program.name}` }).click();
-  const dialog = owner.getByRole('dialog', { name: `Portal of ${program.name}` });
-  await dialog.getByLabel('People can apply').check();
-  await dialog.getByLabel('Welcome').fill('We pay for every friend who buys.\nApply in a minute.');
-  await dialog.getByRole('button', { name: 'Add a question' }).click();
-  await dialog.getByLabel('Question 1', { exact: true }).fill('Where will you share the link?');
-  await dialog.getByLabel('Question 1 is required').check();
-  await dialog.getByLabel('Terms', { exact: true }).selectOption('text');
-  await dialog.getByLabel('Text of the terms').fill('Be kind.\nDo not bid on our name.');
-  await dialog.getByRole('button', { name: 'Save' }).click();
-  await dialog.getByText('The version is required with terms').waitFor(PATIENCE);
-  await dialog.getByLabel('Version of the terms').fill('2026-11');
-  await expectGood(owner, 'portal-settings');
-  await dialog.getByRole('button', { name: 'Save' }).click();
-  await expectNotice(owner, 'Portal saved');
+    );
+    const program = await merchantOf(site).program({
+      name: 'Friends of the shop',
+      code: 'friends',
+      min_payout: 50,
+      hold_days: 30,
+      commission_months: 12,
+    });
+    const owner = await site.open('/referrals?tab=programs');
+    await owner.getByRole('button', { name: `Portal of ${program.name}` }).click();
+    const dialog = owner.getByRole('dialog', { name: `Portal of ${program.name}` });
+    await dialog.getByLabel('People can apply').check();
+    await dialog.getByLabel('Welcome').fill('We pay for every friend who buys.\nApply in a minute.');
+    await dialog.getByRole('button', { name: 'Add a question' }).click();
+    await dialog.getByLabel('Question 1', { exact: true }).fill('Where will you share the link?');
+    await dialog.getByLabel('Question 1 is required').check();
+    await dialog.getByLabel('Terms', { exact: true }).selectOption('text');
+    await dialog.getByLabel('Text of the terms').fill('Be kind.\nDo not bid on our name.');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByText('The version is required with terms').waitFor(PATIENCE);
+    await dialog.getByLabel('Version of the terms').fill('2026-11');
+    await expectGood(owner, 'portal-settings');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await expectNotice(owner, 'Portal saved');
 
-  const url = `${site.app}/p/friends`;
-  const context = await visitor('en-US');
-  const page = await context.newPage();
-  await page.goto(url);
-  await expectPortalGood(page, 'portal-apply');
-  await page.getByLabel('Your name').fill('Grace Hopper');
-  await page.getByLabel('Email').first().fill('grace@friends.example');
-  await page.getByLabel('Where will you share the link?').fill('grace.example');
-  await page.getByRole('checkbox', { name: /I accept the terms/ }).check();
-  await page.getByRole('button', { name: 'Send the application' }).click();
-  await page.getByRole('heading', { name: 'Thank you' }).waitFor(PATIENCE);
-  await expectPortalGood(page, 'portal-applied');
-  expect((await server.untilMailTo('grace@friends.example')).subject).toBe(
-    'Your application to Friends of the shop',
-  );
-  await context.close();
+    const url = `${site.app}/p/friends`;
+    const context = await visitor('en-US');
+    const page = await context.newPage();
+    await page.goto(url);
+    await expectPortalGood(page, 'portal-apply');
+    await page.getByLabel('Your name').fill('Grace Hopper');
+    await page.getByLabel('Email').first().fill('grace@friends.example');
+    await page.getByLabel('Where will you share the link?').fill('grace.example');
+    await page.getByRole('checkbox', { name: /I accept the terms/ }).check();
+    await page.getByRole('button', { name: 'Send the application' }).click();
+    await page.getByRole('heading', { name: 'Thank you' }).waitFor(PATIENCE);
+    await expectPortalGood(page, 'portal-applied');
+    expect((await server.untilMailTo('grace@friends.example')).subject).toBe(
+      'Your application to Friends of the shop',
+    );
+    await context.close();
 
-  const arabic = await visitor('ar');
-  const right = await arabic.newPage();
-  await right.goto(url);
-  expect(await right.getAttribute('html', 'dir')).toBe('rtl');
-  await expectPortalGood(right, 'portal-apply-ar');
-  const missing = await right.goto(`${site.app}/p/nothing`);
-  expect(missing?.status()).toBe(404);
-  await expectPortalGood(right, 'portal-missing-ar');
-  await arabic.close();
+    const arabic = await visitor('ar');
+    const right = await arabic.newPage();
+    await right.goto(url);
+    expect(await right.getAttribute('html', 'dir')).toBe('rtl');
+    await expectPortalGood(right, 'portal-apply-ar');
+    const missing = await right.goto(`${site.app}/p/nothing`);
+    expect(missing?.status()).toBe(404);
+    await expectPortalGood(right, 'portal-missing-ar');
+    await arabic.close();
 
-  await owner.goto(`${site.app}/console/referrals?tab=applications`);
-  await owner.getByText('grace@friends.example').waitFor(PATIENCE);
-  await expectGood(owner, 'referrals-applications');
-  await owner.getByRole('button', { name: 'Approve Grace Hopper' }).click();
-  await expectNotice(owner, 'Grace Hopper approved');
-  const { applications } = await site.api<{ applications: ApplicationRecord[] }>('/applications');
-  expect(applications[0]).toMatchObject({
-    status: 'approved',
-    answers: { where_will_you_share_the_link: 'grace.example' },
-  });
-  const welcome = await server.untilMailTo('grace@friends.example', 'Welcome to Friends of the shop');
-  expect(welcome.text).toContain(applications[0]?.referral_link);
-  await owner.close();
-});
+    await owner.goto(`${site.app}/console/referrals?tab=applications`);
+    await owner.getByText('grace@friends.example').waitFor(PATIENCE);
+    await expectGood(owner, 'referrals-applications');
+    await owner.getByRole('button', { name: 'Approve Grace Hopper' }).click();
+    await expectNotice(owner, 'Grace Hopper approved');
+    const { applications } = await site.api<{ applications: ApplicationRecord[] }>('/applications');
+    expect(applications[0]).toMatchObject({
+      status: 'approved',
+      answers: { where_will_you_share_the_link: 'grace.example' },
+    });
+    const welcome = await server.untilMailTo('grace@friends.example', 'Welcome to Friends of the shop');
+    expect(welcome.text).toContain(applications[0]?.referral_link);
+    await owner.close();
+
+    // What the affiliate brings.
+    const shop = merchantOf(site);
+    const user = applications[0]?.external_user_id;
+    for (const [n, amount] of [120, 49.9, 310].entries()) {
+      await shop.signup(`friend-${n}`, '', {
+        ref_code: undefined,
+        referrer_external_user_id: user,
+        email: `friend-${n}@mail.example`,
+      });
+      await shop.purchase(`friend-${n}`, `order-${n}`, amount);
+    }
+    await site.api('/coupons', { code: 'GRACE20', external_user_id: user });
+
+    const affiliate = await visitor('en-US');
+    const own = await affiliate.newPage();
+    await own.goto(url);
+    const card = own.locator('section', { has: own.getByRole('heading', { name: 'Sign in' }) });
+    await card.getByLabel('Email').fill('grace@friends.example');
+    await card.getByRole('button', { name: 'Send me a link' }).click();
+    await own.getByRole('heading', { name: 'Look in your mail' }).waitFor(PATIENCE);
+    const mail = await server.untilMailTo('grace@friends.example', 'Sign in to the portal of Corner Shop');
+    const link = linkIn(mail, '/sign-in');
+
+    // Another browser gets nowhere with the link.
+    const stranger = await visitor('en-US');
+    const lost = await stranger.newPage();
+    await lost.goto(link);
+    await lost.getByRole('heading', { name: 'This link no longer works' }).waitFor(PATIENCE);
+    await expectPortalGood(lost, 'portal-link-ended');
+    await stranger.close();
+
+    await own.goto(link);
+    await own.getByRole('heading', { name: 'Your link' }).waitFor(PATIENCE);
+    expect(own.url()).toBe(url);
+    await own.getByText('$12.00').first().waitFor(PATIENCE);
+    await own.getByLabel('Email at the payment service').fill('grace@pay.example');
+    await own.getByRole('button', { name: 'Save' }).click();
+    await own.getByText('PayPal: \u2068g***@pay.example').waitFor(PATIENCE);
+    await expectPortalGood(own, 'portal-account');
+    await own
+      .getByRole('link', { name: /20\d\d$/ })
+      .first()
+      .click();
+    await own.getByRole('button', { name: 'Print' }).waitFor(PATIENCE);
+    await expectPortalGood(own, 'portal-statement');
+    await own.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    expect(await own.getByRole('button', { name: 'Print' }).isVisible()).toBe(false);
+    await own.emulateMedia({ media: 'screen' });
+    const asArabic = await site.browser.newContext({
+      locale: 'ar',
+      storageState: await affiliate.storageState(),
+    });
+    const ownRight = await asArabic.newPage();
+    await ownRight.goto(url);
+    await ownRight.getByRole('heading', { name: 'رابطك' }).waitFor(PATIENCE);
+    expect(await ownRight.getAttribute('html', 'dir')).toBe('rtl');
+    await expectPortalGood(ownRight, 'portal-account-ar');
+    await asArabic.close();
+    await own.goto(url);
+    await own.getByRole('button', { name: 'Sign out' }).click();
+    await own.getByRole('heading', { name: 'Apply' }).waitFor(PATIENCE);
+    await affiliate.close();
+  },
+);

@@ -320,6 +320,21 @@ export interface paths {
   "/api/v1/portal/challenges": {
     post: operations["portal.createChallenge"];
   };
+  "/api/v1/portal/delete-account": {
+    post: operations["portal.deleteAccount"];
+  };
+  "/api/v1/portal/payout-method": {
+    post: operations["portal.setPayoutMethod"];
+  };
+  "/api/v1/portal/sign-in": {
+    post: operations["portal.requestSignIn"];
+  };
+  "/api/v1/portal/sign-in/complete": {
+    post: operations["portal.signIn"];
+  };
+  "/api/v1/portal/sign-out": {
+    post: operations["portal.signOut"];
+  };
   "/api/v1/problems": {
     get: operations["problems.list"];
   };
@@ -3048,6 +3063,9 @@ export interface components {
       /** Format: date-time */
       expires_at: string;
     };
+    PortalDeleteAccount: {
+      code: string;
+    };
     PortalField: {
       label: components["schemas"]["Name"];
       name: string;
@@ -3060,6 +3078,12 @@ export interface components {
     };
     /** @enum {string} */
     PortalLanguage: "en" | "de" | "fr" | "es" | "pt" | "it" | "nl" | "pl" | "ja" | "ar";
+    PortalPayout: {
+      code: string;
+      /** Format: email */
+      email: string;
+      method: string;
+    };
     /** @enum {string} */
     PortalReview: "none" | "manual";
     PortalSettings: {
@@ -3071,6 +3095,16 @@ export interface components {
       terms_url?: string | null;
       terms_version?: string | null;
       welcome_text?: string | null;
+    };
+    PortalSignIn: {
+      code: string;
+      /** Format: email */
+      email: string;
+      /** @enum {string} */
+      language: "en" | "de" | "fr" | "es" | "pt" | "it" | "nl" | "pl" | "ja" | "ar";
+    };
+    PortalToken: {
+      token: string;
     };
     PreviewBioPage: {
       avatar_height?: number | null;
@@ -7171,6 +7205,90 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["PortalChallenge"];
+        };
+      };
+    };
+  };
+  "portal.deleteAccount": {
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["PortalDeleteAccount"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Ok"];
+        };
+      };
+    };
+  };
+  "portal.setPayoutMethod": {
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["PortalPayout"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Ok"];
+        };
+      };
+    };
+  };
+  "portal.requestSignIn": {
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["PortalSignIn"];
+      };
+    };
+    responses: {
+      202: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Ok"];
+        };
+      };
+    };
+  };
+  "portal.signIn": {
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["PortalToken"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Ok"];
+        };
+      };
+    };
+  };
+  "portal.signOut": {
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Ok"];
         };
       };
     };
