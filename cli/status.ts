@@ -8,6 +8,7 @@ import { connectionTroubles } from '../sql/connections/connection-troubles.ts';
 import { createPool, type Pool } from '../sql/database/pool.ts';
 import { liveWorkers } from '../sql/event-log/live-workers.ts';
 import { type Progress, readProgress } from '../sql/event-log/progress.ts';
+import { describeDifferences } from '../workers/counts/differences.ts';
 import { describeTrouble } from './connection-troubles.ts';
 import { diskStatus } from './disk-status.ts';
 import type { OperatorConfig } from './stores.ts';
@@ -20,7 +21,8 @@ export type PartStatus = { ok: boolean; isWarning?: boolean; detail: string };
 export type Status = {
   /**
    * Always redirects, api, workers, postgres, clickhouse; `disk` if `DATA_DIR` is on this machine; `clock` while
-   * PostgreSQL is up; `kafka` if configured; `connections` if billing providers are connected.
+   * PostgreSQL is up; `kafka` if configured; `connections` if billing providers are connected; `counts` if
+   * ClickHouse has other clicks than the log had.
    */
   parts: Record<string, PartStatus>;
   /** Null while PostgreSQL is down. */
@@ -61,7 +63,7 @@ export async function readStatus(config: OperatorConfig): Promise<Status> {
   });
   let progress: StatusProgress | null = null;
   try {
-    const [serving, workers, postgres, store, kafka, disk, connections] = await Promise.all([
+    const [serving, workers, postgres, store, kafka, disk, connections, counts] = await Promise.all([
       servingStatus(config),
       part(() => workersAlive(pool)),
       part(async () => {
@@ -81,6 +83,7 @@ export async function readStatus(config: OperatorConfig): Promise<Status> {
       diskStatus(config.dataDir),
       // When PostgreSQL is down, its own check reports it.
       connectionsStatus(pool).catch(() => null),
+      countsStatus(pool).catch(() => null),
     ]);
     const read = progress as StatusProgress | null; // The compiler does not see the assignment in the closure.
     const clock = read && clockStatus(read);
@@ -93,6 +96,7 @@ export async function readStatus(config: OperatorConfig): Promise<Status> {
       ...(disk && { disk: { ok: true, isWarning: disk.isLow, detail: disk.detail } }),
       ...(clock && { clock }),
       ...(connections && { connections }),
+      ...(counts && { counts }),
     };
     return { parts, progress };
   } finally {
@@ -139,7 +143,22 @@ async function connectionsStatus(pool: Pool): Promise<PartStatus | null> {
   return { ok: true, isWarning: troubles.length > 0, detail: detail || `${connected} receive events` };
 }
 
-/** Maximum number of damaged parts, or connections, in the message. */
+/** Null: no hour differs. */
+async function countsStatus(pool: Pool): Promise<PartStatus | null> {
+  const differences = await describeDifferences(pool);
+  if (differences.length === 0) return null;
+  const named = differences
+    .slice(0, NAMED)
+    .map(
+      ({ replica, stream, hour, counted, stored }) =>
+        `${stream} at ${hour} has ${stored} of ${counted} in ${replica}`,
+    );
+  const more = differences.length > NAMED ? ` and ${differences.length - NAMED} more` : '';
+  const detail = `clicks differ from the log: ${named.join(', ')}${more}; see docs/operations/counts.md`;
+  return { ok: true, isWarning: true, detail };
+}
+
+/** Maximum number of damaged parts, connections, or hours, in the message. */
 const NAMED = 5;
 
 function assertWhole(damaged: DamagedPart[]): void {

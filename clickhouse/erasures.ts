@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from './client.ts';
+import { recordRemoval } from './counts/removed-clicks.ts';
 import { syncReplica } from './sync-replica.ts';
 
 /** The `visitor_id` of orders without a visitor. */
@@ -81,9 +82,13 @@ export async function hideVisitor(
     format: 'JSONEachRow',
   });
   const [found] = await result.json<{ clicks: string; identifies: string }>();
-  for (const table of ['clicks', 'identifies']) {
+  const recorded = await recordRemoval(client, own, params);
+  for (const [table, condition] of [
+    ['clicks', `${own} AND ${recorded}`],
+    ['identifies', own],
+  ]) {
     await client.command({
-      query: `DELETE FROM ${table} WHERE ${own}`,
+      query: `DELETE FROM ${table} WHERE ${condition}`,
       query_params: params,
       clickhouse_settings: { lightweight_deletes_sync: '2' },
     });
@@ -206,8 +211,10 @@ export async function beginRewriting(
   for (const { table, column, change } of REWRITES[kind]) {
     // A mutation does not see masked rows: without this they would stay on disk.
     const masked = change === 'DELETE' ? ', APPLY DELETED MASK' : '';
+    const own = `(workspace_id, ${column}) IN (${targets.join(', ')})`;
+    const condition = table === 'clicks' ? `${own} AND ${await recordRemoval(client, own)}` : own;
     await client.command({
-      query: `ALTER TABLE ${table} ${change} WHERE (workspace_id, ${column}) IN (${targets.join(', ')})${masked}`,
+      query: `ALTER TABLE ${table} ${change} WHERE ${condition}${masked}`,
       clickhouse_settings: { mutations_sync: '0' },
     });
   }

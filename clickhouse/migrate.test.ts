@@ -51,6 +51,7 @@ test('rows that are not sent again are on disk when their insert resolves, and a
     'deleted_links',
     'identifies',
     'orders',
+    'removed_clicks',
     'rolled_up_periods',
     'rolled_up_workspaces',
   ]);

@@ -13,6 +13,7 @@ import { type Readiness, storeStates } from '../core/tier/health.ts';
 import { type OpenTier, startTier, type TierProcess } from '../core/tier/start.ts';
 import { createPool } from '../sql/database/pool.ts';
 import { waitForSecrets } from '../sql/database/secrets.ts';
+import { describeDifferences } from './counts/differences.ts';
 import { giveBackWhenQuiet } from './idle-memory.ts';
 import { createIdleLanes } from './lane/idle-lanes.ts';
 import { createMailSender } from './mail/send.ts';
@@ -55,9 +56,11 @@ async function openWorkers(tier: TierProcess): Promise<OpenTier> {
     });
     const state = tier.state();
     const ready = stores.postgres === 'up' && state === 'working';
-    const working = !ready ? 'unready' : stores.clickhouse === 'down' ? 'degraded' : 'ready';
+    const counts = ready ? await describeDifferences(pool).catch(() => []) : [];
+    const isDegraded = stores.clickhouse === 'down' || counts.length > 0;
+    const working = !ready ? 'unready' : isDegraded ? 'degraded' : 'ready';
     const status = state === 'working' ? working : state;
-    return { ready, body: { status, stores } };
+    return { ready, body: { status, stores, ...(counts.length > 0 && { counts }) } };
   }
   await tier.serveMetrics(readiness);
 

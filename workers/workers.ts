@@ -17,9 +17,11 @@ import { attribute } from './attribution/attribute.ts';
 import { storeWaitingReports } from './attribution/store-waiting-reports.ts';
 import { startChat } from './chat/post-messages.ts';
 import { startConnectionJobs } from './connections/jobs.ts';
+import { COMPARE_EVERY_MS, compareCounts } from './counts/compare-counts.ts';
 import { publishDeadLetters } from './dead-letters/publish.ts';
 import { type DestinationOptions, startDestinationPages } from './destinations/destination-pages.ts';
 import { exposeBackupAge, exposeErasureAge, exposeMailAge, exposeWatermarkAge } from './exposed-ages.ts';
+import { exposeCounts } from './exposed-counts.ts';
 import { exposeReplication } from './exposed-replication.ts';
 import { exposeStreams } from './exposed-streams.ts';
 import { createIdlePause } from './idle-pause.ts';
@@ -139,6 +141,7 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
   void exposeMailAge(pool, registry);
   exposeReplication(pool, registry);
   exposeStreams(pool, registry);
+  exposeCounts(pool, registry);
   const end = new AbortController();
   const pause = createIdlePause(IDLE_POLL_MS);
   const given = requestingHeartbeats(
@@ -293,6 +296,12 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
         await removeUndoneImports(shared);
         return rollUpImports(shared);
       },
+    }),
+    startJob({
+      ...shared,
+      name: 'compare_counts',
+      everyMs: COMPARE_EVERY_MS,
+      work: () => compareCounts({ pool, replicas, log }),
     }),
     startJob({
       ...shared,

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { ClickHouseClient } from '../client.ts';
 
 export type BlockInsert = {
-  table: 'clicks' | 'identifies' | 'orders' | 'attributed_shares';
+  table: 'clicks' | 'removed_clicks' | 'identifies' | 'orders' | 'attributed_shares';
   /** A block in the Native format, see `native-columns.ts`. */
   block: readonly Uint8Array[];
   /** Makes a second insert of the same block a no-op, also after a restart (`non_replicated_deduplication_window`). */

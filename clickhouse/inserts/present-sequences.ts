@@ -12,7 +12,7 @@ export type EventName = `${number}/${bigint}`;
 export async function presentSequences(
   client: ClickHouseClient,
   range: {
-    table: 'clicks' | 'identifies';
+    table: 'clicks' | 'identifies' | 'removed_clicks';
     minTs: number;
     maxTs: number;
     minSequence: bigint;

@@ -107,3 +107,15 @@ CREATE TABLE IF NOT EXISTS {{database}}.deleted_links (
 ENGINE = ReplacingMergeTree
 ORDER BY (workspace_id, link_id)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1;
+
+-- Counted clicks that an erasure has removed from `clicks`, or that a worker left out because they were erased: only
+-- when and which number in its stream, nothing of whose they were. Written before the clicks go, so that the comparison
+-- with the log (workers/counts) knows them. It compares two weeks.
+CREATE TABLE IF NOT EXISTS {{database}}.removed_clicks (
+  ts       DateTime64(9, 'UTC') CODEC(DoubleDelta, ZSTD(1)),
+  sequence UInt64 CODEC(Delta, ZSTD(1))
+)
+ENGINE = ReplacingMergeTree
+ORDER BY (ts, sequence)
+TTL toDateTime(ts) + INTERVAL 16 DAY
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1;

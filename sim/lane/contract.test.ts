@@ -49,6 +49,7 @@ const TABLES = [
   'SELECT consumer, partition, epoch, next_offset, intent, held_by FROM log_lanes',
   'SELECT stream_id, ordinal, name, high_water, visible_before, missing, state FROM ingest_streams',
   'SELECT partition, log_offset, stream_id, sequence, reason FROM dead_letters',
+  'SELECT ordinal, hour, clicks, sequences, has_gap FROM counted_clicks',
 ];
 
 /** PostgreSQL orders the keys of `jsonb` its own way. */
@@ -141,9 +142,16 @@ it('lanes and streams in memory do what those in PostgreSQL do, in 500 random ca
       case 7: {
         if (!lane) break;
         const moved = progress();
+        const counted = [0, 1].slice(random.integer(0, 2)).map((ordinal) => ({
+          ordinal,
+          hour: random.integer(0, 2),
+          clicks: random.integer(0, 9),
+          sequences: random.integer(0, 2 ** 40),
+          hasGap: random.chance(0.1),
+        }));
         await same('advanceLaneAndStreams', async (db) => {
           if (to < from) return 'not called';
-          const isAdvanced = await streams.advanceLaneAndStreams(db, lane, { from, to }, moved);
+          const isAdvanced = await streams.advanceLaneAndStreams(db, lane, { from, to }, moved, counted);
           return isAdvanced;
         });
         break;
@@ -217,7 +225,7 @@ it('who wants a locked row or table waits and looks again, in memory as in Postg
   const taking = await pool.connect();
   await taking.query('BEGIN');
   await lanes.takeLane(taking, later);
-  const advanced = streams.advanceLaneAndStreams(pool, lane, { from: 0n, to: 5n }, []);
+  const advanced = streams.advanceLaneAndStreams(pool, lane, { from: 0n, to: 5n }, [], []);
   const waits = async () => {
     const { rowCount } = await admin.query(
       "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'WITH lane AS%'",
@@ -249,7 +257,7 @@ it('who wants a locked row or table waits and looks again, in memory as in Postg
     other,
   );
   await world.run(100);
-  const advance = () => streams.advanceLaneAndStreams(memory.pool, sameLane, { from: 0n, to: 5n }, []);
+  const advance = () => streams.advanceLaneAndStreams(memory.pool, sameLane, { from: 0n, to: 5n }, [], []);
   world.schedule(
     0,
     () => {

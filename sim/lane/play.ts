@@ -3,6 +3,7 @@ import { type Counts, type Outcome, Violation } from '../history.ts';
 import { type Player as HistoryPlayer, playHistory } from '../play-history.ts';
 import { NO_NETWORK_FAULTS } from '../world/network.ts';
 import { Killed, type World } from '../world/world.ts';
+import { checkCounts } from './counts.ts';
 import { Deployment } from './deployment.ts';
 import type { LaneHistory, LaneOptions, Server, Step } from './steps.ts';
 import { words } from './words.ts';
@@ -216,6 +217,7 @@ class Player implements HistoryPlayer<Step> {
     this.#assertWhole();
     ledger.check(poller.seen);
     this.#assertWhole();
+    checkCounts(database, clickhouse);
   }
 
   #isPolled(): boolean {

@@ -73,6 +73,17 @@ export const TABLES: Readonly<Record<string, TableDefinition>> = {
     },
     defaults: () => ({ intent: null, lost_at: null }),
   },
+  counted_clicks: {
+    key: ['ordinal', 'hour'],
+    columns: {
+      ordinal: 'smallint',
+      hour: 'int',
+      clicks: 'bigint',
+      sequences: 'bigint',
+      has_gap: 'boolean',
+    },
+    defaults: () => ({}),
+  },
   live_workers: {
     key: ['consumer', 'holder'],
     columns: { consumer: 'text', holder: 'text', live_until: 'timestamptz' },

@@ -7,6 +7,7 @@ type Job =
   | 'retention'
   | 'erasures'
   | 'clockCorrections'
+  | 'countComparison'
   | 'sampleShop'
   | 'linksSnapshot'
   | `clickImport/${string}`

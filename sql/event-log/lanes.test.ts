@@ -78,7 +78,9 @@ it('no lane moves back', async () => {
   const back = inTransaction(pool, (transaction) => advanceLane(transaction, lane, 899n));
   await expect(back).rejects.toThrow('store/backward at 900 was to advance to 899');
   const range = { from: 900n, to: 899n };
-  await expect(advanceLaneAndStreams(pool, lane, range, [])).rejects.toThrow('at 900 was to advance to 899');
+  await expect(advanceLaneAndStreams(pool, lane, range, [], [])).rejects.toThrow(
+    'at 900 was to advance to 899',
+  );
   expect(brokenCount('lane_forward')).toBe(broken + 2);
   expect(await laneOffsets(pool, 'backward')).toEqual({ least: 900n, greatest: 900n });
 });
@@ -125,7 +127,7 @@ it('a holder of a state that PostgreSQL has lost can write nothing under an epoc
   await expect(inTransaction(pool, (transaction) => lockLane(transaction, lost))).rejects.toBeInstanceOf(
     LaneLost,
   );
-  expect(await advanceLaneAndStreams(pool, lost, intent, [])).toBe(false);
+  expect(await advanceLaneAndStreams(pool, lost, intent, [], [])).toBe(false);
   expect(await renewLanes(pool, [lost], 60_000)).toEqual([lost]);
   await releaseLane(pool, lost);
   await commitIntent(pool, holder, intent);

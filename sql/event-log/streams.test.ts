@@ -117,16 +117,16 @@ it('a lane and its streams advance together, or neither does', async ({ stores }
     return rows.map((row) => [row.next_offset, row.high_water, row.visible_before].map(Number));
   };
   const moved = { streamId, ordinal: 0, highWater: 3n, visibleBefore: 5_000 };
-  expect(await advanceLaneAndStreams(pool, taken, { from: 0n, to: 70n }, [moved])).toBe(true);
+  expect(await advanceLaneAndStreams(pool, taken, { from: 0n, to: 70n }, [moved], [])).toBe(true);
   expect(await progress()).toEqual([[70, 3, 5_000]]);
   const further = { ...moved, highWater: 9n, visibleBefore: 9_000 };
   const range = { from: 70n, to: 90n };
   // The statement names another offset than the lane's, or a former holder.
-  expect(await advanceLaneAndStreams(pool, taken, { from: 0n, to: 90n }, [further])).toBe(false);
+  expect(await advanceLaneAndStreams(pool, taken, { from: 0n, to: 90n }, [further], [])).toBe(false);
   const successor = await takeLane(pool, { consumer: 'c', partition: 'ingest-2', holder: 'b', leaseMs: 9 });
-  expect(await advanceLaneAndStreams(pool, taken, range, [further])).toBe(false);
+  expect(await advanceLaneAndStreams(pool, taken, range, [further], [])).toBe(false);
   expect(await progress()).toEqual([[70, 3, 5_000]]);
-  expect(successor && (await advanceLaneAndStreams(pool, successor, range, []))).toBe(true);
+  expect(successor && (await advanceLaneAndStreams(pool, successor, range, [], []))).toBe(true);
   expect(await progress()).toEqual([[90, 3, 5_000]]);
 });
 
@@ -142,9 +142,13 @@ it('the record of a stream tells how far readers are in its journals, including 
     return lane;
   };
   const [ahead, behind] = [await take('ahead'), await take('behind')];
-  await advanceLaneAndStreams(pool, ahead, { from: 0n, to: 70n }, [
-    { streamId, ordinal: 0, highWater: 3n, visibleBefore: 5_000 },
-  ]);
+  await advanceLaneAndStreams(
+    pool,
+    ahead,
+    { from: 0n, to: 70n },
+    [{ streamId, ordinal: 0, highWater: 3n, visibleBefore: 5_000 }],
+    [],
+  );
   expect(await read()).toEqual({ state: 'active', stored: 3n, readUpTo: 70n, visibleBefore: 5_000 });
   await commitIntent(pool, behind, { from: 0n, to: 80n, token: 't' });
   expect(await read()).toMatchObject({ readUpTo: 80n });

@@ -5,6 +5,7 @@ import { assertInvariant } from '../../core/invariants.ts';
 import { ADVISORY_LOCKS } from '../database/advisory-locks.ts';
 import type { Queryable } from '../database/pool.ts';
 import { inTransaction, type Pool, type PoolClient } from '../database/pool.ts';
+import { type CountedHour, columnsOfCounts, countClicks } from './counted-clicks.ts';
 import type { Lane } from './lanes.ts';
 import { type MissingRecord, rangesAbove, toMissingRecord } from './missing.ts';
 
@@ -204,8 +205,8 @@ const columnsOf = (streams: readonly StreamProgress[]) => [
 ];
 
 /**
- * Advances a lane and its streams in one statement, for a range of which PostgreSQL stores nothing else. Fenced as in
- * `lockLane`.
+ * Advances a lane and its streams, and counts the range's clicks, in one statement, for a range of which PostgreSQL
+ * stores nothing else. Fenced as in `lockLane`.
  *
  * @returns false when the lane is not held under this epoch or is not at `from`: nothing has changed
  */
@@ -214,6 +215,7 @@ export async function advanceLaneAndStreams(
   lane: Lane,
   { from, to }: { from: bigint; to: bigint },
   streams: readonly StreamProgress[],
+  counted: readonly CountedHour[],
 ): Promise<boolean> {
   assertInvariant(
     'lane_forward',
@@ -225,11 +227,13 @@ export async function advanceLaneAndStreams(
     text: `WITH lane AS (
        UPDATE log_lanes SET next_offset = $10, intent = NULL, updated_at = now()
        WHERE consumer = $6 AND partition = $7 AND epoch = $8 AND held_by = $11 AND next_offset = $9 RETURNING 1),
-     streams AS (${ADVANCE_STREAMS} AND EXISTS (SELECT FROM lane))
+     streams AS (${ADVANCE_STREAMS} AND EXISTS (SELECT FROM lane)),
+     counts AS (${countClicks(12, 'EXISTS (SELECT FROM lane)')})
      SELECT EXISTS (SELECT FROM lane) AS advanced`,
     values: [
       ...columnsOf(streams),
       ...[lane.consumer, lane.partition, lane.epoch, String(from), String(to), lane.holder],
+      ...columnsOfCounts(counted),
     ],
   });
   return rows[0]?.advanced === true;

@@ -141,6 +141,35 @@ CREATE TABLE job_leases (
   held_until timestamptz NOT NULL
 );
 
+-- How many clicks of each stream and hour the log had for ClickHouse, erased ones included. Written in the transaction
+-- that advances a lane, so that it is right at the streams' high-water marks, also after PostgreSQL went back.
+CREATE TABLE counted_clicks (
+  ordinal   smallint NOT NULL,
+  hour      integer NOT NULL,  -- since the epoch, of the clicks' times
+  clicks    bigint NOT NULL,
+  sequences bigint NOT NULL,   -- sum of the low 32 bits of their sequences
+  has_gap   boolean NOT NULL,  -- the log lacks events of about this time, which ClickHouse may have or not
+  PRIMARY KEY (ordinal, hour)
+);
+
+-- When the clicks of a replica were last compared with counted_clicks, and the older hours that are compared next.
+CREATE TABLE count_comparisons (
+  replica     text PRIMARY KEY REFERENCES replicas (name) ON DELETE CASCADE,
+  compared_at timestamptz NOT NULL,
+  next_hour   integer NOT NULL
+);
+
+-- Streams and hours of which a replica has other clicks than the log had, until they are compared again and equal.
+CREATE TABLE count_differences (
+  replica    text NOT NULL REFERENCES replicas (name) ON DELETE CASCADE,
+  ordinal    smallint NOT NULL,
+  hour       integer NOT NULL, -- since the epoch
+  counted    bigint NOT NULL,
+  stored     bigint NOT NULL,  -- with erased ones; as many as counted: other ones
+  first_seen timestamptz NOT NULL,
+  PRIMARY KEY (replica, ordinal, hour)
+);
+
 -- When the newest complete backup of the deployment was made; no row: none is known.
 CREATE TABLE last_backup (
   is_newest boolean PRIMARY KEY DEFAULT true CHECK (is_newest),
@@ -152,6 +181,7 @@ CREATE TABLE last_backup (
 -- more than the updates.
 ALTER TABLE ingest_streams SET (fillfactor = 50, autovacuum_vacuum_threshold = 5000, autovacuum_analyze_threshold = 100000);
 ALTER TABLE log_lanes SET (fillfactor = 50, autovacuum_vacuum_threshold = 5000, autovacuum_analyze_threshold = 100000);
+ALTER TABLE counted_clicks SET (fillfactor = 50, autovacuum_vacuum_threshold = 5000, autovacuum_analyze_threshold = 100000);
 ALTER TABLE live_workers SET (fillfactor = 50, autovacuum_vacuum_threshold = 5000, autovacuum_analyze_threshold = 100000);
 
 -- Events that could not be decoded or stored. With Kafka a copy goes to the dead-letter topic; this table decides: it

@@ -71,6 +71,25 @@ const CASES: Record<string, Case> = {
     rests: { 'hoplog_worker_damaged_parts{instance="a",table="clicks"}': '1x10 0x80' },
     labels: { table: 'clicks' },
   },
+  CountsDiffer: {
+    fires: {
+      'hoplog_count_difference{instance="a",replica="main",stream="ingest-0",hour="2026-11-30T04:00Z"}':
+        '2x90',
+      'hoplog_count_difference{instance="b",replica="main",stream="ingest-0",hour="2026-11-30T04:00Z"}':
+        '2x90',
+      'hoplog_count_difference{instance="a",replica="second"}': '0x90',
+    },
+    rests: { 'hoplog_count_difference{instance="a",replica="main"}': '0x90' },
+    labels: { replica: 'main', stream: 'ingest-0', hour: '2026-11-30T04:00Z' },
+  },
+  CountsNotCompared: {
+    fires: {
+      'hoplog_count_compared_age_seconds{instance="a",replica="main"}': '901x90',
+      'hoplog_count_compared_age_seconds{instance="b",replica="main"}': '901x90',
+    },
+    rests: { 'hoplog_count_compared_age_seconds{instance="a",replica="main"}': '899x90' },
+    labels: { replica: 'main' },
+  },
   ClockAhead: {
     fires: { 'hoplog_journal_clock_ahead_seconds{instance="a"}': '6x90' },
     rests: { 'hoplog_journal_clock_ahead_seconds{instance="a"}': '5x90' },

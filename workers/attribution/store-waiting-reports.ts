@@ -165,7 +165,7 @@ async function insertIdentifies(
   const insert = createInsertStep({ clickhouse, metrics, log, signal, retry: (_step, work) => work() });
   const hash = createHash('sha256').update(claimed.map(({ internalId }) => internalId).join());
   const token = `waiting/${hash.digest('hex')}`;
-  for (const block of toBlocks({ clicks: [], identifies })) {
+  for (const block of toBlocks({ clicks: [], erased: [], identifies })) {
     const {
       refused: [refused],
     } = await insert({ block, bytes: encodeBlock(block) }, token, true);

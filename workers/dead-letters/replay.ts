@@ -5,6 +5,7 @@ import { schemasOfReason } from '../../core/events/fingerprints.ts';
 import { CLICK_FLAGS } from '../../core/events/types.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import { inTransaction, type Pool, type PoolClient } from '../../sql/database/pool.ts';
+import { type CountedHour, storeCounts } from '../../sql/event-log/counted-clicks.ts';
 import {
   lockLettersBetween,
   markReplayed,
@@ -15,6 +16,7 @@ import { readStreams, type StreamProgress } from '../../sql/event-log/streams.ts
 import { addUsedPermits, type PermitUse } from '../../sql/links/leases.ts';
 import { addWaitingReports } from '../../sql/orders/waiting-reports.ts';
 import { encodeBlock, toBlocks } from '../lane/blocks.ts';
+import { countedClicks } from '../lane/counted-clicks.ts';
 import { reasonCode } from '../lane/dead-letters.ts';
 import { withoutErased } from '../lane/erased.ts';
 import { createInsertStep } from '../lane/insert.ts';
@@ -107,40 +109,57 @@ async function record(
   return inTransaction(pool, async (transaction) => {
     const isCounted = COUNTED_ALREADY.has(reasonCode(letter.reason)) || prepared.leaseUses.length === 0;
     // Runs before the mark, so that letters are locked in the order of their ids.
-    const uses = isCounted ? [] : await usesNotCounted(transaction, decode, letter, batch);
+    const others = await lettersWith(transaction, letter, batch);
+    const uses = isCounted ? [] : usesNotCounted(others, decode, batch);
     if (!(await markReplayed(transaction, letter.id))) return false;
     await storeReports(transaction, prepared);
     await addWaitingReports(transaction, prepared.waiting);
     await addUsedPermits(transaction, uses);
+    await storeCounts(transaction, clicksNotCounted(others, prepared));
     return true;
   });
 }
 
-/** Returns the letter's uses of `max_clicks` that no other letter has counted: a batch may have been sent twice. */
-async function usesNotCounted(
+/** Another letter with events of the same batch: a batch may have been sent twice. `to` is exclusive. */
+type Other = { from: bigint; to: bigint; isReplayed: boolean; hasCounted: boolean };
+
+async function lettersWith(
   transaction: PoolClient,
-  decode: Decode,
-  letter: StoredDeadLetter,
-  batch: LogBatch,
-): Promise<PermitUse[]> {
-  const { streamId, firstSequence: first, count } = batch;
-  const letters = await lockLettersBetween(transaction, {
-    streamId,
-    first,
-    last: first + BigInt(count) - 1n,
+  { id: own }: StoredDeadLetter,
+  { streamId, firstSequence: first, count }: LogBatch,
+): Promise<Other[]> {
+  const last = first + BigInt(count) - 1n;
+  const letters = await lockLettersBetween(transaction, { streamId, first, last });
+  return letters.flatMap(({ id, sequence, payload, reason, replayedAt }) => {
+    if (id === own || sequence === null) return [];
+    const isReplayed = replayedAt !== null;
+    const hasCounted = isReplayed || COUNTED_ALREADY.has(reasonCode(reason));
+    return [{ from: sequence, to: sequence + BigInt(eventsIn(payload)), isReplayed, hasCounted }];
   });
-  const counted = letters.flatMap(({ id, sequence, payload, reason, replayedAt }) => {
-    const counts = replayedAt !== null || COUNTED_ALREADY.has(reasonCode(reason));
-    if (id === letter.id || sequence === null || !counts) return [];
-    return [{ from: sequence, to: sequence + BigInt(eventsIn(payload)) }];
-  });
+}
+
+/** Returns the letter's uses of `max_clicks` that no other letter has counted. */
+function usesNotCounted(others: readonly Other[], decode: Decode, batch: LogBatch): PermitUse[] {
+  const counted = others.filter(({ hasCounted }) => hasCounted);
   const uses = new Map<string, PermitUse>();
   for (const { event, sequence } of decode(batch).events) {
     if (event.kind !== 'click' || !(event.flags & CLICK_FLAGS.counted)) continue;
     if (counted.some(({ from, to }) => sequence >= from && sequence < to)) continue;
-    countUse(uses, event.linkId, streamId);
+    countUse(uses, event.linkId, batch.streamId);
   }
   return [...uses.values()];
+}
+
+/** Returns the counts of the letter's clicks that no other letter has stored. */
+function clicksNotCounted(others: readonly Other[], prepared: Prepared): CountedHour[] {
+  const stored = others.filter(({ isReplayed }) => isReplayed);
+  const known = [...prepared.clicks, ...prepared.erased].filter(({ sequence }) =>
+    stored.some(({ from, to }) => sequence >= from && sequence < to),
+  );
+  return countedClicks(
+    prepared,
+    known.map((row) => ({ row })),
+  );
 }
 
 /** Returns the letter as a batch of the log, or null when it is log damage, which has no events. */

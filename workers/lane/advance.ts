@@ -2,6 +2,7 @@ import type { IdentifyRow } from '../../clickhouse/inserts/identifies.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import { inTransaction, type Pool, type PoolClient } from '../../sql/database/pool.ts';
 import { insertCorrections } from '../../sql/event-log/clock-corrections.ts';
+import { type CountedHour, storeCounts } from '../../sql/event-log/counted-clicks.ts';
 import { addDeadLetters, type DeadLetter } from '../../sql/event-log/dead-letters.ts';
 import { advanceLane, type Lane, LaneMoved, lockLane } from '../../sql/event-log/lanes.ts';
 import { keepStreams } from '../../sql/event-log/replica-lanes.ts';
@@ -14,6 +15,7 @@ import { recordSales } from '../../sql/orders/recorded-sales.ts';
 import { addWaitingReports } from '../../sql/orders/waiting-reports.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import type { Retry } from '../retry.ts';
+import { countedClicks } from './counted-clicks.ts';
 import { deadEvent, reasonCode } from './dead-letters.ts';
 import type { Refused } from './insert.ts';
 import type { Prepared } from './prepare.ts';
@@ -45,6 +47,7 @@ export function createAdvanceStep(dependencies: AdvanceDependencies): AdvanceSte
     prepared: Prepared,
     refused: readonly Refused[],
     behind: readonly string[],
+    counted: readonly CountedHour[],
     oneByOne: boolean,
   ): Promise<DeadLetter[]> {
     const { range } = prepared;
@@ -88,22 +91,23 @@ export function createAdvanceStep(dependencies: AdvanceDependencies): AdvanceSte
       await addDeadLetters(transaction, letters);
       await keepStreams(transaction, range.partition, behind, prepared.streamsBefore);
       await advanceStreams(transaction, prepared.streams);
+      await storeCounts(transaction, counted);
       await advanceLane(transaction, lane, range.to);
       return letters;
     });
   }
 
   return async function advance(lane, prepared, refused, behind) {
+    const counted = countedClicks(prepared, refused);
     const letters = await retry('advance', async () => {
       const isProgressOnly = refused.length + behind.length === 0 && hasOnlyProgress(prepared);
-      if (isProgressOnly && (await advanceLaneAndStreams(pool, lane, prepared.range, prepared.streams))) {
-        return [];
-      }
+      const { range, streams } = prepared;
+      if (isProgressOnly && (await advanceLaneAndStreams(pool, lane, range, streams, counted))) return [];
       try {
-        return await attempt(lane, prepared, refused, behind, false);
+        return await attempt(lane, prepared, refused, behind, counted, false);
       } catch (error) {
         if (!refusesValues(error)) throw error;
-        return attempt(lane, prepared, refused, behind, true);
+        return attempt(lane, prepared, refused, behind, counted, true);
       }
     });
     for (const { reason, partition, logOffset } of letters) {

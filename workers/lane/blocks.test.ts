@@ -20,7 +20,7 @@ function clickRow(ts: number, sequence: bigint): ClickRow {
 
 it('clicks of two months become two blocks', () => {
   const rows = [clickRow(OCTOBER_END, 1n), clickRow(OCTOBER_END + 1, 2n), clickRow(OCTOBER_END, 3n)];
-  const blocks = toBlocks({ clicks: rows, identifies: [] });
+  const blocks = toBlocks({ clicks: rows, erased: [], identifies: [] });
   expect(blocks.map(({ name, rows: { length } }) => [name, length])).toEqual([
     ['clicks/202610', 2],
     ['clicks/202611', 1],

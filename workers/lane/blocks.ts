@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type ClickRow, clickBlock } from '../../clickhouse/inserts/clicks.ts';
 import { type IdentifyRow, identifyBlock } from '../../clickhouse/inserts/identifies.ts';
 import type { EventName } from '../../clickhouse/inserts/present-sequences.ts';
+import { removedBlock } from '../../clickhouse/inserts/removed-clicks.ts';
 import { assertInvariant } from '../../core/invariants.ts';
 import type { Prepared } from './prepare.ts';
 
@@ -10,19 +11,20 @@ import type { Prepared } from './prepare.ts';
  * one month.
  */
 export type Block = { name: string } & (
-  | { table: 'clicks'; rows: readonly ClickRow[] }
+  | { table: 'clicks' | 'removed_clicks'; rows: readonly ClickRow[] }
   | { table: 'identifies'; rows: readonly IdentifyRow[] }
 );
 
 export type BlockRow = Block['rows'][number];
 
 /** Returns the blocks of a range, always the same ones in the same order. */
-export function toBlocks(prepared: Pick<Prepared, 'clicks' | 'identifies'>): Block[] {
+export function toBlocks(prepared: Pick<Prepared, 'clicks' | 'erased' | 'identifies'>): Block[] {
   const blocks: Block[] = [];
   for (const [month, rows] of byMonth(prepared.clicks)) {
     blocks.push({ name: `clicks/${month}`, table: 'clicks', rows });
   }
-  const { identifies } = prepared;
+  const { erased, identifies } = prepared;
+  if (erased.length > 0) blocks.push({ name: 'removed_clicks', table: 'removed_clicks', rows: erased });
   if (identifies.length > 0) blocks.push({ name: 'identifies', table: 'identifies', rows: identifies });
   return blocks;
 }
@@ -30,6 +32,7 @@ export function toBlocks(prepared: Pick<Prepared, 'clicks' | 'identifies'>): Blo
 /** Returns the block in ClickHouse's Native format. @throws {AssertionError} when its clicks are of several months */
 export function encodeBlock(block: Block): Uint8Array[] {
   if (block.table === 'identifies') return identifyBlock(block.rows);
+  if (block.table === 'removed_clicks') return removedBlock(block.rows);
   const [first = null] = block.rows;
   if (first) {
     const month = monthOf(first.event.ts);

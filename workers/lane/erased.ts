@@ -9,18 +9,19 @@ type Target = { workspaceId: string; targetId: string };
 
 /**
  * Returns the events without those erased after they were made: an erasure does not wait for dead letters, nor for the
- * journal of a retired stream. Orders stay, without visitor, email and user.
+ * journal of a retired stream. Erased clicks are returned apart. Orders stay, without visitor, email and user.
  */
 export async function withoutErased<P extends Pick<Prepared, 'clicks' | 'identifies' | 'orders'>>(
   db: Queryable,
   prepared: P,
-): Promise<P> {
+): Promise<P & Pick<Prepared, 'erased'>> {
   const { clicks, identifies, orders } = prepared;
   let oldest = Number.POSITIVE_INFINITY;
   for (const rows of [clicks, identifies, orders]) {
     for (const { event } of rows) if (event.ts < oldest) oldest = event.ts;
   }
-  if (oldest === Number.POSITIVE_INFINITY || !(await hasErasuresSince(db, oldest))) return prepared;
+  if (oldest === Number.POSITIVE_INFINITY || !(await hasErasuresSince(db, oldest)))
+    return { ...prepared, erased: [] };
   const ofClick = ({ event: { ids, idsAt } }: (typeof clicks)[number]): Target[] =>
     [LINK_AT, VISITOR_AT].map((at) => ({
       workspaceId: bytesToUuid(ids, idsAt + WORKSPACE_AT),
@@ -40,7 +41,7 @@ export async function withoutErased<P extends Pick<Prepared, 'clicks' | 'identif
     ...[...identifies, ...orders].flatMap((row) => [...ofReport(row), ...others(row)]),
   ];
   const until = await lastErasureTimes(db, targets);
-  if (until.size === 0) return prepared;
+  if (until.size === 0) return { ...prepared, erased: [] };
   const isErased = (ts: number, those: Target[]) =>
     those.some(({ workspaceId, targetId }) => ts < (until.get(`${workspaceId}/${targetId}`) ?? 0));
   const withoutOthers = <Row extends (typeof identifies | typeof orders)[number]>(row: Row): Row => {
@@ -51,9 +52,11 @@ export async function withoutErased<P extends Pick<Prepared, 'clicks' | 'identif
     );
     return { ...row, event: { ...row.event, otherVisitorIds } };
   };
+  const erased = new Set(clicks.filter((row) => isErased(row.event.ts, ofClick(row))));
   return {
     ...prepared,
-    clicks: clicks.filter((row) => !isErased(row.event.ts, ofClick(row))),
+    clicks: clicks.filter((row) => !erased.has(row)),
+    erased: [...erased],
     identifies: identifies.filter((row) => !isErased(row.event.ts, ofReport(row))).map(withoutOthers),
     orders: orders.map((row) =>
       isErased(row.event.ts, ofReport(row))

@@ -7,12 +7,14 @@ import { linkSignals } from '../../core/tier/linked-signal.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import { inSpan, NO_TRACING, type Tracing } from '../../core/tier/tracing.ts';
 import type { Pool } from '../../sql/database/pool.ts';
+import { storeCounts } from '../../sql/event-log/counted-clicks.ts';
 import { commitIntent, type Lane, LaneLost, LaneMoved } from '../../sql/event-log/lanes.ts';
 import { readStreams, type StreamProgress } from '../../sql/event-log/streams.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { untilNextTick } from '../next-tick.ts';
 import { createRetry } from '../retry.ts';
 import { createAdvanceStep } from './advance.ts';
+import { uncertainHours } from './counted-clicks.ts';
 import { withoutErased } from './erased.ts';
 import type { IdleLanes } from './idle-lanes.ts';
 import { createLaneReplicas } from './lane-replicas.ts';
@@ -129,7 +131,18 @@ export async function runLane(
     },
     lane,
   );
-  const resume = createResumeStep({ ...shared, retry, onReset: laneReplicas.lose });
+  const resume = createResumeStep({
+    ...shared,
+    retry,
+    async onReset() {
+      await laneReplicas.lose();
+      // ClickHouse may have events after the lane's offset which the log no longer holds.
+      if (lane.nextOffset === 0n && lane.epoch === 1) return;
+      await retry('count_gaps', async () =>
+        storeCounts(pool, uncertainHours(await readStreams(pool), Date.now())),
+      );
+    },
+  });
   const handingOver = linkSignals(signal, control.drain, control.release);
   const idleRead = handingOver.signal;
 

@@ -37,6 +37,8 @@ export type PreparedOrder = { event: OrderEvent; ordinal: number; sequence: bigi
 export type Prepared = {
   range: Range;
   clicks: ClickRow[];
+  /** Clicks of visitors or links that were erased since. */
+  erased: ClickRow[];
   identifies: IdentifyRow[];
   orders: PreparedOrder[];
   /** Identifies and orders whose visitors are not known for certain yet. */
@@ -48,6 +50,8 @@ export type Prepared = {
   streamsBefore: StreamProgress[];
   leaseUses: PermitUse[];
   corrections: CorrectionReport[];
+  /** Where the log lacks events: between these times, in microseconds. */
+  gaps: { ordinal: number; fromTs: number; toTs: number }[];
   /** Some rows fill what the log had lost: ClickHouse may have them from an insert whose range was lost. */
   isSentAgain: boolean;
 };
@@ -87,6 +91,7 @@ export function createPrepareStep(dependencies: PrepareDependencies): PrepareSte
     streams: Map<string, StreamProgress>,
     uses: Map<string, PermitUse>,
   ): void {
+    const { visibleBefore = 0 } = streams.get(batch.streamId) ?? {};
     const found = deduplicateBatch(batch, streams);
     if (found.outcome === 'unknown_stream') {
       // Heartbeats of an unknown stream would fill the table.
@@ -100,6 +105,8 @@ export function createPrepareStep(dependencies: PrepareDependencies): PrepareSte
     if (found.isSentAgain) into.isSentAgain = true;
     if (duplicates > 0) metrics.duplicates.inc({ found: 'sequence' }, duplicates);
     if (gap) {
+      const { minTs } = batch;
+      into.gaps.push({ ordinal: stream.ordinal, fromTs: Math.min(visibleBefore, minTs), toTs: minTs });
       metrics.gaps.inc();
       log.error(
         { partition: into.range.partition, ...printable(gap) },
@@ -167,6 +174,7 @@ export function createPrepareStep(dependencies: PrepareDependencies): PrepareSte
     const prepared: Prepared = {
       range,
       clicks: [],
+      erased: [],
       identifies: [],
       orders: [],
       waiting: [],
@@ -175,6 +183,7 @@ export function createPrepareStep(dependencies: PrepareDependencies): PrepareSte
       streamsBefore: [],
       leaseUses: [],
       corrections: [],
+      gaps: [],
       isSentAgain: false,
     };
     const uses = new Map<string, PermitUse>();
