@@ -65,7 +65,7 @@ function useBack(links: readonly LinkRecord[]) {
 }
 
 /** What can be done with the selected links, at the bottom of the window. */
-export function BulkBar({ links, clear }: Props) {
+export default function BulkBar({ links, clear }: Props) {
   const { workspace } = useSession();
   const ids = links.map(({ id }) => id);
   const [tagging, { open, close }] = useDisclosure(false);

@@ -11,7 +11,7 @@ import {
 } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconArrowDown, IconArrowsSort, IconArrowUp } from '@tabler/icons-react';
-import { useCallback, useLayoutEffect, useMemo, useRef } from 'react';
+import { lazy, Suspense, useCallback, useLayoutEffect, useMemo, useRef } from 'react';
 import type { Folders, FoundLinks } from '../../api/links.ts';
 import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
@@ -22,7 +22,6 @@ import { SmallNote } from '../../parts/note.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { CardsSkeleton } from '../../parts/skeletons.tsx';
 import { useRowKeys } from '../../parts/use-row-keys.ts';
-import { BulkBar } from './bulk-bar.tsx';
 import { ColumnsButton } from './columns-button.tsx';
 import { LinkCards } from './link-cards.tsx';
 import { DestinationPagesContext, SparklinesContext, useLinkColumns } from './link-columns.tsx';
@@ -30,6 +29,9 @@ import { LinkRow } from './link-row.tsx';
 import { type LinksView, PAGE_SIZE, type Sort } from './links-view.ts';
 import { useSelection } from './use-selection.ts';
 import { useSparklines } from './use-sparklines.ts';
+
+/** Loaded with the first selection: the dialogs of its changes are large. */
+const BulkBar = lazy(() => import('./bulk-bar.tsx'));
 
 type Props = {
   /** Null: it loads. */
@@ -169,10 +171,12 @@ export function LinksTable({ data, view, change, withDomains }: Props) {
         </Group>
       )}
       {mayChange && selection.chosen.length > 0 && (
-        <BulkBar
-          links={links.flatMap(({ link }) => (selection.isChosen(link.id) ? [link] : []))}
-          clear={selection.clear}
-        />
+        <Suspense fallback={null}>
+          <BulkBar
+            links={links.flatMap(({ link }) => (selection.isChosen(link.id) ? [link] : []))}
+            clear={selection.clear}
+          />
+        </Suspense>
       )}
     </>
   );
