@@ -10,38 +10,6 @@ export type Message = {
   fields: { name: string; value: string }[];
 };
 
-const WHO = ['external_user_id', 'email'];
-const LINK = ['short_url', 'destination', 'name', 'channel'];
-const REFERRAL = ['program_id', 'partner_id'];
-const GRANT = ['external_user_id', 'amount', 'credit_kind', 'program_id'];
-
-/** Fields of `data` in the message of an event, at most {@link MOST_FIELDS}. */
-const SHOWN: Record<EventType, readonly string[]> = {
-  'click.created': ['link_id', 'country', 'city', 'channel', 'device', 'browser', 'referer', 'utm_campaign'],
-  'link.created': LINK,
-  'link.updated': LINK,
-  'link.deleted': LINK,
-  'lead.created': [...WHO, ...REFERRAL],
-  'lead.blocked': [...WHO, 'block_reason', ...REFERRAL],
-  'sale.created': ['order_id', 'amount', 'external_user_id', 'source'],
-  'sale.updated': ['order_id', 'amount', 'external_user_id', 'source'],
-  'commission.created': ['amount', 'status', 'order_id', ...REFERRAL],
-  'commission.updated': ['amount', 'remaining', 'previous_status', 'status', 'order_id', ...REFERRAL],
-  'credit.earned': GRANT,
-  'credit.delivered': GRANT,
-  'credit.revoked': [...GRANT, 'revoked_reason'],
-  'fulfilment.failed': ['provider', ...GRANT, 'attempts', 'error'],
-  'payout.created': ['id', 'status', 'program_id'],
-  'payout.paid': ['id', 'status', 'program_id'],
-  'payout.failed': ['id', 'amount', 'partner_id', 'reason'],
-  'enrollment.created': ['external_user_id', ...REFERRAL],
-  'enrollment.payout_method_changed': ['external_user_id', ...REFERRAL],
-  'application.created': ['id', 'status', 'program_id'],
-  'application.approved': ['id', ...REFERRAL],
-  'application.rejected': ['id', 'program_id'],
-  'domain.failing': ['domain', 'status', 'problem', 'missing_since'],
-  'webhook.disabled': ['url', 'reason', 'disabled_at'],
-};
 const KNOWN: ReadonlySet<string> = new Set(EVENT_TYPES);
 const isKnown = (type: string): type is EventType => KNOWN.has(type);
 
@@ -55,7 +23,7 @@ export function messageOf({ type, created_at, test, data }: WebhookEvent): Messa
   if (type === CLICK_BATCH && Array.isArray(data)) return batchMessage(data, created_at);
   const of = data as Record<string, unknown>;
   const title = isKnown(type) ? `${test ? 'Test: ' : ''}${eventKind(type).title}` : 'Test';
-  const names = isKnown(type) ? SHOWN[type] : [];
+  const names = isKnown(type) ? eventKind(type).shown : [];
   const fields = names.flatMap((name) => {
     const value = shown(name, of);
     return value === '' ? [] : [{ name: label(name), value }];
