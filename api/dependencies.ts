@@ -125,7 +125,7 @@ declare module 'fastify' {
      * an `UnstorableRow` (`input/body.ts`) and does not refuse the request.
      */
     rows?: string;
-    /** A member must have signed in, or confirmed to be there, within ten minutes. */
+    /** A member must have signed in, or confirmed who they are, within ten minutes. */
     recentSignIn?: true;
     /** The route works in a suspended workspace too. */
     whileSuspended?: true;

@@ -7,7 +7,7 @@ const hexOf = (workspaceId: string): string => workspaceId.replaceAll('-', '').t
 export const analystDatabase = (database: string, workspaceId: string): string =>
   `${database}_workspace_${hexOf(workspaceId)}`;
 
-/** Returns the user with the row policies of a workspace. Its views run as this user; nobody can sign in as it. */
+/** Returns the user with the row policies of a workspace. Its views run as this user, which cannot sign in. */
 export const rowsUser = (workspaceId: string): string => `hoplog_rows_${hexOf(workspaceId)}`;
 
 /** Returns the workspace of an analyst's database, or null for another database. */

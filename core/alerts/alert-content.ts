@@ -8,7 +8,7 @@ export type AlertContent = {
   tell: 'firing' | 'resolved';
   /** What was found; null: a rate without clicks. */
   value: number | null;
-  /** Of a change: the mean of the same hours of the weeks before. */
+  /** For a change: the mean of the same hours of the previous weeks. */
   expected: number | null;
   /** End of the hours that were looked at. */
   until: string;

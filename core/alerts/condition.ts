@@ -6,9 +6,9 @@ export const ALERT_TYPES = ['over', 'under', 'change', 'none'] as const;
 export type AlertCondition = {
   metric: Metric;
   type: (typeof ALERT_TYPES)[number];
-  /** Of `over` and `under`. */
+  /** For `over` and `under`. */
   value?: number;
-  /** Of `change`: by at least so much, up or down. */
+  /** For `change`: the least difference, up or down. */
   percent?: number;
   /** Hours that are looked at, up to the last whole one. */
   window_hours: number;

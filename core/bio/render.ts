@@ -17,7 +17,7 @@ export type Origins = { publicUrl: string; shortUrl: string };
 export type BioPageLanguage = {
   /** By the page or its workspace; null: none, so the page has the language of its texts. */
   chosen: Language | null;
-  /** Of the words that are not the page's own, where none is chosen. */
+  /** For the words that Hoplog adds to the page, if no language is chosen. */
   ofVisitor: Language;
 };
 
@@ -43,7 +43,7 @@ export function renderBioPage(
   const ofTexts = languageOfTexts(name, page);
   const textAttribute = ofTexts && ` lang="${ofTexts}"`;
   const htmlAttributes = chosen === null ? textAttribute : languageAttributes(chosen);
-  // Words that are not the page's own may be in another language than its texts.
+  // The words that Hoplog adds may be in another language than the page's texts.
   const ownAttributes = chosen === null && ofTexts !== ofVisitor ? languageAttributes(ofVisitor) : '';
   const html =
     `<!doctype html><html${htmlAttributes}><head><meta charset="utf-8">` +

@@ -1,5 +1,5 @@
 /**
- * Escapes a text for the `mrkdwn` of Slack, so that it mentions nobody and makes no link.
+ * Escapes a text for the `mrkdwn` of Slack, so that it mentions no one and makes no link.
  * Source: docs.slack.dev, "Formatting message text": `&`, `<`, and `>` are the only characters to escape.
  */
 export function escapeSlack(text: string): string {

@@ -73,8 +73,8 @@ export class ReadClick implements ClickEvent {
   }
 
   /**
-   * The fields of the click itself that are stored, without those that only the enricher reads: a row is in memory
-   * until it is stored.
+   * The stored fields of the click itself. It leaves out those that only the enricher reads, because a row stays in
+   * memory until it is stored.
    */
   get key(): ClickKey {
     return { ts: this.ts, ids: this.ids, idsAt: this.idsAt };

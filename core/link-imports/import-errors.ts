@@ -27,7 +27,7 @@ export type RowError<Place extends RowPlace = RowPlace> = Place & {
   row: Record<string, string> | null;
 };
 
-/** Limit of errors with their rows: a file of a million bad rows must not fill the memory. */
+/** Most errors that keep their row: a file of a million bad rows must not fill the memory. */
 const ROWS_STORED = 1_000;
 const VALUE_LIMIT = 200;
 
@@ -51,7 +51,7 @@ function shown(values: Record<string, unknown>): Record<string, string> {
   );
 }
 
-/** Returns a name and its value, where no password can be read, at any depth. */
+/** Returns a name and its value, with each password masked, at any depth. */
 function withoutPassword(name: string, value: unknown): [string, unknown] {
   if (isPasswordColumn(name) && value !== '' && value !== null && value !== undefined) return [name, '***'];
   const inner = objectIn(value);

@@ -17,7 +17,7 @@ export type LinkPreview = {
 export const PREVIEW_TITLE_LIMIT = 200;
 export const PREVIEW_DESCRIPTION_LIMIT = 500;
 export const PREVIEW_IMAGE_LIMIT = 2_048;
-/** Of every kind that Unicode has. */
+/** Every line break of Unicode. */
 const LINE_BREAK = /\s*[\r\n\u0085\u2028\u2029]+\s*/g;
 /** Pixels of a side. */
 export const PREVIEW_SIDE_LIMIT = 32_767;

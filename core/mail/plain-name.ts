@@ -4,7 +4,7 @@ const WORD_JOINER = '\u2060';
 
 /**
  * Returns a name that somebody chose as a mail shows it: on one line, and not as a link. Mail programs make links of
- * texts that look like addresses of pages, and a name must lead nobody elsewhere.
+ * texts that look like addresses of pages, and a name must not lead readers elsewhere.
  */
 export function plainName(text: string): string {
   const line = text.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();

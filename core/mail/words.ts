@@ -12,7 +12,7 @@ export type Setting = {
   workspaceName: string | null;
   /** IANA time zone of times; null: UTC. */
   timeZone: string | null;
-  /** Of the recipient. A report is in English: so are the names of its figures. */
+  /** The recipient's. A report is in English, as are the names of its figures. */
   language: Language;
 };
 

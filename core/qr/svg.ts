@@ -70,7 +70,7 @@ function pathOf(modules: QrModules, margin: number): string {
   return path;
 }
 
-/** Draws each dark module by itself. */
+/** Draws each dark module separately. */
 function shapedPathOf(modules: QrModules, shape: QrShape, margin: number): string {
   return modules
     .flatMap((row, y) =>

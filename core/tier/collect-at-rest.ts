@@ -10,7 +10,7 @@ const LARGEST_HEAP = 64 * 2 ** 20;
 
 /**
  * Collects garbage of this thread after each ten minutes in which it had almost nothing to do, and returns the memory
- * to the system. V8 by itself waits for many allocations: at rest its young generation grows for hours.
+ * to the system. V8 alone waits for many allocations: at rest its young generation grows for hours.
  *
  * @param everyMs for tests
  */

@@ -54,7 +54,7 @@ export type LinkRecordSettings = {
   passwordHash?: string;
   retargeting?: Retargeting;
   preview?: LinkPreview;
-  /** Of the redirect; left out: 302. */
+  /** HTTP status of the redirect; left out: 302. */
   status?: Exclude<RedirectStatus, 302>;
   forwardQuery?: false;
   forwardPath?: true;

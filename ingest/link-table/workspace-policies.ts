@@ -12,7 +12,7 @@ export type WorkspacePolicy = {
   linkParameters?: readonly string[];
   /** Origins of pages that may use a publishable key; left out: any. */
   allowedOrigins?: readonly string[];
-  /** Of visitors' pages; left out: each visitor's own. */
+  /** The language of visitors' pages; left out: each visitor's own. */
   language?: Language;
 };
 

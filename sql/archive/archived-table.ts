@@ -28,7 +28,7 @@ export type ArchivedTable = {
   numbers?: Readonly<Record<string, Numbered>>;
   /** Columns that are not taken over, and why, in words for a user. */
   without?: Readonly<Record<string, string>>;
-  /** SQL of values that the archive has instead of the columns' own, of row `t`. */
+  /** SQL of the values that the archive has in place of the columns. The row is `t`. */
   written?: Readonly<Record<string, string>>;
   /**
    * SQL of values that an import stores instead of the archive's, of row `r`, with the {@link ImportContext} as

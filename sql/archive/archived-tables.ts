@@ -15,14 +15,15 @@ export const ARCHIVED_TABLES: readonly ArchivedTable[] = [
   ...SERVICE_TABLES,
 ];
 
-const SIGN_IN = 'they are of the console’s own address and of browsers: sign in again';
+const SIGN_IN = 'they belong to the address of the console and to browsers: sign in again';
 const REPLAYS = 'responses to repeated requests, kept for a day';
 const DELIVERIES = 'the old deployment delivers what it has queued';
 const LOG = 'of the deployment’s own event log';
 
 /** Tables with rows of a workspace that are not in its archive, and why, in words for a user. */
 export const LEFT_OUT: Readonly<Record<string, string>> = {
-  passkeys: 'a passkey is of the console’s own address: sign in with the password, or by a new invitation',
+  passkeys:
+    'a passkey belongs to the address of the console: sign in with the password, or by a new invitation',
   invites: 'they end after three days at most',
   sessions: SIGN_IN,
   idempotency_keys: REPLAYS,
@@ -35,7 +36,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   webhook_listeners: 'they end 5 minutes after their program',
   mails: `the log of mails; ${DELIVERIES}`,
   chat_messages: `the log of messages to chats; ${DELIVERIES}`,
-  audit_entries: 'the audit log is of the old deployment: GET /audit-log?format=ndjson has it',
+  audit_entries: 'the audit log belongs to the old deployment: GET /audit-log?format=ndjson has it',
   erasures: 'what is being erased is not in the archive',
   destination_pages: 'titles of destinations are fetched again',
   destination_icons: 'icons of destinations are fetched again',

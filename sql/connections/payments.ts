@@ -45,7 +45,7 @@ const COLUMNS = `id, workspace_id, provider, refs, customer_id, account_id, subs
 /**
  * Adds an event's facts to its payment, and joins payments that the event names together. Only this function decides
  * which payment an event belongs to. Of joined payments the one with the oldest order stays; `joinOrders` reverses the
- * orders of the others. A join begins the time anew in which events may change the buyer, because the end must not
+ * orders of the others. A join restarts the time in which events may change the buyer, because its end must not
  * depend on when ids are joined. The caller has locked the account.
  */
 export async function putPaymentFact(

@@ -24,7 +24,7 @@ export type WorkspaceRows<Row> = {
   delete(db: Queryable, workspaceId: string, id: string): Promise<boolean>;
 };
 
-/** Such records that are made and deleted, never changed. */
+/** Reads, creates, and deletes such records, which never change. */
 export type WorkspaceList<Row extends Listed> = Pick<WorkspaceRows<Row>, 'count' | 'list' | 'delete'> & {
   /** Creates a record. The caller has locked the workspace: creation times are unique in it. */
   insert(tx: Queryable, workspaceId: string, fields: Omit<Row, keyof Listed>): Promise<Row>;

@@ -70,7 +70,7 @@ export type WorkspacePolicyRow = {
   link_parameters: string[] | null;
   /** Empty: any. */
   allowed_origins: string[];
-  /** Of visitors' pages. Null: each visitor's own. */
+  /** The language of visitors' pages. Null: each visitor's own. */
   language: Language | null;
 };
 

@@ -21,7 +21,7 @@ export type MailContext = {
   workspaceName: string | null;
   timeZone: string | null;
   logo: Buffer | null;
-  /** Of the workspace; of an account, that of all its workspaces. Null: none, or several. */
+  /** The language of the workspace, or of an account the one of all its workspaces. Null: none, or several. */
   language: Language | null;
   /** Whether the recipient wants no mail of the workspace. */
   isUnsubscribed: boolean;
@@ -78,7 +78,7 @@ export async function saveMail(
   return rowCount === 1;
 }
 
-/** Deletes a mail that nobody gets: its address has no account, so nothing of it is kept. */
+/** Deletes a mail that is not sent: its address has no account, so nothing of it is kept. */
 export async function dropMail(db: Queryable, id: string): Promise<void> {
   await db.query('DELETE FROM mails WHERE id = $1', [id]);
 }

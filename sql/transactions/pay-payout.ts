@@ -145,8 +145,10 @@ async function payLines(
 }
 
 /**
- * Leaves in the balance the part of a line that the file's format can't express: a negative commission that the line
- * pays, which is returned locked, and a positive one that stays eligible.
+ * Leaves in the balance the part of a line that the file's format can't express. It writes two commissions of that
+ * amount: a negative one, which the line pays, and a positive one, which stays eligible.
+ *
+ * @returns the negative one, locked
  */
 async function keepRest(
   tx: Queryable,

@@ -38,7 +38,7 @@ export type Workspace = {
   payout_hold_days: number;
   /** Origins of pages that may use a publishable key; empty: any. */
   allowed_origins: string[];
-  /** Of visitors' pages and mail. Null: each visitor's own for pages, English for mail. */
+  /** The language of visitors' pages and of mail. Null: each visitor's own for pages, English for mail. */
   language: Language | null;
   tracking: Tracking;
   /** Clicks older than this many months are deleted; null: none. */

@@ -51,9 +51,9 @@ export type ReplicaStoreDependencies = {
 /**
  * Creates the store of one replica for the time that this process has the lane.
  *
- * ClickHouse may have events above the high-water marks: those of an intent, and all that was stored since the moment
- * that PostgreSQL has gone back to, as with a standby that was behind or a restored volume. So the two are compared
- * first, and `doubt` says up to which sequence of a stream rows are looked up before they are inserted.
+ * ClickHouse may have events above the high-water marks. Some are those of an intent. The others were stored before
+ * PostgreSQL went back in time, such as to a standby that was behind or to a restored volume. So the store compares the
+ * two databases first. It looks rows up before it inserts them, up to the sequence that `doubt` has for their stream.
  *
  * @param marks the progress of streams in the replica
  */
@@ -98,7 +98,7 @@ export function createReplicaStore(
    * A lease that had expired and is renewed nevertheless proves nothing about the time between: a successor may have
    * stored ranges, and PostgreSQL may have lost its commits in a failover. So ClickHouse is compared again.
    *
-   * @returns whether nobody else can have stored anything since the last call
+   * @returns whether no other worker can have stored anything since the last call
    */
   async function assertHeld(): Promise<boolean> {
     let isOurs = true;

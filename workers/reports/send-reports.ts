@@ -39,9 +39,9 @@ const LONGEST_RETRY_MS = 3_600_000;
 const NOT_PAID = 'the plan of the workspace does not cover reports';
 
 /**
- * Makes the reports that are due, and queues their messages. Several workers may run it. A report is claimed, made, and
- * then settled in one transaction with its messages, which only the worker of a claim that holds may commit: whoever dies
- * before has sent nothing, and whoever dies after has sent all. Of periods that were missed only the last one is sent.
+ * Makes the reports that are due, and queues their messages. Several workers may run it. One transaction settles a
+ * report and queues its messages, and only the worker whose claim holds may commit it. A worker that dies before the
+ * commit has sent nothing, and one that dies after it has sent all. If periods were missed, only the last one is sent.
  *
  * @param now milliseconds since the epoch
  * @returns whether more may be due

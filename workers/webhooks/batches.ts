@@ -52,7 +52,7 @@ export function startBatches(dependencies: {
   /** Webhooks with too many pending clicks, until they are counted again. */
   const full = new Map<string, { isFull: boolean; until: number }>();
 
-  /** Returns whether so many clicks of a webhook are pending that new ones are dropped. */
+  /** Returns whether a webhook has too many pending clicks, so that new ones are dropped. */
   async function isFull(tx: Queryable, id: string, max: number): Promise<boolean> {
     const known = full.get(id);
     if (known && known.until > performance.now()) return known.isFull;

@@ -9,7 +9,7 @@ export const SHORT_URLS = [
   'bitlink',
   'short',
 ];
-/** Columns that have the slug by itself; in lists of people also the full short URL. */
+/** Columns that have only the slug; in lists that people write also the full short URL. */
 export const SLUGS = ['slug', 'slashtag', 'shortcode', 'keyword', 'alias', 'backhalf'];
 /** Columns that name a link, the most telling first. */
 export const LINK_NAMES = [...SHORT_URLS, ...SLUGS, 'address', 'path', 'key', 'link', 'source', 'externalid'];

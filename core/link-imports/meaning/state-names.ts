@@ -29,10 +29,10 @@ export const TURNS_OFF = named(
   '(?:link)?$',
 );
 export const EXPIRED = named('expired', '(?:link)?$');
-/** Names that mean off where they have a no. */
+/** Names whose negative value, such as `no`, means that the link is off. */
 export const ON = named(ON_FLAGS, '(?:link|status|state|flag)*$');
 export const STATUS = named('(?:post)?(?:status|state)', '(?:name|code|label|text|value)*$');
-/** Names whose value may say that the link is off, and may say much else. */
+/** Names whose value may say that the link is off, or something unrelated. */
 export const MAY_SAY_OFF = named(
   '(?:approval|moderation|review|publication|publish(?:ing)?|lifecycle|life|workflow|safety)(?:status|state|stage|phase|result|cycle)?|mode|phase|stage|condition|estado|estatus|stato|statut|etat|zustand|situacao|stan|статус|состояние|状态|状態|상태',
   '(?:name|code|label|text|value)*$',

@@ -1,6 +1,6 @@
 import { type ArchivedTable, slugHere } from '../archived-table.ts';
 
-const HASHED = 'hashes of addresses are of the deployment’s own key';
+const HASHED = 'hashes of addresses use the deployment’s own key';
 const OF_ENROLLMENT = 't.enrollment_id IN (SELECT id FROM enrollments WHERE workspace_id = $1)';
 
 /** Programs, referrers, their codes and coupons, and who signed up. */

@@ -13,7 +13,7 @@ export function useMakers() {
   return makersOf(useApi<Connections>('/connections', { limit: 100 }).data);
 }
 
-/** The promotion code of a coupon in Stripe, and what can be done about it. Nothing where no connection makes any. */
+/** The promotion code of a coupon in Stripe, and what can be done about it. Shows nothing if no connection makes codes. */
 export function PromotionState({ coupon }: { coupon: Coupon }) {
   const { can } = useSession();
   const makers = useMakers();

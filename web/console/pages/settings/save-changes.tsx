@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 type Props = {
   /** What each change does, in words. */
   effects: readonly string[];
-  /** Why the changes were not saved, where no field shows it. */
+  /** Why the changes were not saved, if no field shows it. */
   failure: string | null;
   discard: () => void;
   /** The button that saves. */

@@ -80,7 +80,7 @@ export default function ReferralImportPage() {
         </Anchor>
       </PageHeader>
       <LeaveGuard active={isRunning && isImport} title="Leave while the import runs?">
-        The import goes on without this page. Import the same files again to see its result.
+        The import continues without this page. Import the same files again to see its result.
       </LeaveGuard>
       <Stack maw={860} gap="md">
         <Text size="sm">
