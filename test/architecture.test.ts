@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from 'vitest';
 
@@ -39,28 +40,31 @@ const isProduct = (path: string) => !isTest(path) && roomOf(path) in { ...MAY_IM
 const isBrowser = (path: string) => /^web\/(console|embed|pixel|docs\/browser)\//.test(path) && !isTest(path);
 
 const STATIC = /^(?:import|export)\s+(type\s+)?(?:([\w*{}\s,$]+?)\s+from\s+)?'([^']+)'/gm;
-const LATER = /\bimport\('(\.[^']+)'\)/g;
+const LATER = /\bimport\(\s*'(\.[^']+)'\s*\)/g;
+/** A file without its comments, which may name other files and stand between names. */
+const codeOf = (path: string) =>
+  (sources.get(path) ?? '').replace(/^\s*\/\*\*[\s\S]*?\*\//gm, '').replace(/(^|\s)\/\/.*$/gm, '$1');
 type Import = { target: string; isType: boolean; names: readonly string[] };
 
 const targetOf = (path: string, name: string) =>
   name.startsWith('.') ? normalize(join(dirname(path), name)) : name;
 
+/** The parts of a list such as `type A, b as c`, without `type`. */
+const partsOf = (list: string) =>
+  list
+    .split(',')
+    .map((part) => part.trim().replace(/^type\s+/, ''))
+    .filter(Boolean);
+
 /** The names that an import takes: `*` for all, `default`, or those in braces. */
 function namesIn(clause: string): string[] {
-  const braces = /\{([^}]*)\}/.exec(clause)?.[1] ?? '';
-  const listed = braces.split(',').map(
-    (part) =>
-      part
-        .trim()
-        .replace(/^type\s+/, '')
-        .split(/\s/)[0] ?? '',
-  );
+  const listed = partsOf(/\{([^}]*)\}/.exec(clause)?.[1] ?? '').map((part) => part.split(/\s/)[0] ?? '');
   return [...listed, clause.includes('*') ? '*' : '', /^\w/.test(clause) ? 'default' : ''].filter(Boolean);
 }
 
 /** Imports that run or are checked when a file is loaded. */
 const importsOf = (path: string): Import[] =>
-  [...(sources.get(path) ?? '').matchAll(STATIC)].map(([, type, clause = '', name = '']) => ({
+  [...codeOf(path).matchAll(STATIC)].map(([, type, clause = '', name = '']) => ({
     target: targetOf(path, name),
     isType: type !== undefined,
     names: namesIn(clause),
@@ -68,7 +72,7 @@ const importsOf = (path: string): Import[] =>
 
 /** Files that a file imports when it needs them. */
 const laterImportsOf = (path: string): string[] =>
-  [...(sources.get(path) ?? '').matchAll(LATER)].map(([, name = '']) => targetOf(path, name));
+  [...codeOf(path).matchAll(LATER)].map(([, name = '']) => targetOf(path, name));
 
 test('no room imports one that the table does not allow it', () => {
   const product = paths.filter((path) => isProduct(path) && roomOf(path) in MAY_IMPORT);
@@ -92,7 +96,7 @@ test('browsers take the files of core that say so, and no others', () => {
   const isCore = (path: string) => roomOf(path) === 'core';
   const marked = paths.filter((path) => isCore(path) && sources.get(path)?.startsWith(`${BROWSER_MARK}\n`));
   expect(marked.toSorted()).toEqual([...reached].filter(isCore).toSorted());
-  const ofNode = marked.filter((path) => importsOf(path).some(({ target }) => target.startsWith('node:')));
+  const ofNode = [...reached].filter((path) => importsOf(path).some(({ target }) => isBuiltin(target)));
   expect(ofNode).toEqual([]);
 });
 
@@ -112,6 +116,9 @@ test('no files import each other in a circle', () => {
   expect(circles).toEqual([]);
 });
 
+/** What users import, and what builds read by path. */
+const PUBLIC = /^(web\/bundling\/|sdk\/typescript\/src\/index\.ts$)/;
+
 test('each export is imported; a type may only name what a function of its file takes or returns', () => {
   const imported = new Set<string>();
   for (const path of paths) {
@@ -120,16 +127,24 @@ test('each export is imported; a type may only name what a function of its file 
     for (const target of laterImportsOf(path)) imported.add(`${target} *`);
   }
   const EXPORTED =
-    /^export (?:async )?(?:abstract )?(const|let|function\*?|class|enum|type|interface) (\w+)/gm;
+    /^export (?:async )?(?:abstract )?(const enum|const|let|function\*?|class|enum|type|interface) (\w+)/gm;
+  const DEFAULT = /^export (default) /gm;
+  const TAKEN_APART = /^export (?:const|let) [{[]([^}\]]*)[}\]] =/gm;
+  const LIST = /^export (?:type )?\{([^}]*)\}/gm;
   const unused = paths
-    .filter((path) => isProduct(path) && !path.startsWith('web/bundling/') && !imported.has(`${path} *`))
+    .filter((path) => isProduct(path) && !PUBLIC.test(path) && !imported.has(`${path} *`))
     .flatMap((path) => {
       const text = sources.get(path) ?? '';
       const isNamed = (name: string) => (text.match(new RegExp(`\\b${name}\\b`, 'g'))?.length ?? 0) > 1;
-      return [...text.matchAll(EXPORTED)]
+      const declared = [...text.matchAll(EXPORTED)]
         .filter(([, kind, name = '']) => !((kind === 'type' || kind === 'interface') && isNamed(name)))
-        .filter(([, , name]) => !imported.has(`${path} ${name}`))
-        .map(([, , name]) => `${path} exports ${name}`);
+        .map(([, , name]) => name);
+      const lists = [...text.matchAll(TAKEN_APART), ...text.matchAll(LIST)].flatMap(([, list = '']) =>
+        partsOf(list).map((part) => part.split(/\s+as\s+|:\s*/).at(-1)),
+      );
+      return [...declared, ...lists, ...[...text.matchAll(DEFAULT)].map(([, name]) => name)]
+        .filter((name) => !imported.has(`${path} ${name}`))
+        .map((name) => `${path} exports ${name}`);
     });
   expect(unused).toEqual([]);
 });
@@ -139,7 +154,7 @@ test('only the settings read the environment', () => {
     (path) =>
       isProduct(path) &&
       !/^(cli|core\/settings|web)\//.test(path) &&
-      /\bprocess\??\.env\b|\bprocess\[|\benv\b[^;]*(?:= process\b|from 'node:process')/.test(
+      /\bprocess\??\.env\b|\bprocess\[|= process\b(?!\.)|from '(?:node:)?process'/.test(
         sources.get(path) ?? '',
       ),
   );
