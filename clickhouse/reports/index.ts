@@ -6,8 +6,6 @@
 export type { Condition } from '../queries/click-conditions.ts';
 export type { Key } from './analytics/keys.ts';
 export {
-  type AnalyticsFigures,
-  type AnalyticsRow,
   analyticsRows,
   type Counted,
   countedIn,
@@ -17,14 +15,12 @@ export {
   type RatedFigures,
   rowsAhead,
 } from './analytics/query.ts';
-export { type ChannelFigures, channelsReport, channelsWithValues } from './channels.ts';
+export { channelsReport, channelsWithValues } from './channels.ts';
 export { byRevenueThenClicks, type Figures } from './figures.ts';
 export { lifetimeValues } from './lifetime-values.ts';
 export {
   type ChooseShown,
-  LINK_FIGURES,
   type LinkChoice,
-  type LinkFigure,
   type LinkFigures,
   linksByFigure,
   linksReport,

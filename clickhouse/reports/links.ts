@@ -52,8 +52,7 @@ export async function linksReport(
 }
 
 /** The figures by which links can be sorted. Revenue is in minor units. */
-export const LINK_FIGURES = ['clicks', 'visitors', 'conversions', 'revenue'] as const;
-export type LinkFigure = (typeof LINK_FIGURES)[number];
+export type LinkFigure = 'clicks' | 'visitors' | 'conversions' | 'revenue';
 
 /**
  * Returns one figure of every link with activity in the window, largest first. Links that PostgreSQL no longer has are
