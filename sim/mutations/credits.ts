@@ -10,6 +10,7 @@ const CODES = 'sql/connections/promotion-codes.ts';
 export const CREDIT_MUTATIONS: readonly WrongVersion[] = [
   {
     name: 'stripe-key-new-at-a-retry',
+    isRare: true,
     wrong: 'each attempt to deliver a credit has an idempotency key of its own',
     file: STRIPE,
     from: `return refusals === 0 ? key : \`\${key}-\${refusals}\`;`,
@@ -53,6 +54,7 @@ export const CREDIT_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'rate-limit-is-refusal',
+    isRare: true,
     wrong: 'a 429 means that Stripe has done nothing, also for what was sent before it',
     file: STRIPE,
     from: 'new Set([CONFLICT, RATE_LIMITED])',
