@@ -22,6 +22,7 @@ import { publishDeadLetters } from './dead-letters/publish.ts';
 import { type DestinationOptions, startDestinationPages } from './destinations/destination-pages.ts';
 import { exposeBackupAge, exposeErasureAge, exposeMailAge, exposeWatermarkAge } from './exposed-ages.ts';
 import { exposeCounts } from './exposed-counts.ts';
+import { exposeReplicas } from './exposed-replicas.ts';
 import { exposeReplication } from './exposed-replication.ts';
 import { exposeStreams } from './exposed-streams.ts';
 import { createIdlePause } from './idle-pause.ts';
@@ -140,6 +141,7 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
   void exposeBackupAge(pool, registry);
   void exposeMailAge(pool, registry);
   exposeReplication(pool, registry);
+  exposeReplicas(pool, registry);
   exposeStreams(pool, registry);
   exposeCounts(pool, registry);
   const end = new AbortController();

@@ -2,13 +2,32 @@ import { type MarksRecord, marksOf, type ReplicaMarks } from '../../core/event-l
 import type { Queryable } from '../database/pool.ts';
 import { WATERMARK, watermark } from './streams.ts';
 
+const IS_READABLE = `(is_readable AND NOT EXISTS (SELECT FROM replica_repairs AS missed WHERE missed.replica = name))`;
+
 /**
  * SQL of `replicas` of a {@link MarksRecord}. A stream whose events a replica lacks has a row of the replica, also when
  * it is retired.
  */
 export const REPLICAS_READABLE = `SELECT coalesce(json_object_agg(name,
     (SELECT min(own.visible_before) FROM replica_streams AS own WHERE own.replica = name)), '{}')
-  FROM replicas WHERE is_readable AND NOT EXISTS (SELECT FROM replica_repairs AS missed WHERE missed.replica = name)`;
+  FROM replicas WHERE ${IS_READABLE}`;
+
+export type ListedReplica = {
+  name: string;
+  /** Microseconds; null: there is no stream. */
+  watermark: number | null;
+  isReadable: boolean;
+};
+
+/** Returns every replica that has data, or is being filled. */
+export async function listReplicas(db: Queryable): Promise<ListedReplica[]> {
+  const { rows } = await db.query<ListedReplica>(
+    `SELECT name, ${IS_READABLE} AS "isReadable", least((${WATERMARK}),
+       (SELECT min(own.visible_before) FROM replica_streams AS own WHERE own.replica = name)) AS watermark
+     FROM replicas ORDER BY name`,
+  );
+  return rows;
+}
 
 /** Returns the watermark of a replica, in microseconds, whether it may be read or not; null: there is no stream. */
 export async function replicaWatermark(db: Queryable, replica: string): Promise<number | null> {
