@@ -97,7 +97,11 @@ async function openWorkers(tier: TierProcess): Promise<OpenTier> {
     ...(config.fetchDestinations !== 'off' && {
       destinations: { allowPrivate: config.fetchDestinations === 'all' },
     }),
-    reports: { appUrl: config.appUrl, allowPrivate: config.webhookAllowPrivate },
+    reports: {
+      appUrl: config.appUrl,
+      shortUrl: config.shortUrl,
+      allowPrivate: config.webhookAllowPrivate,
+    },
     ...(config.mail && {
       mail: {
         settings: config.mail,

@@ -7,18 +7,21 @@ import type { DeadTopic } from '../core/event-log/open.ts';
 import type { EventLogReader } from '../core/event-log/port.ts';
 import { MAIN_REPLICA } from '../core/settings/replicas.ts';
 import type { Logger } from '../core/tier/log.ts';
+import { createRedirectHealth } from '../core/tier/redirect-health.ts';
 import type { Tracing } from '../core/tier/tracing.ts';
 import { createHostResolver, type ResolveHost } from '../core/webhooks/resolve-host.ts';
 import { createConnectionSealer } from '../sql/connections/sealer.ts';
 import type { Pool } from '../sql/database/pool.ts';
 import { createOutbox } from '../sql/mail/outbox.ts';
 import { checkAlerts } from './alerts/check-alerts.ts';
+import { checkProblems } from './alerts/check-problems.ts';
 import { attribute } from './attribution/attribute.ts';
 import { storeWaitingReports } from './attribution/store-waiting-reports.ts';
 import { startChat } from './chat/post-messages.ts';
 import { startConnectionJobs } from './connections/jobs.ts';
 import { COMPARE_EVERY_MS, compareCounts } from './counts/compare-counts.ts';
 import { publishDeadLetters } from './dead-letters/publish.ts';
+import { startDestinationChecks } from './destinations/check-destinations.ts';
 import { type DestinationOptions, startDestinationPages } from './destinations/destination-pages.ts';
 import { exposeBackupAge, exposeErasureAge, exposeMailAge, exposeWatermarkAge } from './exposed-ages.ts';
 import { exposeCounts } from './exposed-counts.ts';
@@ -97,6 +100,8 @@ export type WorkersDependencies = {
 export type ReportOptions = {
   /** Origin of the console. */
   appUrl: string;
+  /** Origin of ingest, which tells whether clicks are lost. */
+  shortUrl: string;
   /** Whether messages to chats may reach private addresses. */
   allowPrivate: boolean;
   /** For tests. */
@@ -124,6 +129,7 @@ const CORRECT_EVERY_MS = 5_000;
 const CHECK_DOMAINS_EVERY_MS = 15_000;
 const PRUNE_EVERY_MS = 60_000;
 const SEND_REPORTS_EVERY_MS = 1_000;
+const LOOK_FOR_PROBLEMS_EVERY_MS = 30_000;
 /** Interval of all jobs that poll for pending work, while there is no work and no recent event. */
 const IDLE_POLL_MS = 1_000;
 const REPAIR_EVERY_MS = 1_000;
@@ -259,7 +265,10 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
         ]
       : []),
     ...(dependencies.destinations
-      ? [startDestinationPages({ ...shared, options: dependencies.destinations })]
+      ? [
+          startDestinationPages({ ...shared, options: dependencies.destinations }),
+          startDestinationChecks({ ...shared, options: dependencies.destinations }),
+        ]
       : []),
     ...(reports
       ? [
@@ -278,6 +287,18 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
             work: async () =>
               (await waits('alerts')) &&
               checkAlerts({ ...shared, appUrl: reports.appUrl, outbox: createOutbox(Boolean(mail)) }),
+          }),
+          startJob({
+            ...shared,
+            name: 'problems',
+            everyMs: LOOK_FOR_PROBLEMS_EVERY_MS,
+            work: () =>
+              checkProblems({
+                ...shared,
+                appUrl: reports.appUrl,
+                outbox: createOutbox(Boolean(mail)),
+                redirects: createRedirectHealth(reports.shortUrl),
+              }),
           }),
         ]
       : []),

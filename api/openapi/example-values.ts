@@ -344,6 +344,8 @@ export const EXAMPLE_VALUES: Record<string, unknown> = {
   payout_hold_days: 3,
   allowed_origins: 'https://shop.example',
   tracking: 'full',
+  problem_mails: true,
+  check_destinations: false,
   retention_months: 24,
   logo: 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   identity_secret_set: true,

@@ -111,6 +111,43 @@ const BROKEN: [string, () => string | null, string[], object, string[]][] = [
     ['UPDATE orders SET without_rate = false'],
   ],
   [
+    'a payout file that nobody has paid for a week',
+    () => planted.payoutExport,
+    [`UPDATE payout_exports SET created_at = created_at - interval '8 days' WHERE id = $1`],
+    { kind: 'payout_waiting', name: 'csv', count: 1 },
+    [`UPDATE payout_exports SET created_at = created_at + interval '8 days' WHERE id = $1`],
+  ],
+  [
+    'destinations that failed twice',
+    () => null,
+    [
+      `INSERT INTO destination_checks (workspace_id, url_sha256, url, host, due_at, failures, failing_since, error)
+       SELECT workspace_id, sha256(url::bytea), url, 'shop.example', now(), failures, since, '404'
+       FROM (SELECT min(workspace_id::text)::uuid AS workspace_id FROM webhooks) AS planted,
+         (VALUES ('https://shop.example/b', 2, '2026-11-02T10:00:00Z'::timestamptz),
+           ('https://shop.example/a', 3, '2026-11-01T10:00:00Z'), ('https://shop.example/c', 1, '2026-10-01T10:00:00Z'))
+           AS failing (url, failures, since)`,
+    ],
+    {
+      kind: 'destination_failing',
+      since: '2026-11-01T10:00:00.000000Z',
+      name: 'shop.example',
+      count: 2,
+      reason: 'https://shop.example/a: 404',
+    },
+    ['DELETE FROM destination_checks'],
+  ],
+  [
+    'a limit of the plan that is near',
+    () => null,
+    [
+      `INSERT INTO problem_alerts (workspace_id, kind, subject, name, count, state, since, is_told)
+       SELECT min(workspace_id::text)::uuid, 'plan_limit_near', 'links', 'links', 84, 'firing', now(), true FROM webhooks`,
+    ],
+    { kind: 'plan_limit_near', name: 'links', count: 84 },
+    ['DELETE FROM problem_alerts'],
+  ],
+  [
     'purchases without a rate',
     () => null,
     [`UPDATE purchases SET without_rate = true, currency = 'xyz'`],

@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox';
 import { mayDo } from '../../core/access/roles.ts';
+import { createRedirectHealth } from '../../core/tier/redirect-health.ts';
 import { listProblems, PROBLEM_KINDS } from '../../sql/console/problems.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { Instant, Nullable, OneOf, Uuid } from '../schemas.ts';
 import { signedIn } from '../session/caller.ts';
-import { createRedirectHealth } from './redirect-health.ts';
 
 const LOSSES = ['clicks_lost', 'conversions_lost'] as const;
 
@@ -16,18 +16,22 @@ const ProblemView = Type.Object(
         '`clicks_lost`: redirects work, but their clicks are lost, as with a full disk. `conversions_lost`: the API loses identifies and orders of `/track`.',
     }),
     since: Nullable({ ...Instant, description: 'Null: not known.' }),
-    id: Nullable({ ...Uuid, description: 'Of the webhook, domain, connection or fulfilment.' }),
+    id: Nullable({ ...Uuid, description: 'Of the webhook, domain, connection, fulfilment or payout file.' }),
     name: Nullable(
       Type.String({
-        description: "The webhook's URL, domain, provider, program, or currency that it is about.",
+        description:
+          "The webhook's URL, domain, host of destinations, provider, program, limit of the plan, format of a payout file, or currency that it is about.",
       }),
     ),
     count: Nullable(
       Type.Integer({
-        description: 'Orders, purchases, events, deliveries or mails; at most 1,000 of events and mails.',
+        description:
+          "Orders, purchases, events, destinations, payouts, deliveries or mails; at most 1,000 of events and mails. Of a plan's limit: percent of it.",
       }),
     ),
-    reason: Nullable(Type.String({ description: 'In words, of a domain.' })),
+    reason: Nullable(
+      Type.String({ description: 'In words, of a domain; of destinations, the first one and its response.' }),
+    ),
   },
   { title: 'Problem' },
 );
@@ -46,7 +50,7 @@ export async function serviceRoutes(app: Api, { pool, config, eventLog }: ApiDep
         operationId: 'problems.list',
         summary: 'List what is wrong, the worst first',
         description:
-          'Lost clicks and conversions, webhooks, domains, connections, fulfilments and mails that fail, and orders without a rate. Owners of a workspace without a partner also see `dead_letters` of the deployment, and mails about accounts.',
+          'Lost clicks and conversions; webhooks, domains, destinations, connections, fulfilments and mails that fail; orders without a rate; payout files that wait for a week; and limits of the plan that are 80 % used, as of the last hour. Owners of a workspace without a partner also see `dead_letters` of the deployment, and mails about accounts.',
         response: { 200: ProblemList },
       },
     },

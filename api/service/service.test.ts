@@ -2,9 +2,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { readConfig } from '../../core/settings/config.ts';
+import { createRedirectHealth } from '../../core/tier/redirect-health.ts';
 import { type TestApi, testApi } from '../../test/support/api.ts';
 import { signedInAs } from '../../test/support/members.ts';
-import { createRedirectHealth } from './redirect-health.ts';
 import type { ProblemList } from './routes.ts';
 
 let body: string;

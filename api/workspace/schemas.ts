@@ -64,6 +64,13 @@ const FIELDS = {
   language: LanguageOrNull(
     "Language of visitors' pages (unknown and expired links, passwords, bio pages) and of mail to people who chose none. Null, the default: pages in the language that the visitor's browser prefers, mail in English.",
   ),
+  problem_mails: Type.Boolean({
+    description: 'Whether owners are told by mail of problems, such as a failing webhook. Default true.',
+  }),
+  check_destinations: Type.Boolean({
+    description:
+      'Whether the service requests the destinations of links once a day, and names those that respond with 404, 410, or 5xx, or not at all, as problems. Default false.',
+  }),
   time_zone: Nullable(
     Type.String({
       minLength: 1,
@@ -124,6 +131,8 @@ export const WorkspaceChange = Body(
     payout_hold_days: Type.Optional(FIELDS.payout_hold_days),
     allowed_origins: Type.Optional(FIELDS.allowed_origins),
     language: Type.Optional(FIELDS.language),
+    problem_mails: Type.Optional(FIELDS.problem_mails),
+    check_destinations: Type.Optional(FIELDS.check_destinations),
     time_zone: Type.Optional(FIELDS.time_zone),
     tracking: Type.Optional(FIELDS.tracking),
     default_domain: Type.Optional(FIELDS.default_domain),

@@ -28,6 +28,8 @@ test('settings have defaults, and a change leaves the others', async () => {
     payout_hold_days: 3,
     allowed_origins: [],
     language: null,
+    problem_mails: true,
+    check_destinations: false,
     time_zone: null,
     tracking: 'full',
     retention_months: null,

@@ -1,5 +1,6 @@
 import type { Role } from '../access/roles.ts';
 import type { AlertContent } from '../alerts/alert-content.ts';
+import type { ProblemContent } from '../alerts/problem-content.ts';
 import type { Language } from '../languages/languages.ts';
 import type { ReportContent } from '../reports/report-content.ts';
 
@@ -16,6 +17,7 @@ export const MAIL_KINDS = [
   'alert',
   'application',
   'portal_sign_in',
+  'problem',
 ] as const;
 export type MailKind = (typeof MAIL_KINDS)[number];
 
@@ -87,7 +89,8 @@ export type MailContent =
     }
   | { kind: 'portal_sign_in'; url: string; minutes: number; language: Language; place: Place }
   | ReportContent
-  | AlertContent;
+  | AlertContent
+  | ProblemContent;
 
 /**
  * Returns whether a mail is about the recipient's own account. Such a mail is sent to everyone; from others the
@@ -103,4 +106,5 @@ const ENDED_BY_RECIPIENT: ReadonlySet<MailKind> = new Set<MailKind>([
   'report',
   'alert',
   'application',
+  'problem',
 ]);

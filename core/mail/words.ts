@@ -1,4 +1,5 @@
 import { alertLetter } from '../alerts/alert-letter.ts';
+import { problemLetter } from '../alerts/problem-letter.ts';
 import type { Language } from '../languages/languages.ts';
 import { mailWords } from '../languages/mails/words.ts';
 import { reportLetter } from '../reports/report-letter.ts';
@@ -124,6 +125,8 @@ export function letterOf(content: MailContent, { workspaceName, timeZone, langua
       };
     case 'report':
       return reportLetter(content, name);
+    case 'problem':
+      return problemLetter(content, name, words, when);
     case 'alert':
       return alertLetter(content, name, (iso) => instantIn(iso, timeZone, 'en'));
   }

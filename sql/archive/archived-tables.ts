@@ -40,6 +40,9 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   erasures: 'what is being erased is not in the archive',
   destination_pages: 'titles of destinations are fetched again',
   destination_icons: 'icons of destinations are fetched again',
+  destination_checks: 'destinations are checked again',
+  problem_alerts: 'problems are looked for again',
+  problem_checks: 'when workers look for problems',
   pixel_tests: 'tests of the pixel’s installation',
   workspace_imports: 'imports of archives are records of the deployment',
 };

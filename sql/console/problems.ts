@@ -11,9 +11,12 @@ export const PROBLEM_KINDS = [
   'connection_failed',
   'fulfilment_failing',
   'webhook_failing',
+  'destination_failing',
   'mail_failing',
   'orders_without_rate',
   'purchases_without_rate',
+  'plan_limit_near',
+  'payout_waiting',
   'connection_unmatched',
   'connection_silent',
   'domain_pending',
@@ -29,7 +32,7 @@ export type Problem = {
   id: string | null;
   /** Name of that record, a currency, or null. */
   name: string | null;
-  /** How many records are affected; null: one. */
+  /** How many records are affected; null: one. Of a plan's limit: percent of it. */
   count: number | null;
   /** The reason in words, or null. */
   reason: string | null;
@@ -41,6 +44,12 @@ const COUNT_LIMIT = 1_000;
 const FIELDS = 'kind, since, id, name, count, reason';
 
 const micros = (column: string) => `to_timestamp(${column} / 1000000.0)`;
+
+/** SQL: how long a payout file may stay open. */
+const FILE_WAITS = "interval '7 days'";
+
+/** A destination that fails once may have been restarting. */
+const FAILURES = 2;
 
 /** SQL: time without any event after which a new connection counts as silent. */
 const SILENT_AFTER = "interval '1 day'";
@@ -78,6 +87,16 @@ const QUERIES = [
    FROM fulfilments f JOIN programs p ON p.id = f.program_id JOIN destinations t ON t.id = p.destination_id
      JOIN grant_deliveries d ON d.fulfilment_id = f.id AND d.status IN ('pending', 'failed') AND d.error IS NOT NULL
    WHERE f.workspace_id = $1 AND f.deleted_at IS NULL GROUP BY f.id, t.name`,
+  `SELECT 'payout_waiting', x.created_at, x.id, x.format, count(*), NULL
+   FROM payout_exports x JOIN payouts p ON p.export_id = x.id AND p.status = 'open'
+   WHERE x.workspace_id = $1 AND x.status = 'open' AND x.created_at < now() - ${FILE_WAITS}
+   GROUP BY x.id, x.created_at, x.format`,
+  `SELECT 'destination_failing', min(failing_since), NULL, host, count(*),
+     (array_agg(url || ': ' || error ORDER BY failing_since, url))[1]
+   FROM destination_checks WHERE workspace_id = $1 AND failures >= ${FAILURES} GROUP BY host`,
+  // Workers look at the usage once an hour.
+  `SELECT 'plan_limit_near', since, NULL, name, count, NULL
+   FROM problem_alerts WHERE workspace_id = $1 AND kind = 'plan_limit_near' AND state = 'firing'`,
   // Mails of accounts belong to no workspace: the deployment's owner sees that they fail.
   `SELECT 'mail_failing', min(created_at), NULL, NULL, count(*), NULL FROM (
      SELECT created_at FROM mails

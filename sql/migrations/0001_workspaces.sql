@@ -41,6 +41,8 @@ CREATE TABLE workspaces (
   allowed_origins     text[] NOT NULL DEFAULT '{}', -- of pages that use a publishable key; empty: any
   -- Of visitors' pages and mail; null: the visitor's own for pages, English for mail.
   language            text CHECK (language IN ('en', 'de', 'fr', 'es', 'pt', 'it', 'nl', 'pl', 'ja', 'ar')),
+  problem_mails       boolean NOT NULL DEFAULT true,  -- whether owners are told of problems
+  check_destinations  boolean NOT NULL DEFAULT false, -- whether workers request its destinations each day
   partner_id          uuid REFERENCES partners (id),
   partner_external_id text,
   -- `cookieless`: visitors are told apart within a day, without anything on their device. `none`: not at all.

@@ -1,4 +1,5 @@
--- Reports: saved views that are sent on a schedule. Alerts: figures of views that are watched. The messages to chats.
+-- Reports: saved views that are sent on a schedule. Alerts: figures of views that are watched. Problems that owners are told of.
+-- The messages to chats.
 
 CREATE TABLE reports (
   id            uuid PRIMARY KEY,
@@ -67,6 +68,46 @@ CREATE TABLE alert_changes (
 );
 CREATE INDEX alert_changes_of ON alert_changes (alert_id, id DESC);
 CREATE INDEX alert_changes_age ON alert_changes (at);
+
+-- When a worker looks for problems of a workspace.
+CREATE TABLE problem_checks (
+  workspace_id uuid PRIMARY KEY REFERENCES workspaces (id),
+  due_at       timestamptz NOT NULL, -- or the end of a claim
+  usage_due_at timestamptz NOT NULL  -- of the plan's limits, whose figures cost more
+);
+CREATE INDEX problem_checks_due ON problem_checks (due_at);
+
+-- Problems that last, and those that ended within the quiet hours.
+CREATE TABLE problem_alerts (
+  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  kind         text NOT NULL,
+  subject      text NOT NULL, -- id or name of what is affected, or empty
+  name         text,
+  count        bigint,
+  reason       text,
+  state        text NOT NULL CHECK (state IN ('ok', 'firing')),
+  since        timestamptz NOT NULL,
+  told_at      timestamptz,      -- the last start that owners were told of
+  is_told      boolean NOT NULL, -- of the present start
+  PRIMARY KEY (workspace_id, kind, subject)
+);
+
+-- Destinations of the workspaces that have them checked, once a day.
+CREATE TABLE destination_checks (
+  workspace_id  uuid NOT NULL REFERENCES workspaces (id),
+  url_sha256    bytea NOT NULL,
+  url           text NOT NULL,
+  host          text NOT NULL,
+  due_at        timestamptz NOT NULL, -- or the end of a claim
+  failures      smallint NOT NULL DEFAULT 0, -- in a row
+  failing_since timestamptz,          -- null: the last request did not fail
+  error         text,
+  PRIMARY KEY (workspace_id, url_sha256),
+  CHECK ((failures > 0) = (failing_since IS NOT NULL)),
+  CHECK ((failures > 0) = (error IS NOT NULL))
+);
+CREATE INDEX destination_checks_due ON destination_checks (due_at);
+CREATE INDEX destination_checks_failing ON destination_checks (workspace_id) WHERE failures > 0;
 
 -- Messages to incoming webhooks of chats, written in the transaction that causes them.
 CREATE TABLE chat_messages (

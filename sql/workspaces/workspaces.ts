@@ -40,6 +40,10 @@ export type Workspace = {
   allowed_origins: string[];
   /** The language of visitors' pages and of mail. Null: each visitor's own for pages, English for mail. */
   language: Language | null;
+  /** Whether owners are told of problems by mail. */
+  problem_mails: boolean;
+  /** Whether workers request its destinations once a day. */
+  check_destinations: boolean;
   tracking: Tracking;
   /** Clicks older than this many months are deleted; null: none. */
   retention_months: number | null;
@@ -67,6 +71,8 @@ const COLUMN_NAMES = [
   'payout_hold_days',
   'allowed_origins',
   'language',
+  'problem_mails',
+  'check_destinations',
   'tracking',
   'retention_months',
   'partner_id',
@@ -206,6 +212,8 @@ export type WorkspaceSettings = Partial<
     | 'payout_hold_days'
     | 'allowed_origins'
     | 'language'
+    | 'problem_mails'
+    | 'check_destinations'
     | 'time_zone'
     | 'tracking'
     | 'retention_months'
@@ -224,6 +232,8 @@ const SETTABLE = [
   'payout_hold_days',
   'allowed_origins',
   'language',
+  'problem_mails',
+  'check_destinations',
   'time_zone',
   'tracking',
   'retention_months',

@@ -257,6 +257,28 @@ const CONTENTS: Record<(typeof MAIL_KINDS)[number], MailContent> = {
     currency: 'eur',
     url: 'https://app.hop.example/console/?f=country%3Ais%3ADE&days=7',
   },
+  problem: {
+    kind: 'problem',
+    began: [
+      {
+        kind: 'webhook_disabled',
+        name: 'https://hooks.warehouse.example/secret-path',
+        count: null,
+        reason: null,
+        since: AT,
+      },
+      {
+        kind: 'destination_failing',
+        name: 'www.corner-shop.example',
+        count: 3,
+        reason: 'https://www.corner-shop.example/autumn/sale/a-long-path-that-wraps: 404',
+        since: AT,
+      },
+      { kind: 'plan_limit_near', name: 'events', count: 84, reason: null, since: AT },
+    ],
+    ended: [{ kind: 'domain_failing', name: 'go.corner-shop.example', count: null, reason: null, since: AT }],
+    url: 'https://app.hop.example/console/problems',
+  },
 };
 
 /** Kinds that are looked at in other languages, one of them from right to left. */
@@ -266,6 +288,7 @@ const LOOKED_AT: Partial<Record<MailKind, Language>> = {
   confirmation: 'ja',
   application: 'fr',
   portal_sign_in: 'pl',
+  problem: 'de',
 };
 
 test('mails read well in 390 and 700 pixels, light and dark', async () => {

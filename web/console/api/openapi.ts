@@ -2697,7 +2697,7 @@ export interface components {
       status: components["schemas"]["MailStatus"];
     };
     /** @enum {string} */
-    MailKind: "invitation" | "password_reset" | "sign_in" | "account_change" | "key_change" | "payout_address_change" | "confirmation" | "report" | "alert" | "application" | "portal_sign_in";
+    MailKind: "invitation" | "password_reset" | "sign_in" | "account_change" | "key_change" | "payout_address_change" | "confirmation" | "report" | "alert" | "application" | "portal_sign_in" | "problem";
     MailList: {
       mails: components["schemas"]["Mail"][];
       next_cursor: string | null;
@@ -3132,7 +3132,7 @@ export interface components {
       since: string | null;
     };
     /** @enum {string} */
-    ProblemKind: "clicks_lost" | "conversions_lost" | "dead_letters" | "webhook_disabled" | "domain_failing" | "connection_incomplete" | "connection_refused" | "connection_failed" | "fulfilment_failing" | "webhook_failing" | "mail_failing" | "orders_without_rate" | "purchases_without_rate" | "connection_unmatched" | "connection_silent" | "domain_pending";
+    ProblemKind: "clicks_lost" | "conversions_lost" | "dead_letters" | "webhook_disabled" | "domain_failing" | "connection_incomplete" | "connection_refused" | "connection_failed" | "fulfilment_failing" | "webhook_failing" | "destination_failing" | "mail_failing" | "orders_without_rate" | "purchases_without_rate" | "plan_limit_near" | "payout_waiting" | "connection_unmatched" | "connection_silent" | "domain_pending";
     ProblemList: {
       problems: components["schemas"]["Problem"][];
     };
@@ -4190,6 +4190,7 @@ export interface components {
       allowed_origins?: string[];
       attribution_model?: components["schemas"]["AttributionModel"];
       attribution_window?: number;
+      check_destinations?: boolean;
       currency?: string;
       default_domain?: string | null;
       identity_verification?: components["schemas"]["IdentityVerification"];
@@ -4198,6 +4199,7 @@ export interface components {
       name?: components["schemas"]["Name"];
       payout_hold_days?: number;
       primary_domain?: string | null;
+      problem_mails?: boolean;
       retention_months?: number | null;
       time_zone?: string | null;
       tracking?: components["schemas"]["Tracking"];
@@ -4361,6 +4363,7 @@ export interface components {
       allowed_origins: string[];
       attribution_model: components["schemas"]["AttributionModel"];
       attribution_window: number;
+      check_destinations: boolean;
       currency: string;
       default_domain: string | null;
       /** Format: uuid */
@@ -4372,6 +4375,7 @@ export interface components {
       name: components["schemas"]["Name"];
       payout_hold_days: number;
       primary_domain: string | null;
+      problem_mails: boolean;
       retention_months: number | null;
       slug: string;
       time_zone: string | null;

@@ -2453,7 +2453,7 @@ class Mail(TypedDict):
     delivered_at: Union[str, None]
 
 
-MailKind = Literal["invitation", "password_reset", "sign_in", "account_change", "key_change", "payout_address_change", "confirmation", "report", "alert", "application", "portal_sign_in"]
+MailKind = Literal["invitation", "password_reset", "sign_in", "account_change", "key_change", "payout_address_change", "confirmation", "report", "alert", "application", "portal_sign_in", "problem"]
 
 
 class MailList(TypedDict):
@@ -4015,6 +4015,10 @@ class UpdateWorkspace(TypedDict):
     """Origins of pages that may use a publishable key, such as `https://shop.example`: a call from a page of another origin is a 403, and only these pages can show the embedded dashboard. Calls without the header `Origin` are not affected. Empty, the default: any."""
     language: NotRequired[Union["Language", None]]
     """Language of visitors' pages (unknown and expired links, passwords, bio pages) and of mail to people who chose none. Null, the default: pages in the language that the visitor's browser prefers, mail in English."""
+    problem_mails: NotRequired[bool]
+    """Whether owners are told by mail of problems, such as a failing webhook. Default true."""
+    check_destinations: NotRequired[bool]
+    """Whether the service requests the destinations of links once a day, and names those that respond with 404, 410, or 5xx, or not at all, as problems. Default false."""
     time_zone: NotRequired[Union[str, None]]
     """IANA time zone of days and hours in reports, such as `Europe/Berlin`. Null, the default: UTC, and in the console each viewer's own."""
     tracking: NotRequired["Tracking"]
@@ -4290,6 +4294,10 @@ class WorkspaceSettings(TypedDict):
     """Origins of pages that may use a publishable key, such as `https://shop.example`: a call from a page of another origin is a 403, and only these pages can show the embedded dashboard. Calls without the header `Origin` are not affected. Empty, the default: any."""
     language: Union["Language", None]
     """Language of visitors' pages (unknown and expired links, passwords, bio pages) and of mail to people who chose none. Null, the default: pages in the language that the visitor's browser prefers, mail in English."""
+    problem_mails: bool
+    """Whether owners are told by mail of problems, such as a failing webhook. Default true."""
+    check_destinations: bool
+    """Whether the service requests the destinations of links once a day, and names those that respond with 404, 410, or 5xx, or not at all, as problems. Default false."""
     time_zone: Union[str, None]
     """IANA time zone of days and hours in reports, such as `Europe/Berlin`. Null, the default: UTC, and in the console each viewer's own."""
     tracking: "Tracking"

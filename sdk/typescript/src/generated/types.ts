@@ -3574,7 +3574,7 @@ export type Mail = {
     delivered_at: string | null;
 };
 
-export type MailKind = 'invitation' | 'password_reset' | 'sign_in' | 'account_change' | 'key_change' | 'payout_address_change' | 'confirmation' | 'report' | 'alert' | 'application' | 'portal_sign_in';
+export type MailKind = 'invitation' | 'password_reset' | 'sign_in' | 'account_change' | 'key_change' | 'payout_address_change' | 'confirmation' | 'report' | 'alert' | 'application' | 'portal_sign_in' | 'problem';
 
 export type MailList = {
     mails: Array<Mail>;
@@ -5825,6 +5825,14 @@ export type UpdateWorkspace = {
      */
     language?: Language | null;
     /**
+     * Whether owners are told by mail of problems, such as a failing webhook. Default true.
+     */
+    problem_mails?: boolean;
+    /**
+     * Whether the service requests the destinations of links once a day, and names those that respond with 404, 410, or 5xx, or not at all, as problems. Default false.
+     */
+    check_destinations?: boolean;
+    /**
      * IANA time zone of days and hours in reports, such as `Europe/Berlin`. Null, the default: UTC, and in the console each viewer's own.
      */
     time_zone?: string | null;
@@ -6209,6 +6217,14 @@ export type WorkspaceSettings = {
      * Language of visitors' pages (unknown and expired links, passwords, bio pages) and of mail to people who chose none. Null, the default: pages in the language that the visitor's browser prefers, mail in English.
      */
     language: Language | null;
+    /**
+     * Whether owners are told by mail of problems, such as a failing webhook. Default true.
+     */
+    problem_mails: boolean;
+    /**
+     * Whether the service requests the destinations of links once a day, and names those that respond with 404, 410, or 5xx, or not at all, as problems. Default false.
+     */
+    check_destinations: boolean;
     /**
      * IANA time zone of days and hours in reports, such as `Europe/Berlin`. Null, the default: UTC, and in the console each viewer's own.
      */

@@ -28,7 +28,8 @@ export default function ProblemsPage() {
           when: ({ problems }) => problems.length === 0,
           show: (
             <EmptyState title="Nothing is wrong">
-              Webhooks, domains, connections, fulfilments and mail work, and each order has a rate.
+              Webhooks, domains, destinations, connections, fulfilments and mail work, and each order has a
+              rate.
             </EmptyState>
           ),
         }}

@@ -68,6 +68,24 @@ export function wordsOf(problem: Problem): ProblemWords {
         advice: `${sentenceOf(reason)}No links can be made on it before.`,
         fix: { path: '/domains', label: 'Open domains' },
       };
+    case 'destination_failing':
+      return {
+        what: `${plural(many, 'destination', 'destinations')} on ${name} ${many === 1 ? 'does' : 'do'} not work`,
+        advice: `Visitors of its links see an error. The first one: ${reason}.`,
+        fix: { path: `/links?q=${encodeURIComponent(name ?? '')}`, label: 'Show its links' },
+      };
+    case 'payout_waiting':
+      return {
+        what: `A payout file with ${plural(many, 'payout', 'payouts')} has waited for a week`,
+        advice: 'Mark it as paid once the money is sent, or cancel it.',
+        fix: { path: '/referrals?tab=payouts', label: 'Open payouts' },
+      };
+    case 'plan_limit_near':
+      return {
+        what: `${many}% of the plan's ${name === 'links' ? 'links' : `${name} this month`} are used`,
+        advice: LIMIT_ADVICE[name ?? ''] ?? '',
+        fix: null,
+      };
     case 'connection_incomplete':
       return {
         what: `The connection to ${provider} has no signing secret`,
@@ -125,6 +143,12 @@ export function wordsOf(problem: Problem): ProblemWords {
       };
   }
 }
+
+const LIMIT_ADVICE: Record<string, string> = {
+  links: `At the limit no links can be made. ${OPERATOR}`,
+  events: `Nothing is dropped beyond the limit. ${OPERATOR}`,
+  commission: `Nothing is dropped beyond the limit. ${OPERATOR}`,
+};
 
 const hostOf = (url: string | null) => URL.parse(url ?? '')?.host ?? url ?? '';
 const codeOf = (currency: string | null) => (currency ?? '').toUpperCase();

@@ -28,6 +28,7 @@ const KINDS: Record<Mail['kind'], string> = {
   alert: 'Alert',
   application: 'Application to a program',
   portal_sign_in: 'Sign-in to the portal',
+  problem: 'Problems',
 };
 
 const STATES: Record<Mail['status'], { sign: 'good' | 'waiting' | 'bad' | 'paused'; label: string }> = {

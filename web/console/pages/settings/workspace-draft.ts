@@ -14,6 +14,8 @@ export type Draft = Record<
   | 'currency'
   | 'tracking'
   | 'language'
+  | 'problem_mails'
+  | 'check_destinations'
   | 'retention_months',
   string
 >;
@@ -31,6 +33,10 @@ export const TRACKING_NAMES: Record<string, string> = {
   none: 'None: each click is a visitor',
 };
 
+export const PROBLEM_MAIL_NAMES: Record<string, string> = { true: 'To all owners', false: 'To no one' };
+
+export const CHECK_NAMES: Record<string, string> = { true: 'Once a day', false: 'Off' };
+
 /** Names of the settings, in words. */
 export const FIELD_NAMES: Record<Field, string> = {
   name: 'Name',
@@ -41,6 +47,8 @@ export const FIELD_NAMES: Record<Field, string> = {
   currency: 'Currency',
   tracking: 'Tracking',
   language: 'Language of visitors’ pages',
+  problem_mails: 'Problems by mail',
+  check_destinations: 'Check of destinations',
   retention_months: 'Months that clicks are kept',
 };
 
@@ -53,6 +61,8 @@ export const draftOf = (settings: Settings): Draft => ({
   currency: settings.currency.toUpperCase(),
   tracking: settings.tracking,
   language: settings.language ?? '',
+  problem_mails: String(settings.problem_mails),
+  check_destinations: String(settings.check_destinations),
   retention_months: settings.retention_months === null ? '' : String(settings.retention_months),
 });
 
@@ -66,12 +76,14 @@ export function bodyOf(before: Draft, draft: Draft): Record<string, unknown> {
     changedIn(before, draft).map((field) => {
       const text = draft[field].trim();
       if (NULLABLE.includes(field) && text === '') return [field, null];
+      if (SWITCHES.includes(field)) return [field, text === 'true'];
       return [field, NUMBERS.includes(field) ? numberIn(text) : text];
     }),
   );
 }
 
 const NULLABLE: readonly Field[] = ['primary_domain', 'time_zone', 'language', 'retention_months'];
+const SWITCHES: readonly Field[] = ['problem_mails', 'check_destinations'];
 const NUMBERS: readonly Field[] = ['attribution_window', 'retention_months'];
 
 /** A whole number; other text as it is. */
@@ -112,6 +124,14 @@ export const EFFECTS: Record<Field, (draft: Draft, before: Draft) => string> = {
     language === ''
       ? 'Visitors see pages in the language of their browser. Bio pages with a language of their own keep it.'
       : `Visitors see pages in ${languageName(language)}, and mail is in it for people who chose no other. Bio pages with a language of their own keep it.`,
+  problem_mails: ({ problem_mails }) =>
+    problem_mails === 'true'
+      ? 'Owners get a mail when something fails, such as a webhook, and when it works again. No figure changes.'
+      : 'Problems are shown in the console alone. No figure changes.',
+  check_destinations: ({ check_destinations }) =>
+    check_destinations === 'true'
+      ? 'Each destination of a live link is requested once a day. These requests are no clicks.'
+      : 'Destinations are not requested. No figure changes.',
   retention_months: ({ retention_months }, before) =>
     deletesClicks(before, { ...before, retention_months })
       ? `Clicks older than ${plural(Number(retention_months), 'month', 'months')} are deleted, which can’t be undone. Reports of longer periods begin later.`
@@ -142,6 +162,8 @@ export function shownValues(settings: Settings): { name: string; value: string }
       name: FIELD_NAMES.language,
       value: settings.language === null ? 'Each visitor’s own' : languageName(settings.language),
     },
+    { name: FIELD_NAMES.problem_mails, value: PROBLEM_MAIL_NAMES[String(settings.problem_mails)] ?? '' },
+    { name: FIELD_NAMES.check_destinations, value: CHECK_NAMES[String(settings.check_destinations)] ?? '' },
     {
       name: 'Clicks are kept',
       value: retention_months === null ? 'Forever' : plural(retention_months, 'month', 'months'),

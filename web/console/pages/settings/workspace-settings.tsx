@@ -17,6 +17,7 @@ import { LeaveGuard } from '../../shell/leave-guard.tsx';
 import { SaveChanges } from './save-changes.tsx';
 import {
   bodyOf,
+  CHECK_NAMES,
   changedIn,
   type Draft,
   deletesClicks,
@@ -24,6 +25,7 @@ import {
   EFFECTS,
   FIELD_NAMES,
   MODEL_NAMES,
+  PROBLEM_MAIL_NAMES,
   type Settings,
   shownValues,
   TRACKING_NAMES,
@@ -42,7 +44,7 @@ export function WorkspaceSettings() {
           : 'An owner of the workspace can change these settings.'
       }
     >
-      <QueryView query={settings} skeleton={can('owner') ? <FormSkeleton /> : <FactsSkeleton count={9} />}>
+      <QueryView query={settings} skeleton={can('owner') ? <FormSkeleton /> : <FactsSkeleton count={11} />}>
         {(data) =>
           can('owner') ? (
             <SettingsForm settings={data} />
@@ -64,7 +66,7 @@ export function WorkspaceSettings() {
 /** The fields, the button, and the note below them. */
 const FormSkeleton = () => (
   <Stack gap="md">
-    <FieldsSkeleton count={9} />
+    <FieldsSkeleton count={11} />
     <BlocksSkeleton heights={[36, 21]} />
   </Stack>
 );
@@ -166,6 +168,20 @@ function SettingsForm({ settings }: { settings: Settings }) {
             value={draft.language}
             error={errorOf('language')}
             onChange={(event) => change({ language: event.currentTarget.value })}
+          />
+          <NativeSelect
+            label={FIELD_NAMES.problem_mails}
+            description="When something fails, and when it works again."
+            data={Object.entries(PROBLEM_MAIL_NAMES).map(([value, label]) => ({ value, label }))}
+            value={draft.problem_mails}
+            onChange={(event) => change({ problem_mails: event.currentTarget.value })}
+          />
+          <NativeSelect
+            label={FIELD_NAMES.check_destinations}
+            description="Finds destinations that respond with an error."
+            data={Object.entries(CHECK_NAMES).map(([value, label]) => ({ value, label }))}
+            value={draft.check_destinations}
+            onChange={(event) => change({ check_destinations: event.currentTarget.value })}
           />
           <TextInput
             label="Months that clicks are kept"

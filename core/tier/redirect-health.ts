@@ -1,4 +1,4 @@
-import { directGet } from '../../core/tier/direct-get.ts';
+import { directGet } from './direct-get.ts';
 
 /** `degraded`: redirects work, and their clicks are lost. `unknown`: ingest does not respond at `SHORT_URL`. */
 const REDIRECT_STATES = ['ready', 'degraded', 'unknown'] as const;
