@@ -5,7 +5,7 @@ import { apiTest as test } from '../../test/support/fixtures.ts';
 import { buildWeb } from '../../web/build.ts';
 
 /** Maximum weight of the page: everything that a browser loads for it, compressed. Bytes. */
-const MOST_BYTES = 45_000;
+const MOST_BYTES = 46_000;
 
 beforeAll(async () => {
   await buildWeb();
@@ -20,7 +20,7 @@ async function filesOfPage(api: TestApi): Promise<string[]> {
   return [...body.matchAll(/(?:href|src)="(\/[^"]+)"/g)].map(([, path]) => path ?? '');
 }
 
-test('loader, page, script and style together are under 45 KB compressed', async ({ api }) => {
+test('loader, page, script and style together are under 46 KB compressed', async ({ api }) => {
   const paths = ['/embed.js', '/embed/referrals', ...(await filesOfPage(api))];
   expect(paths).toHaveLength(4);
   const sizes = await Promise.all(

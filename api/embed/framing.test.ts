@@ -72,6 +72,26 @@ test('a site outside the list gets a sentence instead of the dashboard, in its t
   expect(hostile.body).not.toContain('<b>');
 });
 
+test('the page is in the language of the tag, else of the workspace, else of the browser', async () => {
+  const german = await api.addWorkspace({ language: 'de' });
+  const langOf = async (...args: Parameters<typeof pageFor>) => {
+    const { body } = await pageFor(...args);
+    return /<html ([^>]*)>/.exec(body)?.[1];
+  };
+  const polish = { 'accept-language': 'pl-PL,pl;q=0.9,en;q=0.5' };
+  expect(await langOf(open, polish, '&language=ar')).toBe('lang="ar" dir="rtl"');
+  expect(await langOf(german, polish, '&language=ar')).toBe('lang="ar" dir="rtl"');
+  expect(await langOf(german, polish)).toBe('lang="de" dir="ltr"');
+  expect(await langOf(open, polish)).toBe('lang="pl" dir="ltr"');
+  expect(await langOf(open, {})).toBe('lang="en" dir="ltr"');
+  // The script names an unknown one, in the language that is used instead.
+  expect(await langOf(open, polish, '&language=xx&language=de')).toBe('lang="pl" dir="ltr"');
+  expect((await pageFor(open, polish)).headers.vary).toContain('Accept-Language');
+  const refused = await pageFor(shop, { referer: `${OTHER}/` }, '&language=ja');
+  expect(refused.body).toContain('<html lang="ja" dir="ltr" data-theme="light"');
+  expect(refused.body).toContain('このサイトでは紹介を表示できません');
+});
+
 test('a page in a cache is not taken for one under a changed list', async () => {
   const site = await api.addWorkspace();
   const first = await pageFor(site, {});

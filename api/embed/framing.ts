@@ -1,5 +1,6 @@
 import { keyMatches, parseKey } from '../../core/access/keys.ts';
 import { callerByLookup } from '../../sql/workspaces/callers.ts';
+import type { Workspace } from '../../sql/workspaces/workspaces.ts';
 import type { ApiDeps, FastifyRequest } from '../dependencies.ts';
 
 /** Hosts that a Content-Security-Policy can name: browsers ignore a source with any other host. */
@@ -8,23 +9,32 @@ const POLICY_SOURCE = /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d+
 /** `Sec-Fetch-Dest` of a document within a page. */
 const FRAMES = ['iframe', 'frame', 'embed', 'object'];
 
+/** What the page takes from a workspace. */
+export type EmbeddingWorkspace = Pick<Workspace, 'allowed_origins' | 'language'>;
+
+const NO_WORKSPACE: EmbeddingWorkspace = { allowed_origins: [], language: null };
+
 /**
- * Returns the `allowed_origins` of a publishable key's workspace, empty: any. An unknown key has nothing to protect.
- * While PostgreSQL is down, any site may frame the page: the API then checks the framing page, which each call names.
+ * Returns the `allowed_origins` of a publishable key's workspace, empty: any, and its language. An unknown key has
+ * nothing to protect. While PostgreSQL is down, any site may frame the page: the API then checks the framing page,
+ * which each call names.
  *
  * @param key as the query has it; of several the page's script uses the first
  */
-export async function allowedOriginsOf({ pool, log }: Pick<ApiDeps, 'pool' | 'log'>, key: unknown) {
+export async function workspaceOfKey(
+  { pool, log }: Pick<ApiDeps, 'pool' | 'log'>,
+  key: unknown,
+): Promise<EmbeddingWorkspace> {
   const first: unknown = Array.isArray(key) ? key[0] : key;
   const token = typeof first === 'string' ? first.trim() : '';
   const parsed = parseKey(token);
-  if (parsed?.kind !== 'publishable') return [];
+  if (parsed?.kind !== 'publishable') return NO_WORKSPACE;
   try {
     const caller = await callerByLookup(pool, parsed.lookup);
-    return caller && keyMatches(token, caller.key.hash) ? caller.workspace.allowed_origins : [];
+    return caller && keyMatches(token, caller.key.hash) ? caller.workspace : NO_WORKSPACE;
   } catch (error) {
     log.warn({ err: error }, 'failed to read the origins that may frame the dashboard; allowing all');
-    return [];
+    return NO_WORKSPACE;
   }
 }
 

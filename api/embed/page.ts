@@ -1,3 +1,5 @@
+import { EMBED_MESSAGES, embedWords } from '../../core/languages/embed/words.ts';
+import { type Language, languageAttributes } from '../../core/languages/languages.ts';
 import { embedOrigin } from '../../core/links/embed-origin.ts';
 import { escapeHtml } from '../../core/text/html.ts';
 import type { Asset } from '../assets.ts';
@@ -7,20 +9,24 @@ export const assetPath = (name: string, { hash }: Asset, extension: string) =>
   `/embed/assets/${name}-${hash}.${extension}`;
 
 /**
- * Returns the dashboard page, the same for everyone: its script reads the query. Its files are `crossorigin`, because a
- * sandboxed frame has no origin of its own.
+ * Returns the dashboard page, the same for everyone who reads the language: its script reads the query, and finds its
+ * words in the page. Its files are `crossorigin`, because a sandboxed frame has no origin of its own.
  *
  * @param apiBase the API's origin; null: the page's own
  */
-export function pageHtml(script: Asset, style: Asset, apiBase: string | null): string {
+export function pageHtml(script: Asset, style: Asset, apiBase: string | null, language: Language): string {
+  const words = embedWords(language);
+  // `<` would end the element in a text that holds a tag.
+  const messages = JSON.stringify(EMBED_MESSAGES[language]).replaceAll('<', '\\u003c');
   const head = apiBase === null ? '' : `<meta name="api-base" content="${apiBase}">\n`;
   return documentOf(
     { script, style },
-    { attributes: '', head },
+    { language, attributes: '', head },
     `<div id="root"></div>
+<script type="application/json" id="words">${messages}</script>
 <noscript><main class="page"><section class="card notice">
-<h1>Referrals need JavaScript</h1>
-<p>Turn it on in the settings of your browser.</p>
+<h1>${words('no_script')}</h1>
+<p>${words('no_script_text')}</p>
 </section></main></noscript>`,
   );
 }
@@ -29,18 +35,23 @@ export function pageHtml(script: Asset, style: Asset, apiBase: string | null): s
  * Returns the page for a site that may not frame the dashboard. It shows the reason, even without JavaScript; the
  * script only reports its height.
  *
- * @param origin of the site
- * @param theme of the query
+ * @param given.origin of the site
+ * @param given.theme of the query
  */
-export function refusalHtml(script: Asset, style: Asset, origin: string, theme: unknown): string {
+export function refusalHtml(
+  script: Asset,
+  style: Asset,
+  { origin, theme, language }: { origin: string; theme: unknown; language: Language },
+): string {
+  const words = embedWords(language);
   return documentOf(
     { script, style },
-    { attributes: ` data-theme="${theme === 'dark' ? 'dark' : 'light'}" data-framed`, head: '' },
+    { language, attributes: ` data-theme="${theme === 'dark' ? 'dark' : 'light'}" data-framed`, head: '' },
     `<main class="page">
 <section class="card notice" role="alert">
-<h1>Referrals are not shown on this site</h1>
-<p>Open them where you signed in, or tell the team of this site.</p>
-<p class="hint">For the team: <code>${escapeHtml(origin)}</code> is not in the workspace's allowed origins. Add it in the console under Settings, Publishable keys.</p>
+<h1>${words('not_here')}</h1>
+<p>${words('not_here_text')}</p>
+<p class="hint" lang="en" dir="ltr">For the team: <code>${escapeHtml(origin)}</code> is not in the workspace's allowed origins. Add it in the console under Settings, Publishable keys.</p>
 </section>
 </main>`,
   );
@@ -48,16 +59,16 @@ export function refusalHtml(script: Asset, style: Asset, origin: string, theme: 
 
 function documentOf(
   { script, style }: { script: Asset; style: Asset },
-  { attributes, head }: { attributes: string; head: string },
+  { language, attributes, head }: { language: Language; attributes: string; head: string },
   body: string,
 ): string {
   return `<!doctype html>
-<html lang="en"${attributes}>
+<html${languageAttributes(language)}${attributes}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-${head}<title>Referral dashboard</title>
+${head}<title>${embedWords(language)('title')}</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${assetPath('page', style, 'css')}" crossorigin integrity="sha384-${style.sha384}">
 <script defer src="${assetPath('page', script, 'js')}" crossorigin integrity="sha384-${script.sha384}"></script>

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { isAllowedOrigin } from '../../core/access/allowed-origins.ts';
+import { byLanguage, isLanguage, type Language } from '../../core/languages/languages.ts';
+import { negotiateLanguage } from '../../core/languages/negotiate.ts';
 import { type Asset, addVary, assetOf, builtAsset, sendAsset } from '../assets.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
-import { allowedOriginsOf, frameAncestors, framingOrigin } from './framing.ts';
+import { frameAncestors, framingOrigin, workspaceOfKey } from './framing.ts';
 import { assetPath, pageHtml, pagePolicy, refusalHtml, requestedApi } from './page.ts';
 
 /** A site gets a new loader within minutes; meanwhile browsers use the old one. */
@@ -11,7 +13,7 @@ const FOREVER = 'public, max-age=31536000, immutable';
 /** Browsers revalidate the page at each load, because a stale page would name deleted files. */
 const REVALIDATED = 'no-cache';
 
-type Files = { loader: Asset; page: Asset; script: Asset; style: Asset };
+type Files = { loader: Asset; pages: Record<Language, Asset>; script: Asset; style: Asset };
 
 /**
  * Registers the embeddable referral dashboard: `/embed.js`, `/embed/referrals` and its files. No authentication.
@@ -36,12 +38,14 @@ export async function embedRoutes(app: Api, deps: Pick<ApiDeps, 'config' | 'pool
     sendAsset(request, reply.header('cache-control', LOADER_CACHE), files().loader),
   );
 
-  type PageQuery = { api_base?: unknown; key?: unknown; preview?: unknown; theme?: unknown };
+  type PageQuery = Partial<Record<'api_base' | 'key' | 'language' | 'preview' | 'theme', unknown>>;
   app.get<{ Querystring: PageQuery }>('/embed/referrals', hidden, async (request, reply) => {
-    const { api_base: apiBase, key, preview, theme } = request.query;
+    const { api_base: apiBase, key, language: wanted, preview, theme } = request.query;
     const asked = requestedApi(apiBase, destinationOf(request.headers['sec-fetch-dest']));
     const apis = [ownApi, asked].filter((origin) => origin !== null);
-    const allowed = await allowedOriginsOf(deps, key);
+    const { allowed_origins: allowed, language: ofWorkspace } = await workspaceOfKey(deps, key);
+    const language =
+      chosenLanguage(wanted) ?? ofWorkspace ?? negotiateLanguage(request.headers['accept-language'] ?? '');
     const site = framingOrigin(request);
     const isRefused = site !== null && !isAllowedOrigin(site, allowed, [config.appUrl, config.baseUrl]);
     // Browsers enforce the list even when a request does not name the framing page. Any page may frame a refusal.
@@ -56,11 +60,15 @@ export async function embedRoutes(app: Api, deps: Pick<ApiDeps, 'config' | 'pool
       .header('permissions-policy', 'camera=(), geolocation=(), microphone=(), payment=()');
     addVary(reply, 'Sec-Fetch-Dest');
     addVary(reply, 'Referer');
-    const { script, style, page } = files();
+    addVary(reply, 'Accept-Language');
+    const { script, style, pages } = files();
     if (isRefused) reply.status(403);
     const sent = isRefused
-      ? assetOf(Buffer.from(refusalHtml(script, style, site, theme)), 'text/html; charset=utf-8')
-      : page;
+      ? assetOf(
+          Buffer.from(refusalHtml(script, style, { origin: site, theme, language })),
+          'text/html; charset=utf-8',
+        )
+      : pages[language];
     // The ETag includes the policy, so that a browser never shows a cached page under an outdated policy.
     return sendAsset(request, reply, { ...sent, hash: `${sent.hash}-${hashOf(policy)}` });
   });
@@ -79,9 +87,15 @@ export async function embedRoutes(app: Api, deps: Pick<ApiDeps, 'config' | 'pool
 function readFiles(ownApi: string | null): Files {
   const script = builtAsset('embed-page.js');
   const style = builtAsset('embed-page.css');
-  const page = assetOf(Buffer.from(pageHtml(script, style, ownApi)), 'text/html; charset=utf-8');
-  return { loader: builtAsset('embed.js'), page, script, style };
+  const pages = byLanguage((language) =>
+    assetOf(Buffer.from(pageHtml(script, style, ownApi, language)), 'text/html; charset=utf-8'),
+  );
+  return { loader: builtAsset('embed.js'), pages, script, style };
 }
+
+/** Returns the language that the embedding page names, or null. The page's script names an unknown one as a fault. */
+const chosenLanguage = (value: unknown): Language | null =>
+  typeof value === 'string' && isLanguage(value.trim()) ? (value.trim() as Language) : null;
 
 const destinationOf = (header: string | string[] | undefined) => (Array.isArray(header) ? header[0] : header);
 

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { EMBED_MESSAGES } from './embed/words.ts';
 import { LANGUAGE_NAMES, LANGUAGES, type Language } from './languages.ts';
 import { MAIL_MESSAGES } from './mails/words.ts';
 import { createWords, type Message } from './messages.ts';
@@ -13,6 +14,7 @@ const TABLES: Record<string, Record<Language, Table>> = {
   pages: PAGE_MESSAGES,
   mails: MAIL_MESSAGES,
   portal: PORTAL_MESSAGES,
+  embed: EMBED_MESSAGES,
 };
 
 const placeholders = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();

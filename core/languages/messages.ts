@@ -1,3 +1,4 @@
+// Browsers run this file too.
 /** A text, with `{name}` where a value comes in. */
 export type Message = string | Plural;
 

@@ -94,7 +94,7 @@ test('with the keyboard alone: copy the link, switch to cash, save a payout meth
   await page.keyboard.press('Enter');
   await frame.waitForSelector('.saved:has-text("a***@example.com")');
   // The focus moves after the paint.
-  await expect.poll(() => frame.evaluate('document.activeElement.textContent')).toBe('Change payout method');
+  await expect.poll(() => frame.evaluate('document.activeElement.textContent')).toBe('Change');
   expect(await frame.textContent('body')).not.toContain('lovelace');
 
   const { reward_mode, affiliate } = await site.api<Stats>(
@@ -157,6 +157,39 @@ test('a program without credits shows its cash, asks everyone for an address, an
   ]);
   expect(headings).not.toContain('Rewards');
   expect([...(await frame.$$('.mode')), ...(await newcomers.$$('.mode'))]).toEqual([]);
+  await page.close();
+});
+
+test('the dashboard is in the language of the tag, passes axe, and fits a phone; Arabic runs from right to left', async () => {
+  await addReferrer('reader', 'affiliate');
+  const told = [
+    ['ar', 'rtl', 'إحالاتك', 'تكسب'],
+    ['de', 'ltr', 'Ihre Empfehlungen', 'Sie erhalten 20 % von jeder Zahlung eines Kunden.'],
+    ['ja', 'ltr', 'あなたの紹介', '顧客の支払いごとに20%を獲得します。'],
+  ] as const;
+  for (const [language, direction, heading, terms] of told) {
+    const theme = language === 'de' ? 'dark' : 'light';
+    const page = await site.open(
+      site.script(`data-user-id="reader" data-language="${language}" data-theme="${theme}"`),
+      { width: 390 },
+    );
+    const frame = await dashboardIn(page, heading);
+    expect(await frame.evaluate('[document.documentElement.lang, document.documentElement.dir]')).toEqual([
+      language,
+      direction,
+    ]);
+    expect((await frame.textContent('.terms'))?.replace(/\s/g, ' ')).toContain(terms);
+    const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+    await expect.poll(() => frame.evaluate(overflow), { message: language }).toBe(0);
+    expect(await axeViolations(frame), language).toEqual([]);
+    // A link is read from left to right in any language.
+    expect(await frame.evaluate(`getComputedStyle(document.querySelector('.field')).direction`)).toBe('ltr');
+    expect(page.watched).toMatchObject({ violations: [], errors: [], foreign: [] });
+    await page.close();
+  }
+  const page = await site.open(site.script('data-user-id="reader" data-language="xx"'));
+  const frame = await dashboardIn(page, 'This dashboard is not set up correctly');
+  expect(await frame.textContent('.problems')).toContain('data-language');
   await page.close();
 });
 

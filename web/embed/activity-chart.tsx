@@ -3,6 +3,7 @@ import uPlot from 'uplot';
 import { formatCount, formatDay } from './formats.ts';
 import { MEASURES, type MeasureName } from './measures.ts';
 import type { Day } from './stats.ts';
+import { words } from './words.ts';
 
 const HEIGHT = 200;
 /** Minimum range of the count axis, so that a single click stays small. */
@@ -46,7 +47,7 @@ export function ActivityChart({ series, hidden, onPoint }: Props) {
     });
   }, [hidden, series]);
 
-  return <div ref={place} class="plot" />;
+  return <div ref={place} class="plot" dir="ltr" />;
 }
 
 function dataOf(series: Day[]): uPlot.AlignedData {
@@ -69,7 +70,7 @@ function optionsFor(parent: HTMLElement, series: Day[], onPoint: Props['onPoint'
   return {
     width: parent.clientWidth,
     height: HEIGHT,
-    padding: [8, 12, 0, 0],
+    padding: [8, 20, 0, 0],
     legend: { show: false },
     // Days are UTC days in every time zone.
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
@@ -87,8 +88,8 @@ function optionsFor(parent: HTMLElement, series: Day[], onPoint: Props['onPoint'
     ],
     series: [
       {},
-      ...MEASURES.map(({ name, label }) => ({
-        label,
+      ...MEASURES.map(({ name }) => ({
+        label: words(name),
         stroke: color(name),
         width: 2,
         dash: DASHES[name],

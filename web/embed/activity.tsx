@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
 import { ActivityChart } from './activity-chart.tsx';
-import { formatCount, formatDay, plural } from './formats.ts';
+import { formatCount, formatDay, formatSpan } from './formats.ts';
 import { MEASURES, type Measure, type MeasureName } from './measures.ts';
 import type { Day } from './stats.ts';
+import { words } from './words.ts';
 
 /** The daily series as a chart, with a table as its accessible alternative. */
 export function ActivityCard({ series, days }: { series: Day[]; days: number }) {
@@ -19,9 +20,9 @@ export function ActivityCard({ series, days }: { series: Day[]; days: number }) 
 
   return (
     <section class="card" aria-labelledby="activity-heading">
-      <h2 id="activity-heading">Activity</h2>
+      <h2 id="activity-heading">{words('activity')}</h2>
       {quiet ? (
-        <p class="empty">No activity in the last {days} days. Share your link to get started.</p>
+        <p class="empty">{words('quiet', { days: formatSpan(days, 'day') })}</p>
       ) : (
         <>
           <div class="legend">
@@ -34,7 +35,7 @@ export function ActivityCard({ series, days }: { series: Day[]; days: number }) 
                 onClick={() => toggle(measure)}
               >
                 <span class="swatch" aria-hidden="true" />
-                {measure.label}
+                {words(measure.name)}
                 {day && <span class="reading">{formatCount(day[measure.name])}</span>}
               </button>
             ))}
@@ -53,22 +54,24 @@ export function ActivityCard({ series, days }: { series: Day[]; days: number }) 
 function summaryOf(series: Day[], days: number): string {
   const best = series.reduce((top, day) => (day.clicks > top.clicks ? day : top));
   const total = series.reduce((sum, day) => sum + day.clicks, 0);
-  const most = best.clicks > 0 ? `, most on ${formatDay(best.day)} with ${formatCount(best.clicks)}` : '';
-  return `Chart of the last ${days} days: ${plural(total, 'click', 'clicks')}${most}. The table below has every day.`;
+  const facts = { days: formatSpan(days, 'day'), count: total };
+  return best.clicks > 0
+    ? words('chart_most', { ...facts, day: formatDay(best.day), most: formatCount(best.clicks) })
+    : words('chart', facts);
 }
 
 function DayTable({ series }: { series: Day[] }) {
   return (
     <details class="days">
-      <summary>Show as table</summary>
+      <summary>{words('table')}</summary>
       <div class="lines">
         <table>
           <thead>
             <tr>
-              <th scope="col">Day</th>
-              {MEASURES.map(({ name, label }) => (
+              <th scope="col">{words('day')}</th>
+              {MEASURES.map(({ name }) => (
                 <th key={name} scope="col" class="number">
-                  {label}
+                  {words(name)}
                 </th>
               ))}
             </tr>

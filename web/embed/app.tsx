@@ -2,9 +2,11 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { AnnouncerContext, LiveRegion } from './announcer.tsx';
 import { Dashboard, type Missed } from './dashboard.tsx';
 import type { Failure } from './failures.ts';
+import { formatSpan } from './formats.ts';
 import type { ReferralsApi } from './referrals-api.ts';
 import { Failed, Skeleton } from './states.tsx';
 import type { Stats } from './stats.ts';
+import { words } from './words.ts';
 
 type View =
   | { kind: 'loading' }
@@ -45,7 +47,7 @@ export function App({ api, days: givenDays }: { api: ReferralsApi; days: number 
           const missed = quietly && before.kind === 'ready' ? before.missed : null;
           return { kind: 'ready', stats: answer.value, days, missed };
         });
-        if (!quietly) say(`Showing the last ${days} days.`);
+        if (!quietly) say(words('showing', { days: formatSpan(days, 'day') }));
       } else if (!quietly) {
         const { failure } = answer;
         setView((before) => {

@@ -11,6 +11,7 @@ const PARAMETERS = {
   email: 'userEmail',
   tier: 'userTier',
   theme: 'theme',
+  language: 'language',
   accent: 'accent',
   days: 'days',
   api_base: 'apiBase',

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useAnnounce } from './announcer.tsx';
+import { words } from './words.ts';
 
 /** How long "Copied" is shown. Milliseconds. */
 const COPIED_FOR = 2_500;
@@ -24,7 +25,7 @@ export function CopyField({ text, labelledBy, name }: { text: string; labelledBy
   async function copy() {
     const done = field.current !== null && (await copyText(text, field.current));
     setCopied(done);
-    announce(done ? `${name} copied.` : `The ${name.toLowerCase()} is selected: copy it with your keyboard.`);
+    announce(done ? words('copied_said', { name }) : words('selected_said'));
   }
 
   return (
@@ -33,6 +34,7 @@ export function CopyField({ text, labelledBy, name }: { text: string; labelledBy
         ref={field}
         class="field"
         type="text"
+        dir="ltr"
         readOnly
         value={text}
         aria-labelledby={labelledBy}
@@ -40,7 +42,7 @@ export function CopyField({ text, labelledBy, name }: { text: string; labelledBy
       />
       <button type="button" class="button" onClick={() => void copy()}>
         <Icon path={copied ? CHECK : SHEETS} />
-        {copied ? 'Copied' : 'Copy'}
+        {words(copied ? 'copied' : 'copy')}
       </button>
     </div>
   );

@@ -4,6 +4,7 @@ import { ActivityCard } from './activity.tsx';
 import { CouponCard } from './coupon-card.tsx';
 import { explain, type Failure } from './failures.ts';
 import { Figures } from './figures.tsx';
+import { formatSpan } from './formats.ts';
 import { LinkCard } from './link-card.tsx';
 import { ModeSwitch } from './mode-switch.tsx';
 import { Commissions, PayoutHistory } from './money-lists.tsx';
@@ -12,6 +13,7 @@ import type { ReferralsApi } from './referrals-api.ts';
 import { Cash, Credits, type PayoutState } from './rewards.tsx';
 import type { Stats } from './stats.ts';
 import { TermsLine } from './terms.tsx';
+import { words } from './words.ts';
 
 type Props = {
   api: ReferralsApi;
@@ -47,17 +49,18 @@ export function Dashboard(props: Props) {
   return (
     <main class="page" aria-busy={busy}>
       <header class="top">
-        <h1>Your referrals</h1>
+        <h1>{words('heading')}</h1>
         <WindowChoice select={select} days={chosenDays} offered={offeredDays} onDays={onDays} />
       </header>
-      {api.isReadOnly && (
-        <p class="card warning">Preview: what this referrer sees. Nothing can be changed here.</p>
-      )}
+      {api.isReadOnly && <p class="card warning">{words('preview')}</p>}
       {missed && (
         <div class="card warning missed" role="alert">
           <p>
-            {explain(missed.failure).title}: the last {missed.days} days failed to load. The page still shows
-            the last {days} days.
+            {words('missed', {
+              title: explain(missed.failure).title,
+              missed: formatSpan(missed.days, 'day'),
+              days: formatSpan(days, 'day'),
+            })}
           </p>
           <button
             type="button"
@@ -68,16 +71,11 @@ export function Dashboard(props: Props) {
               onDays(missed.days);
             }}
           >
-            Try again
+            {words('try_again')}
           </button>
         </div>
       )}
-      {stats.status === 'suspended' && (
-        <p class="card warning">
-          Your participation is suspended. Your link still works, but you earn nothing. Please contact
-          support.
-        </p>
-      )}
+      {stats.status === 'suspended' && <p class="card warning">{words('suspended')}</p>}
       <LinkCard link={stats.referral_link} terms={<TermsLine stats={stats} />} />
       {stats.coupons.length > 0 && <CouponCard codes={stats.coupons} />}
       <Figures stats={stats.stats} days={days} />
@@ -163,7 +161,7 @@ function WindowChoice(props: WindowProps) {
   const choices = [...new Set([...USUAL_DAYS, props.offered])].sort((a, b) => a - b);
   return (
     <label class="window">
-      <span class="unseen">Period</span>
+      <span class="unseen">{words('period')}</span>
       <select
         ref={props.select}
         value={props.days}
@@ -171,7 +169,7 @@ function WindowChoice(props: WindowProps) {
       >
         {choices.map((days) => (
           <option key={days} value={days}>
-            Last {days} days
+            {words('last_days', { days: formatSpan(days, 'day') })}
           </option>
         ))}
       </select>

@@ -1,18 +1,19 @@
-import { formatCount, formatRate } from './formats.ts';
+import { formatCount, formatRate, formatSpan } from './formats.ts';
 import type { Stats } from './stats.ts';
+import { words } from './words.ts';
 
 /** Totals of the period. */
 export function Figures({ stats, days }: { stats: Stats['stats']; days: number }) {
   const figures = [
-    { name: 'Clicks', value: formatCount(stats.clicks) },
-    { name: 'Signups', value: formatCount(stats.signups) },
-    { name: 'Purchases', value: formatCount(stats.purchases) },
-    { name: 'Conversion rate', value: formatRate(stats.conversion_rate) },
+    { name: words('clicks'), value: formatCount(stats.clicks) },
+    { name: words('signups'), value: formatCount(stats.signups) },
+    { name: words('purchases'), value: formatCount(stats.purchases) },
+    { name: words('conversion_rate'), value: formatRate(stats.conversion_rate) },
   ];
   return (
     <section aria-labelledby="figures-heading">
       <h2 id="figures-heading" class="unseen">
-        Last {days} days
+        {words('last_days', { days: formatSpan(days, 'day') })}
       </h2>
       <dl class="figures">
         {figures.map(({ name, value }) => (

@@ -1,22 +1,28 @@
 import { moneyFormat } from '../../core/money/money-format.ts';
+import { locale, words } from './words.ts';
 
-/** Numbers and dates in the reader's locale. */
+/** Numbers and dates in the page's language. */
 
-export const formatCount = (count: number) => new Intl.NumberFormat().format(count);
+export const formatCount = (count: number) => new Intl.NumberFormat(locale()).format(count);
 
 /** @param rate 0 to 1 */
 export const formatRate = (rate: number) =>
-  new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 }).format(rate);
+  new Intl.NumberFormat(locale(), { style: 'percent', maximumFractionDigits: 1 }).format(rate);
 
 /**
  * @param amount major units
  * @param currency ISO 4217 code in any case; formatted with the currency's own number of decimals, as in the ledger
  */
-export const formatMoney = (amount: number, currency: string) => moneyFormat(currency).format(amount);
+export const formatMoney = (amount: number, currency: string) =>
+  moneyFormat(currency, locale()).format(amount);
+
+/** @param percent up to four digits after the point, as the API takes them */
+export const formatPercent = (percent: number) =>
+  new Intl.NumberFormat(locale(), { style: 'percent', maximumFractionDigits: 4 }).format(percent / 100);
 
 /** A number of credits. */
 export const formatAmount = (amount: number) =>
-  new Intl.NumberFormat(undefined, {
+  new Intl.NumberFormat(locale(), {
     minimumFractionDigits: Number.isInteger(amount) ? 0 : 2,
     // The Chilean UF has 4 decimals, the most of any currency.
     maximumFractionDigits: 4,
@@ -24,23 +30,24 @@ export const formatAmount = (amount: number) =>
 
 /** @param instant ISO 8601; the day is a UTC day, as in all statistics */
 export const formatDate = (instant: string) =>
-  new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(instant));
+  new Intl.DateTimeFormat(locale(), { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(instant));
 
 /** Day and month without the year. */
 export const formatDay = (instant: string | number) =>
-  new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' }).format(
+  new Intl.DateTimeFormat(locale(), { day: 'numeric', month: 'short', timeZone: 'UTC' }).format(
     new Date(instant),
   );
 
-export function plural(count: number, one: string, many: string): string {
-  return `${formatCount(count)} ${count === 1 ? one : many}`;
-}
+/** `30 days`, in the page's language. */
+export const formatSpan = (count: number, unit: 'day' | 'month') =>
+  new Intl.NumberFormat(locale(), { style: 'unit', unit, unitDisplay: 'long' }).format(count);
 
 const METHOD_NAMES: Record<string, string> = { paypal: 'PayPal', payoneer: 'Payoneer', wise: 'Wise' };
 export const methodName = (method: string) => METHOD_NAMES[method] ?? method;
 
-/** `credits` as `Credits`, `free_months` as `Free months`. */
+/** `credits` in the page's language; `free_months`, the name that a workspace gave, as `Free months`. */
 export function kindName(kind: string): string {
-  const words = kind.replace(/[_-]+/g, ' ').trim();
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  if (kind === 'credits') return words('credits');
+  const name = kind.replace(/[_-]+/g, ' ').trim();
+  return name.charAt(0).toUpperCase() + name.slice(1);
 }

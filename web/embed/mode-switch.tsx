@@ -3,11 +3,12 @@ import { useAnnounce } from './announcer.tsx';
 import { explainRefusal } from './failures.ts';
 import type { ReferralsApi } from './referrals-api.ts';
 import type { RewardMode } from './stats.ts';
+import { words } from './words.ts';
 
-const MODES: { mode: RewardMode; name: string; said: string }[] = [
-  { mode: 'referrer', name: 'Credits', said: 'From now on you earn credits.' },
-  { mode: 'affiliate', name: 'Cash', said: 'From now on you earn a cash commission.' },
-];
+const MODES = [
+  { mode: 'referrer', name: 'credits', said: 'now_credits' },
+  { mode: 'affiliate', name: 'cash', said: 'now_cash' },
+] as const;
 
 type Props = {
   api: ReferralsApi;
@@ -31,17 +32,17 @@ export function ModeSwitch({ api, mode, isOffered, onMode }: Props) {
     setWanted(null);
     if (answer.ok) {
       onMode(answer.value.reward_mode);
-      announce(MODES.find((entry) => entry.mode === answer.value.reward_mode)?.said ?? '');
+      const now = MODES.find((entry) => entry.mode === answer.value.reward_mode);
+      if (now) announce(words(now.said));
     } else setRefusal(explainRefusal(answer.failure));
   }
 
   return (
     <section class="card mode" aria-labelledby="mode-heading">
       <div>
-        <h2 id="mode-heading">What you earn</h2>
+        <h2 id="mode-heading">{words('mode_heading')}</h2>
         <p class="hint" id="mode-hint">
-          Applies from now on, also to people you referred before. What you have earned stays yours.{' '}
-          {outlook(mode, isOffered)}
+          {words('mode_hint')} {outlook(mode, isOffered)}
         </p>
       </div>
       <fieldset class="segments" aria-labelledby="mode-heading" aria-describedby="mode-hint">
@@ -54,7 +55,7 @@ export function ModeSwitch({ api, mode, isOffered, onMode }: Props) {
             disabled={own === 'affiliate' && mode !== 'affiliate' && !isOffered}
             onClick={() => void choose(own)}
           >
-            {name}
+            {words(name)}
           </button>
         ))}
       </fieldset>
@@ -68,8 +69,6 @@ export function ModeSwitch({ api, mode, isOffered, onMode }: Props) {
 }
 
 function outlook(mode: RewardMode, isOffered: boolean): string {
-  if (isOffered) return 'You can switch back at any time.';
-  return mode === 'affiliate'
-    ? 'Cash is no longer offered. Once you choose credits, you cannot switch back.'
-    : 'Cash is no longer offered.';
+  if (isOffered) return words('may_return');
+  return words(mode === 'affiliate' ? 'cash_ends' : 'cash_ended');
 }

@@ -1,32 +1,38 @@
 import { formatDate, formatMoney } from './formats.ts';
 import type { Commission, Payout } from './stats.ts';
+import { words } from './words.ts';
 
-const TYPES: Record<string, string> = {
-  sale: 'Sale',
-  renewal: 'Renewal',
-  refund: 'Refund',
-  correction: 'Correction',
-  manual: 'Adjustment',
-  imported: 'Earned before',
-};
+const TYPES = ['sale', 'renewal', 'refund', 'correction', 'manual', 'imported'] as const;
+const STATUSES = ['pending', 'eligible', 'paid', 'reversed', 'rejected', 'open', 'failed'] as const;
+
+/** Returns a type or a status in words; one that this page does not know as it is. */
+function typeWord(type: string): string {
+  const known = TYPES.find((one) => one === type);
+  return known ? words(known) : type;
+}
+
+function statusWord(status: string): string {
+  const known = STATUSES.find((one) => one === status);
+  return known ? words(`status_${known}`) : status;
+}
 
 /** The newest commissions. */
 export function Commissions({ commissions, currency }: { commissions: Commission[]; currency: string }) {
   return (
     <section class="card wide" aria-labelledby="commissions-heading">
-      <h2 id="commissions-heading">Recent commissions</h2>
+      <h2 id="commissions-heading">{words('commissions')}</h2>
       {commissions.length === 0 ? (
-        <p class="empty">No commissions yet. They appear with the first purchase through your link.</p>
+        <p class="empty">{words('no_commissions')}</p>
       ) : (
         <div class="lines">
           <table>
             <thead>
               <tr>
-                <th scope="col">Date</th>
-                <th scope="col">Order</th>
-                <th scope="col">Status</th>
+                <th scope="col">{words('date')}</th>
+                <th scope="col">{words('order')}</th>
+                <th scope="col">{words('status')}</th>
                 <th scope="col" class="number">
-                  Earnings
+                  {words('earnings')}
                 </th>
               </tr>
             </thead>
@@ -35,13 +41,16 @@ export function Commissions({ commissions, currency }: { commissions: Commission
                 <tr key={`${commission.date} ${index}`}>
                   <td>{formatDate(commission.date)}</td>
                   <td>
-                    {TYPES[commission.type] ?? commission.type}{' '}
+                    {typeWord(commission.type)}{' '}
                     <span class="quiet">{formatMoney(commission.amount, commission.currency)}</span>
                   </td>
                   <td>
                     <Status status={commission.status} />
                     {commission.held_until !== null && (
-                      <span class="quiet"> until {formatDate(commission.held_until)}</span>
+                      <span class="quiet">
+                        {' '}
+                        {words('until', { date: formatDate(commission.held_until) })}
+                      </span>
                     )}
                   </td>
                   <td class="number">{formatMoney(commission.earnings, currency)}</td>
@@ -59,18 +68,18 @@ export function Commissions({ commissions, currency }: { commissions: Commission
 export function PayoutHistory({ payouts, currency }: { payouts: Payout[]; currency: string }) {
   return (
     <section class="card" aria-labelledby="payouts-heading">
-      <h2 id="payouts-heading">Payout history</h2>
+      <h2 id="payouts-heading">{words('payouts')}</h2>
       {payouts.length === 0 ? (
-        <p class="empty">No payouts yet.</p>
+        <p class="empty">{words('no_payouts')}</p>
       ) : (
         <div class="lines">
           <table>
             <thead>
               <tr>
-                <th scope="col">Date</th>
-                <th scope="col">Status</th>
+                <th scope="col">{words('date')}</th>
+                <th scope="col">{words('status')}</th>
                 <th scope="col" class="number">
-                  Amount
+                  {words('amount')}
                 </th>
               </tr>
             </thead>
@@ -93,5 +102,5 @@ export function PayoutHistory({ payouts, currency }: { payouts: Payout[]; curren
 }
 
 function Status({ status }: { status: string }) {
-  return <span class={`status status-${status}`}>{status.charAt(0).toUpperCase() + status.slice(1)}</span>;
+  return <span class={`status status-${status}`}>{statusWord(status)}</span>;
 }

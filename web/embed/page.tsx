@@ -8,6 +8,7 @@ import { createPreviewApi, createReferralsApi } from './referrals-api.ts';
 import { reportHeight } from './report-height.ts';
 import { readSettings } from './settings.ts';
 import { BadSettings } from './states.tsx';
+import { localeOf, speak } from './words.ts';
 
 /** The API's origin, if it differs from the page's. */
 const DEFAULT_BASE = document.querySelector<HTMLMetaElement>('meta[name="api-base"]')?.content;
@@ -50,4 +51,9 @@ if (framed) {
 }
 // The page for a site that may not frame the dashboard has no root element.
 const root = document.getElementById('root');
-if (root) start(root);
+if (root) {
+  const { lang: language } = html;
+  const messages = JSON.parse(document.getElementById('words')?.textContent ?? '{}');
+  speak({ language, messages, locale: localeOf(language, navigator.languages) });
+  start(root);
+}

@@ -4,6 +4,7 @@ import { explainRefusal } from './failures.ts';
 import { formatDate, methodName } from './formats.ts';
 import type { ReferralsApi } from './referrals-api.ts';
 import type { SavedMethod, SavedPayout } from './stats.ts';
+import { words } from './words.ts';
 
 type Props = {
   api: ReferralsApi;
@@ -35,25 +36,29 @@ export function PayoutSetUp({ api, methods, saved, heldUntil, onSaved }: Props) 
 
   return (
     <section class="card" aria-labelledby="payout-heading">
-      <h2 id="payout-heading">Payout method</h2>
-      {methods.length === 0 && (
-        <p class="empty">This program offers no payout methods yet. Its team will contact you.</p>
-      )}
+      <h2 id="payout-heading">{words('payout_method')}</h2>
+      {methods.length === 0 && <p class="empty">{words('no_methods')}</p>}
       {saved && !changing && (
         <div class="saved">
           <p>
             <strong>{methodName(saved.method)}</strong>
-            <span class="address">{saved.email}</span>
+            <bdi class="address">{saved.email}</bdi>
           </p>
           {methods.length > 0 && (
-            <button ref={change} type="button" class="button button-plain" onClick={() => setChanging(true)}>
-              Change<span class="unseen"> payout method</span>
+            <button
+              ref={change}
+              type="button"
+              class="button button-plain"
+              aria-label={words('change_method')}
+              onClick={() => setChanging(true)}
+            >
+              {words('change')}
             </button>
           )}
         </div>
       )}
       {saved && !changing && heldUntil !== null && (
-        <p class="hint">New address: payable from {formatDate(heldUntil)}.</p>
+        <p class="hint">{words('payable_from', { date: formatDate(heldUntil) })}</p>
       )}
       {methods.length > 0 && (changing || !saved) && (
         <PayoutForm
@@ -65,9 +70,13 @@ export function PayoutSetUp({ api, methods, saved, heldUntil, onSaved }: Props) 
           onSaved={(next) => {
             close();
             onSaved(next);
-            const { payout_method: method, payout_held_until: until } = next;
-            const from = until === null ? '' : `, from ${formatDate(until)} on`;
-            announce(`Saved: you are paid with ${methodName(method.method)}${from}.`);
+            const method = methodName(next.payout_method.method);
+            const until = next.payout_held_until;
+            announce(
+              until === null
+                ? words('saved_said', { method })
+                : words('saved_from_said', { method, date: formatDate(until) }),
+            );
           }}
         />
       )}
@@ -100,7 +109,7 @@ function PayoutForm({ api, methods, initial, takesFocus, onCancel, onSaved }: Fo
     if (busy) return;
     const input = field.current;
     if (input && !input.checkValidity()) {
-      setRefusal('Enter the email address of your account, such as name@example.com.');
+      setRefusal(words('bad_email'));
       input.focus();
       return;
     }
@@ -118,7 +127,7 @@ function PayoutForm({ api, methods, initial, takesFocus, onCancel, onSaved }: Fo
   return (
     <form class="payout-form" noValidate onSubmit={(event) => void submit(event)}>
       <fieldset class="methods">
-        <legend>Pay me with</legend>
+        <legend>{words('pay_with')}</legend>
         {methods.map((offered) => (
           <label key={offered} class="method">
             <input
@@ -133,13 +142,14 @@ function PayoutForm({ api, methods, initial, takesFocus, onCancel, onSaved }: Fo
         ))}
       </fieldset>
       <label class="labeled" for="payout-email">
-        Email of your {methodName(method)} account
+        {words('account_email', { method: methodName(method) })}
       </label>
       <input
         ref={field}
         id="payout-email"
         class="field"
         type="email"
+        dir="ltr"
         required
         maxLength={254}
         autocomplete="email"
@@ -155,11 +165,11 @@ function PayoutForm({ api, methods, initial, takesFocus, onCancel, onSaved }: Fo
       )}
       <div class="actions">
         <button type="submit" class="button" aria-disabled={busy}>
-          {busy ? 'Saving…' : 'Save payout method'}
+          {words(busy ? 'saving' : 'save_method')}
         </button>
         {onCancel && (
           <button type="button" class="button button-plain" onClick={onCancel}>
-            Cancel
+            {words('cancel')}
           </button>
         )}
       </div>

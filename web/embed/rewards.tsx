@@ -1,23 +1,22 @@
 import { formatAmount, formatMoney, kindName } from './formats.ts';
 import type { Affiliate, CreditTotals } from './stats.ts';
+import { words } from './words.ts';
 
 /** All-time credits by kind. */
 export function Credits({ credits }: { credits: Record<string, CreditTotals> }) {
   const kinds = Object.entries(credits).sort(([first], [second]) => first.localeCompare(second));
   return (
     <section class="card" aria-labelledby="credits-heading">
-      <h2 id="credits-heading">Rewards</h2>
-      {kinds.length === 0 && (
-        <p class="empty">No rewards yet. They appear here when someone joins through your link.</p>
-      )}
+      <h2 id="credits-heading">{words('rewards')}</h2>
+      {kinds.length === 0 && <p class="empty">{words('no_rewards')}</p>}
       {kinds.map(([kind, { earned, delivered, pending }]) => (
         <div key={kind} class="kind">
           <h3>{kindName(kind)}</h3>
           <Amounts
             amounts={[
-              { name: 'Earned', value: formatAmount(earned), main: true },
-              { name: 'Delivered', value: formatAmount(delivered) },
-              { name: 'Pending', value: formatAmount(pending) },
+              { name: words('earned'), value: formatAmount(earned), main: true },
+              { name: words('delivered'), value: formatAmount(delivered) },
+              { name: words('status_pending'), value: formatAmount(pending) },
             ]}
           />
         </div>
@@ -45,12 +44,12 @@ export function Cash({ balance, currency, minPayout, payoutState }: CashProps) {
   const isReached = balance.eligible > 0 && balance.eligible >= minPayout;
   return (
     <section class="card" aria-labelledby="cash-heading">
-      <h2 id="cash-heading">Cash balance</h2>
+      <h2 id="cash-heading">{words('cash_heading')}</h2>
       <Amounts
         amounts={[
-          { name: 'Eligible', value: money(balance.eligible), main: true },
-          { name: 'Pending', value: money(balance.pending) },
-          { name: 'Paid', value: money(balance.paid) },
+          { name: words('status_eligible'), value: money(balance.eligible), main: true },
+          { name: words('status_pending'), value: money(balance.pending) },
+          { name: words('status_paid'), value: money(balance.paid) },
         ]}
       />
       {minPayout > 0 && (
@@ -58,30 +57,26 @@ export function Cash({ balance, currency, minPayout, payoutState }: CashProps) {
           <progress
             max={minPayout}
             value={Math.min(Math.max(balance.eligible, 0), minPayout)}
-            aria-label="Eligible for the next payout"
-            aria-valuetext={`${money(balance.eligible)} of ${money(minPayout)}`}
+            aria-label={words('next_payout')}
+            aria-valuetext={words('of', { amount: money(balance.eligible), minimum: money(minPayout) })}
           />
           <p class="hint">
-            {isReached
-              ? `The minimum payout of ${money(minPayout)} is reached${outlook(payoutState)}`
-              : `Minimum payout: ${money(minPayout)}.`}
+            {words(isReached ? outlook(payoutState) : 'minimum', { minimum: money(minPayout) })}
           </p>
         </div>
       )}
-      {payoutState === 'suspended' && (
-        <p class="hint">Payouts are on hold while your participation is suspended.</p>
-      )}
+      {payoutState === 'suspended' && <p class="hint">{words('on_hold')}</p>}
       {payoutState === 'method_missing' && isReached && minPayout === 0 && (
-        <p class="hint">Add a payout method to be paid.</p>
+        <p class="hint">{words('add_method')}</p>
       )}
-      <p class="hint">Commission is pending until its holding period ends, then eligible for payout.</p>
+      <p class="hint">{words('holding')}</p>
     </section>
   );
 }
 
-function outlook(payoutState: PayoutState): string {
-  if (payoutState === 'ready') return ': you are paid with the next payout.';
-  return payoutState === 'method_missing' ? ': add a payout method to be paid.' : '.';
+function outlook(payoutState: PayoutState) {
+  if (payoutState === 'ready') return 'reached_ready';
+  return payoutState === 'method_missing' ? 'reached_missing' : 'reached';
 }
 
 function Amounts({ amounts }: { amounts: { name: string; value: string; main?: boolean }[] }) {

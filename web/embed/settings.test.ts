@@ -45,6 +45,12 @@ test('reads every parameter', () => {
   });
 });
 
+test('takes one of the languages only', () => {
+  expect(problemsOf(`?key=${KEY}&uid=u&language=ar`)).toEqual([]);
+  for (const language of ['de-CH', 'xx', 'EN'])
+    expect(problemsOf(`?key=${KEY}&uid=u&language=${language}`)).toEqual(['language']);
+});
+
 test('takes a hash of 64 hex digits only', () => {
   for (const uh of ['x', 'ab'.repeat(31), 'zz'.repeat(32)]) {
     expect(problemsOf(`?key=${KEY}&uid=u&uh=${uh}`)).toEqual(['uh']);

@@ -1,5 +1,6 @@
 /** Validates the page's query. Pure. */
 
+import { isLanguage, LANGUAGES } from '../../core/languages/languages.ts';
 import { embedOrigin } from '../../core/links/embed-origin.ts';
 
 export type Theme = 'light' | 'dark';
@@ -35,6 +36,7 @@ const ATTRIBUTES: Record<string, string> = {
   email: 'data-user-email',
   tier: 'data-user-tier',
   theme: 'data-theme',
+  language: 'data-language',
   accent: 'data-accent',
   days: 'data-days',
   api_base: 'data-api-base',
@@ -80,6 +82,10 @@ export function readSettings(query: string): ReadSettings {
 
   const tier = choice<Tier>('tier', ['free', 'paid']);
   const theme = choice<Theme>('theme', ['light', 'dark']);
+  // The API has chosen the page's language by it.
+  const language = text('language');
+  if (language !== null && !isLanguage(language))
+    refuse('language', `must be one of ${LANGUAGES.join(', ')}`);
   const accentText = text('accent');
   const accent = accentText === null ? null : hexColor(accentText);
   if (accentText !== null && accent === null) refuse('accent', 'must be a hex color such as 4f46e5');

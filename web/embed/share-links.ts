@@ -1,8 +1,8 @@
-/** Share URLs that need no third-party script. Pure. */
+/** Share URLs that need no third-party script. */
+
+import { words } from './words.ts';
 
 export type ShareLink = { place: string; href: string };
-
-const INVITATION = 'I think you will like this:';
 
 /** @param link the referral link, absolute */
 export function shareLinks(link: string): ShareLink[] {
@@ -10,16 +10,17 @@ export function shareLinks(link: string): ShareLink[] {
     Object.entries(fields)
       .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
       .join('&');
+  const invitation = words('invitation');
   return [
     {
-      place: 'Email',
-      href: `mailto:?${parameters({ subject: 'An invitation', body: `${INVITATION}\n\n${link}` })}`,
+      place: words('email'),
+      href: `mailto:?${parameters({ subject: words('invitation_subject'), body: `${invitation}\n\n${link}` })}`,
     },
-    { place: 'X', href: `https://x.com/intent/post?${parameters({ text: INVITATION, url: link })}` },
+    { place: 'X', href: `https://x.com/intent/post?${parameters({ text: invitation, url: link })}` },
     {
       place: 'LinkedIn',
       href: `https://www.linkedin.com/sharing/share-offsite/?${parameters({ url: link })}`,
     },
-    { place: 'WhatsApp', href: `https://wa.me/?${parameters({ text: `${INVITATION} ${link}` })}` },
+    { place: 'WhatsApp', href: `https://wa.me/?${parameters({ text: `${invitation} ${link}` })}` },
   ];
 }

@@ -1,12 +1,13 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { explain, type Failure } from './failures.ts';
 import type { Problem } from './settings.ts';
+import { words } from './words.ts';
 
 /** Placeholder of the page while the first response loads. */
 export function Skeleton() {
   return (
-    <main class="page" aria-busy="true" aria-label="Referrals">
-      <p class="unseen">Loading your referrals…</p>
+    <main class="page" aria-busy="true" aria-label={words('referrals')}>
+      <p class="unseen">{words('loading')}</p>
       <div class="skeleton" aria-hidden="true">
         <div class="bone bone-title" />
         <div class="bone bone-link" />
@@ -38,7 +39,11 @@ export function Failed(props: { failure: Failure; isPreview: boolean; busy: bool
           {title}
         </h1>
         <p>{text}</p>
-        {hint && <p class="hint">{hint}</p>}
+        {hint && (
+          <p class="hint" lang="en" dir="ltr">
+            {hint}
+          </p>
+        )}
         {retry && (
           <p>
             <button
@@ -47,7 +52,7 @@ export function Failed(props: { failure: Failure; isPreview: boolean; busy: bool
               aria-disabled={props.busy}
               onClick={() => !props.busy && props.onRetry()}
             >
-              {props.busy ? 'Trying…' : 'Try again'}
+              {words(props.busy ? 'trying' : 'try_again')}
             </button>
           </p>
         )}
@@ -61,9 +66,9 @@ export function BadSettings({ problems }: { problems: readonly Problem[] }) {
   return (
     <main class="page">
       <section class="card notice" role="alert">
-        <h1>This dashboard is not set up correctly</h1>
-        <p>For the team of this site:</p>
-        <ul class="problems">
+        <h1>{words('bad_settings')}</h1>
+        <p>{words('for_team')}</p>
+        <ul class="problems" lang="en" dir="ltr">
           {problems.map(({ parameter, attribute, message }) => (
             <li key={parameter}>
               <code>{attribute}</code> (<code>{parameter}</code>) {message}.

@@ -1,24 +1,33 @@
-import { formatAmount, formatMoney, plural } from './formats.ts';
+import { formatAmount, formatMoney, formatPercent, formatSpan, kindName } from './formats.ts';
 import type { Stats } from './stats.ts';
+import { locale, words } from './words.ts';
 
-/** `You earn 20% of each payment for 12 months, paid after 30 days.` */
+/** `You earn 20% of each payment of a customer for 12 months. Eligible for payout after 30 days.` */
 export function commissionWords({ commission }: Stats['terms'], currency: string): string | null {
   if (commission === null) return null;
   const { type, rate, first_sale_only: isOnce, months, hold_days: days } = commission;
-  const share = type === 'percent' ? `${formatAmount(rate)}% of` : `${formatMoney(rate, currency)} for`;
-  const long = isOnce || months === null ? '' : ` for ${plural(months, 'month', 'months')}`;
-  const wait = days === 0 ? '' : `, eligible after ${plural(days, 'day', 'days')}`;
-  return `You earn ${share} ${isOnce ? 'the first payment' : 'each payment'} of a customer${long}${wait}.`;
+  const kind = type === 'percent' ? 'percent' : 'flat';
+  const share = kind === 'percent' ? formatPercent(rate) : formatMoney(rate, currency);
+  const sentences = [
+    isOnce
+      ? words(`earn_${kind}_first`, { share })
+      : months === null
+        ? words(`earn_${kind}_each`, { share })
+        : words(`earn_${kind}_long`, { share, months: formatSpan(months, 'month') }),
+    ...(days === 0 ? [] : [words('eligible_after', { days: formatSpan(days, 'day') })]),
+  ];
+  return sentences.join(' ');
 }
 
 /** `You earn 5 credits for a signup.` */
 export function creditWords({ credits }: Stats['terms']): string | null {
   if (credits === null) return null;
-  const { kind, signup, purchase } = credits;
-  const words = kind.replaceAll(/[_-]+/g, ' ');
-  const parts = [
-    ...(signup > 0 ? [`${formatAmount(signup)} ${words} for a signup`] : []),
-    ...(purchase > 0 ? [`${formatAmount(purchase)} ${words} for a purchase`] : []),
-  ];
-  return parts.length === 0 ? null : `You earn ${parts.join(', and ')}.`;
+  const reward = (amount: number) => `${formatAmount(amount)} ${inSentence(kindName(credits.kind))}`;
+  const [signup, purchase] = [reward(credits.signup), reward(credits.purchase)];
+  if (credits.signup > 0 && credits.purchase > 0) return words('earn_both', { signup, purchase });
+  if (credits.signup > 0) return words('earn_signup', { reward: signup });
+  return credits.purchase > 0 ? words('earn_purchase', { reward: purchase }) : null;
 }
+
+/** German writes nouns with a capital letter anywhere. */
+const inSentence = (name: string) => (locale().startsWith('de') ? name : name.toLocaleLowerCase(locale()));

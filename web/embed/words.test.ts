@@ -1,8 +1,15 @@
-import { expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { EMBED_MESSAGES } from '../../core/languages/embed/words.ts';
+import { LANGUAGES } from '../../core/languages/languages.ts';
 import { explain, explainRefusal } from './failures.ts';
 import { formatAmount, formatMoney, formatRate, kindName } from './formats.ts';
 import { shareLinks } from './share-links.ts';
-import { commissionWords } from './terms-words.ts';
+import { commissionWords, creditWords } from './terms-words.ts';
+import { localeOf, speak } from './words.ts';
+
+const speakIn = (language: (typeof LANGUAGES)[number]) =>
+  speak({ language, messages: EMBED_MESSAGES[language] });
+beforeEach(() => speakIn('en'));
 
 const plain = (text: string) => text.replace(/\s/g, ' ');
 
@@ -26,12 +33,36 @@ test('says what a referrer earns in one sentence', () => {
   const commission = { type: 'percent', rate: 20, first_sale_only: false, months: 12, hold_days: 30 };
   const words = (part: Partial<Omit<typeof commission, 'months'>> & { months?: number | null }) =>
     plain(commissionWords({ commission: { ...commission, ...part }, credits: null }, 'usd') ?? '');
-  expect(words({})).toBe('You earn 20% of each payment of a customer for 12 months, eligible after 30 days.');
+  expect(words({})).toBe(
+    'You earn 20% of each payment of a customer for 12 months. Eligible for payout after 30 days.',
+  );
   expect(words({ months: null, hold_days: 0 })).toBe('You earn 20% of each payment of a customer.');
   expect(words({ type: 'flat', rate: 25, first_sale_only: true })).toMatch(
-    /^You earn .*25[.,]00.* for the first payment of a customer, eligible after 30 days\.$/,
+    /^You earn .*25[.,]00.* for the first payment of a customer\. Eligible for payout after 30 days\.$/,
   );
   expect(commissionWords({ commission: null, credits: null }, 'usd')).toBeNull();
+});
+
+test('numbers, money, and spans of time are those of the language', () => {
+  const terms = {
+    commission: { type: 'percent', rate: 12.5, first_sale_only: false, months: 12, hold_days: 30 },
+    credits: { kind: 'credits', signup: 5, purchase: 0 },
+  };
+  speakIn('de');
+  expect(plain(commissionWords(terms, 'eur') ?? '')).toBe(
+    'Sie erhalten 12,5 % von jeder Zahlung eines Kunden, 12 Monate lang. Wartezeit bis zur Auszahlung: 30 Tage.',
+  );
+  expect(creditWords(terms)).toBe('Sie erhalten 5 Guthaben für eine Anmeldung.');
+  expect(plain(formatMoney(1234.5, 'eur'))).toBe('1.234,50 €');
+  speakIn('ja');
+  expect(plain(commissionWords(terms, 'jpy') ?? '')).toContain('12 か月の間');
+  expect(kindName('free_months')).toBe('Free months');
+  for (const language of LANGUAGES) {
+    speakIn(language);
+    expect(commissionWords(terms, 'eur')).not.toMatch(/[{}]/);
+  }
+  expect(localeOf('de', ['en-GB', 'de-CH', 'de'])).toBe('de-CH');
+  expect(localeOf('pl', ['en-GB'])).toBe('pl');
 });
 
 test('encodes a shared link completely', () => {
@@ -54,5 +85,5 @@ test('explains every failure to the user, and hints the developer', () => {
   expect(explain({ status: 402, code: 'payment_required', message: '' }).hint).toContain('402');
   expect(
     explainRefusal({ status: 400, code: 'bad_request', message: '`email` must be an email address' }),
-  ).toBe('The address must be an email address');
+  ).toBe('The address must be an email address.');
 });
