@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import { uuidv7 } from '../../core/ids.ts';
 import type { MailContent } from '../../core/mail/contents.ts';
 import { readConfig } from '../../core/settings/config.ts';
-import { credentialsOf } from '../../core/settings/credentials.ts';
+import { type Address, credentialsOf } from '../../core/settings/credentials.ts';
 import { silentLogger } from '../../core/tier/log.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import { createOutbox } from '../../sql/mail/outbox.ts';
@@ -26,7 +26,7 @@ export type Mailer = { registry: Registry; stop(withinMs?: number): Promise<void
 /** Starts the part of a worker that sends mails. */
 export function startMailer(
   pool: Pool,
-  url: string,
+  server: Address,
   {
     ca,
     waits = SMTP_WAITS,
@@ -49,7 +49,7 @@ export function startMailer(
       settings: mail,
       appUrl,
       baseUrl,
-      send: createMailSender(credentialsOf(url), { waits, ...(ca !== undefined && { ca }) }),
+      send: createMailSender(credentialsOf(server), { waits, ...(ca !== undefined && { ca }) }),
       ...changes,
     },
   });

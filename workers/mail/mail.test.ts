@@ -1,9 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect } from 'vitest';
+import { openCredentials } from '../../core/settings/credentials.ts';
+import { silentLogger } from '../../core/tier/log.ts';
 import { inTransaction, type Pool } from '../../sql/database/pool.ts';
 import { failExpiredMails, mailContext } from '../../sql/mail/mail-queue.ts';
 import { createOutbox } from '../../sql/mail/outbox.ts';
@@ -199,6 +204,40 @@ describe('a server', () => {
     work(pool, secure.url, { ca: tls.cert });
     expect((await secure.untilMailTo(recipient)).wasEncrypted).toBe(true);
     expect(given).toEqual([['shop', 'p@ss']]);
+    await secure.close();
+  });
+
+  storesTest('takes the new password of SMTP_URL_FILE without a restart', async ({ stores: { pool } }) => {
+    const tls = certificateFor('127.0.0.2');
+    let valid = 'first';
+    const secure = await startMailServer({
+      ...tls,
+      host: '127.0.0.2',
+      secure: true,
+      authOptional: false,
+      onAuth({ username, password }, _, done) {
+        if (password === valid) done(null, { user: username });
+        else done(new Error('wrong password'));
+      },
+    });
+    const directory = mkdtempSync(join(tmpdir(), 'hoplog-smtp-'));
+    const file = join(directory, 'smtp-url');
+    const give = (password: string) => {
+      const url = secure.url.replace('//', `//shop:${password}@`);
+      writeFileSync(file, `${url}\n`);
+      return url;
+    };
+    const env = { SMTP_URL_FILE: file, MAIL_FROM: 'mail@shop.example' };
+    const server = openCredentials('smtpUrl', give('first'), { log: silentLogger(), env });
+    work(pool, server, { ca: tls.cert });
+    await secure.untilMailTo(await queueNotice(pool, null));
+    valid = 'second';
+    give('second');
+    const later = await queueNotice(pool, null);
+    await secure.untilMailTo(later);
+    // Within the same attempt.
+    expect(await rowIn(pool, later, 'delivered')).toMatchObject({ attempts: 1 });
+    rmSync(directory, { recursive: true });
     await secure.close();
   });
 
