@@ -6,6 +6,7 @@ export const ListenQuery = Type.Object({
   events: Type.Optional(
     Type.String({
       maxLength: 1_000,
+      pattern: '[a-z]',
       description: 'Types of events, separated by commas. By default all.',
     }),
   ),

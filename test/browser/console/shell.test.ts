@@ -268,6 +268,7 @@ test('Ctrl K finds pages, links, people, and actions, and an address there begin
   await option('Use the dark theme').click();
   await page.waitForSelector('html[data-mantine-color-scheme="dark"]');
   await palette.waitFor({ state: 'detached' });
+  await expect.poll(() => page.evaluate(focused), PATIENCE).toBe('Search');
 
   await page.keyboard.press('Control+k');
   await field.fill('shop.example/winter-sale');

@@ -41,6 +41,7 @@ import { Sparkline } from '../../parts/sparkline.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { TabLine } from '../../parts/tab-line.tsx';
 import { TextPress } from '../../parts/text-press.tsx';
+import { TrashButton } from '../../parts/trash-button.tsx';
 import { VisitorLink } from '../../parts/visitor-link.tsx';
 import { WindowPicker } from '../../parts/window-picker.tsx';
 import { ChartSample } from './chart-sample.tsx';
@@ -93,6 +94,7 @@ export default function PartsPage() {
             </ConfirmButton>
             <CopyButton value="hop" what="the word" />
             <CopyButton value="hop" what="the small word" size="sm" />
+            <TrashButton what="the word" remove={{ isPending: false, mutate: () => undefined }} />
             <Anchor href="/console/parts">A link</Anchor>
           </Group>
         </Part>

@@ -67,7 +67,7 @@ export function WorkspaceSettings() {
 const FormSkeleton = () => (
   <Stack gap="md">
     <FieldsSkeleton count={11} />
-    <BlocksSkeleton heights={[36, 21]} />
+    <BlocksSkeleton heights={[36, 23]} />
   </Stack>
 );
 
