@@ -3,6 +3,7 @@ import { createJournalMetrics } from '../../core/event-log/journal/metrics.ts';
 import { createIngestMetrics } from '../../ingest/metrics.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import { exposeBackupAge } from '../../workers/exposed-ages.ts';
+import { exposeCounts } from '../../workers/exposed-counts.ts';
 import { exposeReplication } from '../../workers/exposed-replication.ts';
 import { exposeStreams } from '../../workers/exposed-streams.ts';
 import { createWorkerMetrics } from '../../workers/metrics.ts';
@@ -46,6 +47,7 @@ export function declaredLabels(): Map<string, string[]> {
   const pool = { query: () => Promise.reject(new Error('no database')) } as unknown as Pool;
   exposeStreams(pool, registry);
   exposeReplication(pool, registry);
+  exposeCounts(pool, registry);
   void exposeBackupAge(pool, registry);
   const zero = () => 0;
   createIngestMetrics(registry, {
