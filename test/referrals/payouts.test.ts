@@ -175,7 +175,7 @@ describe('a payout file', () => {
       expect(await readFile(fileOf('b.csv'), 'utf8')).toBe('');
       await refused(1, /--output can't be written: EEXIST/, ...args('a.csv'));
       await refused(
-        1,
+        2,
         /method: must be wise in a file for wise/,
         ...args('c.csv', '--format', 'wise', '--method', 'paypal'),
       );

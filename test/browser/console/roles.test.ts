@@ -28,7 +28,7 @@ test('an analyst reads who can do what a page suggests to others', async () => {
   await pool.query('UPDATE webhooks SET is_active = false, disabled_at = now() WHERE id = $1', [hook.id]);
   await pool.end();
   for (const [path, own, others] of [
-    [`/links/${links[0]?.id}`, 'Upload a logo', null],
+    [`/links/${links[0]?.id}`, 'Design', null],
     [`/webhooks/${hook.id}`, 'Once your server works', 'Operators of the workspace can enable it again.'],
     ['/referrals?tab=payouts', 'Download one once', 'Operators of the workspace download them.'],
     ['/domains', 'Make a domain the default', null],
