@@ -41,7 +41,7 @@ test('bash completes commands, options, values, lists, and operations', () => {
     '--channel',
     'country,city',
     'day',
-    'links.getQr',
+    'links.getQr links.getQrStyle',
     'csv ndjson parquet',
   ]);
 });
