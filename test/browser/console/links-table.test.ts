@@ -318,12 +318,14 @@ test('rows have a line of their clicks by one request, and the columns that a pe
   page.on('request', (request) => {
     if (request.url().endsWith('/analytics/query')) asked.push(request.postData() ?? '');
   });
+  const row = (slug: string) => page.getByRole('row').filter({ has: page.getByRole('link', { name: slug }) });
   await page.getByRole('link', { name: 'Links', exact: true }).click();
   await page.waitForURL(/console\/links$/);
+  // This page has asked too.
+  await row('trend-2').getByRole('img', { name: 'No clicks' }).waitFor();
   asked.length = 0;
   await page.goto(`${site.app}/console/links?tag=trend`);
   await expectSlugs(page, names.toReversed());
-  const row = (slug: string) => page.getByRole('row').filter({ has: page.getByRole('link', { name: slug }) });
   await row('trend-0')
     .getByRole('img', { name: `At most ${most === 1 ? '1 click' : `${most} clicks`} in a day` })
     .waitFor();
