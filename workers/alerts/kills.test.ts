@@ -9,6 +9,7 @@ import { createOutbox } from '../../sql/mail/outbox.ts';
 import { createWorkspace } from '../../sql/workspaces/workspaces.ts';
 import { startMailer } from '../../test/support/mail-bench.ts';
 import { startMailServer } from '../../test/support/mail-server.ts';
+import { untilRolledBack } from '../../test/support/rolled-back.ts';
 import { storeClicks } from '../../test/support/stored-events.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { MAIL_LEASE_MS } from '../mail/mail.ts';
@@ -68,14 +69,6 @@ async function alertOf(name: string) {
 const queuedTo = async (email: string) =>
   (await stores.pool.query('SELECT FROM mails WHERE recipient = $1', [email])).rowCount;
 
-const openTransactions = async () =>
-  (
-    await stores.pool.query(
-      `SELECT FROM pg_stat_activity
-       WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start IS NOT NULL`,
-    )
-  ).rowCount;
-
 async function killed(script: string, ...args: string[]): Promise<void> {
   const child = spawn(
     process.execPath,
@@ -88,8 +81,7 @@ async function killed(script: string, ...args: string[]): Promise<void> {
 /** Kills a worker at a step, then lets two at once do what is left. @returns the mails right after the kill */
 async function checkedWithKill(step: string, now: number, email: string): Promise<number | null> {
   await killed(ALERTER, inject('clickhouseUrl'), stores.clickhouseDatabase, String(now), step);
-  // PostgreSQL ends the dead one's transaction, and its locks, a moment later.
-  await expect.poll(openTransactions).toBe(0);
+  await untilRolledBack(stores.pool);
   const left = await queuedTo(email);
   // The claim of the dead one holds.
   await check(now + 1_000);

@@ -25,6 +25,7 @@ import { createWorkspace } from '../../sql/workspaces/workspaces.ts';
 import { makeLink } from '../../test/support/ingest.ts';
 import { startMailer } from '../../test/support/mail-bench.ts';
 import { type MailServer, startMailServer } from '../../test/support/mail-server.ts';
+import { untilRolledBack } from '../../test/support/rolled-back.ts';
 import { type GivenClick, storeClicks } from '../../test/support/stored-events.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { until } from '../../test/support/until.ts';
@@ -192,6 +193,7 @@ test('workers that are killed, and two at once, send each period once', async ()
       { stdio: 'inherit' },
     );
     expect(await once(child, 'exit'), step).toEqual([null, 'SIGKILL']);
+    await untilRolledBack(stores.pool);
     expect(await queued(), step).toEqual(step === 'committed' ? [...expected, ...emails] : expected);
     // The claim of the dead one holds.
     await run(now + 1_000);
