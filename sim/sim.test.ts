@@ -87,6 +87,11 @@ test.for([
     seed: '215',
     was: 'a refusal of a late attempt hid that the next one may have paid the credit',
   },
+  {
+    scenario: 'credits',
+    seed: '935946632',
+    was: 'an attempt that stood still after its claim made the code of a coupon that was deleted meanwhile',
+  },
 ])('seed $seed of $scenario holds, where once $was', { timeout: 600_000 }, ({ scenario, seed }) => {
   const { output, status } = sim('--only', scenario, '--seed', seed);
   expect(status, output).toBe(0);

@@ -39,6 +39,13 @@ export const CREDIT_MUTATIONS: readonly WrongVersion[] = [
     to: 'SET customer = coalesce($2, known.customer)',
   },
   {
+    name: 'code-claim-not-fenced',
+    wrong: 'an attempt whose claim is over makes the code of a coupon that was deleted meanwhile',
+    file: CODES,
+    from: 'p.attempt_ends_at = to_timestamp(claimed.lease_ends / 1000)',
+    to: 'claimed.lease_ends > 0',
+  },
+  {
     name: 'late-refusal-counts',
     wrong: 'an attempt whose claim is over says that nothing was delivered, although another one has begun',
     file: 'sql/fulfilments/delivery-queue.ts',

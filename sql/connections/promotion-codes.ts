@@ -2,6 +2,7 @@ import type { Discount } from '../../core/connections/promotion-codes.ts';
 import type { Provider } from '../../core/connections/providers.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import type { Queryable } from '../database/pool.ts';
+import type { Claimed } from '../deliveries/queue.ts';
 
 /** `ending`: the coupon is deleted, and a worker must end its code at the provider. */
 export type PromotionCodeStatus = 'pending' | 'active' | 'failed' | 'ending' | 'ended';
@@ -87,18 +88,22 @@ export type ClaimedPromotionCode = {
   refusals: number;
 };
 
-/** Returns claimed codes with the data of an attempt. */
+/**
+ * Returns claimed codes with the data of an attempt. A code whose claim is over is left out: another attempt has begun,
+ * or has ended it.
+ */
 export async function promotionCodesToMake(
   db: Queryable,
-  ids: readonly string[],
+  claimed: readonly Pick<Claimed<unknown>, 'id' | 'leaseEnds'>[],
 ): Promise<ClaimedPromotionCode[]> {
   const { rows } = await db.query<ClaimedPromotionCode>(
     `SELECT p.id, p.workspace_id, p.coupon_id, p.connection_id, connection.provider, connection.restricted_key,
        connection.deleted_at IS NULL AS is_connected, coupon.code, p.discount, p.status, p.reference, p.attempts, p.refusals
-     FROM promotion_codes AS p JOIN connections AS connection ON connection.id = p.connection_id
-       JOIN coupons AS coupon ON coupon.id = p.coupon_id
-     WHERE p.id = ANY ($1)`,
-    [ids],
+     FROM unnest($1::uuid[], $2::float8[]) AS claimed (id, lease_ends)
+       JOIN promotion_codes AS p ON p.id = claimed.id AND p.attempt_ends_at = to_timestamp(claimed.lease_ends / 1000)
+       JOIN connections AS connection ON connection.id = p.connection_id
+       JOIN coupons AS coupon ON coupon.id = p.coupon_id`,
+    [claimed.map(({ id }) => id), claimed.map(({ leaseEnds }) => leaseEnds)],
   );
   return rows;
 }

@@ -44,8 +44,11 @@ export async function makePromotionCodes(
         return found.map((id) => ({ id, to: null, room: (most) => Math.min(1, most) }));
       },
       async begin(claimed) {
-        const ids = claimed.map(({ delivery }) => delivery.id);
-        return (await promotionCodesToMake(pool, ids)).map((one) =>
+        const codes = await promotionCodesToMake(
+          pool,
+          claimed.map(({ delivery }) => delivery),
+        );
+        return codes.map((one) =>
           make(dependencies, one, now).catch((error: unknown) => {
             failures.push(error);
           }),
