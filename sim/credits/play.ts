@@ -21,6 +21,11 @@ import { startCreditWorker } from './worker.ts';
 const CUSTOMERS = 4;
 /** Time until a supervisor starts a process again. Milliseconds. */
 const RESTARTS_WITHIN_MS = 1_500;
+/**
+ * A worker that stands still in a transaction keeps its locks for longer than a claim. The API would respond with 503
+ * meanwhile, and the shop would try again. Milliseconds.
+ */
+const SHOP_WITHIN_MS = 300_000;
 /** More than the longest wait of a delivery. */
 const LONGEST_WAIT_MS = 11 * HOUR;
 /** Waits until a key is forgotten under which Stripe has saved an error, and some more attempts. */
@@ -184,7 +189,7 @@ class Player implements HistoryPlayer<Step> {
   #asShop<T>(work: (shop: Shop) => Promise<T>): Promise<T> {
     if (!this.#shop) throw new Error('there is no shop');
     const { process, shop } = this.#shop;
-    return this.#world.call(process, () => work(shop));
+    return this.#world.call(process, () => work(shop), SHOP_WITHIN_MS);
   }
 
   async #rows(): Promise<[DeliveryRow[], CodeRow[]]> {
