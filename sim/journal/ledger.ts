@@ -65,6 +65,13 @@ export class ClickLedger {
     }
   }
 
+  /** Returns the clicks that were answered as written since a time. */
+  writtenSince(since: number): string[] {
+    return [...this.#clicks.values()]
+      .filter(({ outcome, answeredAt }) => outcome === 'written' && answeredAt >= since)
+      .map(({ name }) => name);
+  }
+
   /** Notes that clicks may be lost. */
   excuseNamed(names: Iterable<string>, reason: string): void {
     for (const name of names) {

@@ -109,6 +109,9 @@ class Player implements HistoryPlayer<Step> {
       case 'break disk':
         Object.assign(disk.faults, { writeErrors: step.writeErrors, syncErrors: step.syncErrors });
         if (this.#running) this.#running.hasSyncErrors = true;
+        // Their sync is still to come, and may fail.
+        for (const name of this.#ledger.writtenSince(world.monotonic() - this.#windowMs()))
+          this.#unsynced.add(name);
         return;
       case 'make read-only':
         disk.faults.isReadOnly = true;
