@@ -44,6 +44,7 @@ export const CREDIT_MUTATIONS: readonly WrongVersion[] = [
     file: CODES,
     from: 'p.attempt_ends_at = to_timestamp(claimed.lease_ends / 1000)',
     to: 'claimed.lease_ends > 0',
+    isRare: true,
   },
   {
     name: 'late-refusal-counts',
