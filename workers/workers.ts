@@ -209,6 +209,7 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
     dependencies.mail &&
     startMail({ ...shared, registry, workerMetrics: metrics, options: dependencies.mail });
   const { reports } = dependencies;
+  const redirects = reports ? createRedirectHealth(reports.shortUrl) : null;
   const chat =
     reports &&
     startChat({
@@ -270,7 +271,7 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
           startDestinationChecks({ ...shared, options: dependencies.destinations }),
         ]
       : []),
-    ...(reports
+    ...(reports && redirects
       ? [
           startJob({
             ...shared,
@@ -297,7 +298,7 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
                 ...shared,
                 appUrl: reports.appUrl,
                 outbox: createOutbox(Boolean(mail)),
-                redirects: createRedirectHealth(reports.shortUrl),
+                redirects,
               }),
           }),
         ]

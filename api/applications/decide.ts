@@ -11,7 +11,7 @@ import {
   lockApplication,
 } from '../../sql/portal/applications.ts';
 import type { ChangeOrigin } from '../../sql/referrals/enrollments.ts';
-import type { Program } from '../../sql/referrals/programs.ts';
+import { type Program, programById } from '../../sql/referrals/programs.ts';
 import { type ApplicationData, queueEvents } from '../../sql/webhooks/outbox.ts';
 import { enroll } from '../referrals/enroll.ts';
 
@@ -24,7 +24,7 @@ export const portalUrl = (appUrl: string, { code }: Pick<Program, 'code'>): stri
 const noSuchApplication = () => new AppError('not_found', 'the workspace has no such application');
 
 /**
- * Returns an application that can be decided, locked.
+ * Returns an application that can be decided, locked, and its program.
  *
  * @throws {AppError} `not_found`; `conflict` when it is approved, or rejected a second time
  */
@@ -33,14 +33,16 @@ export async function lockUndecided(
   workspaceId: string,
   id: string,
   decision: 'approve' | 'reject',
-): Promise<LockedApplication> {
+): Promise<{ application: LockedApplication; program: Program }> {
   const application = await lockApplication(tx, workspaceId, id);
   if (!application) throw noSuchApplication();
   if (application.status === 'approved')
     throw new AppError('conflict', 'the application is approved; suspend or delete its referrer instead');
   if (application.status === 'rejected' && decision === 'reject')
     throw new AppError('conflict', 'the application is rejected already');
-  return application;
+  const program = await programById(tx, workspaceId, application.program_id);
+  if (!program) throw new Error(`program ${application.program_id} is gone`);
+  return { application, program };
 }
 
 /**

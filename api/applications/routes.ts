@@ -2,7 +2,6 @@ import { shortUrlOf } from '../../core/links/short-urls.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import { createOutbox } from '../../sql/mail/outbox.ts';
 import { type ListedApplication, listApplications } from '../../sql/portal/applications.ts';
-import { programById } from '../../sql/referrals/programs.ts';
 import { actorOf } from '../actor.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { cutPageAt } from '../pages.ts';
@@ -74,9 +73,7 @@ export async function applicationRoutes(app: Api, { pool, config }: ApiDeps): Pr
       const workspaceId = auth.workspace.id;
       const origin = { now: new Date(), by: actorOf(request) };
       await inTransaction(pool, async (tx) => {
-        const application = await lockUndecided(tx, workspaceId, params.id, 'approve');
-        const program = await programById(tx, workspaceId, application.program_id);
-        if (!program) throw new Error(`program ${application.program_id} is gone`);
+        const { application, program } = await lockUndecided(tx, workspaceId, params.id, 'approve');
         const given = { program, externalUserId: body.external_user_id ?? null };
         await approveApplication(tx, application, given, origin, places);
         await request.audit(tx);
@@ -104,9 +101,7 @@ export async function applicationRoutes(app: Api, { pool, config }: ApiDeps): Pr
       const workspaceId = auth.workspace.id;
       const origin = { now: new Date(), by: actorOf(request) };
       await inTransaction(pool, async (tx) => {
-        const application = await lockUndecided(tx, workspaceId, params.id, 'reject');
-        const program = await programById(tx, workspaceId, application.program_id);
-        if (!program) throw new Error(`program ${application.program_id} is gone`);
+        const { application, program } = await lockUndecided(tx, workspaceId, params.id, 'reject');
         await rejectApplication(tx, application, program, origin, places);
         await request.audit(tx);
       });

@@ -1,6 +1,5 @@
 import { hashSessionToken } from '../../core/access/session-tokens.ts';
-import { AppError, badRequest } from '../../core/errors.ts';
-import { isEmail, normalizeEmail } from '../../core/tracking/emails.ts';
+import { AppError } from '../../core/errors.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import { createOutbox } from '../../sql/mail/outbox.ts';
 import { createPortalSession, endPortalSession } from '../../sql/portal/sessions.ts';
@@ -9,6 +8,7 @@ import { lockEnrollment } from '../../sql/referrals/enrollments.ts';
 import { deleteEnrollment } from '../../sql/transactions/delete-enrollment.ts';
 import { portalUrl } from '../applications/decide.ts';
 import type { Api, ApiDeps, FastifyRequest } from '../dependencies.ts';
+import { readEmail } from '../emails.ts';
 import { placeOf } from '../mail/place.ts';
 import { savePayoutMethod } from '../referrals/payout-method.ts';
 import { Ok } from '../schemas.ts';
@@ -50,8 +50,7 @@ export async function portalAccountRoutes(app: Api, deps: ApiDeps): Promise<void
     },
     async (request, reply) => {
       const { body } = request;
-      const email = normalizeEmail(body.email);
-      if (!isEmail(email)) throw badRequest('email', 'must be an email address');
+      const email = readEmail(body.email, 'email');
       const browserHash = cookies.bindBrowser(request, reply);
       // Never counts as a success: each request is one of those that the address may make in a minute.
       await tries({ address: request.ip }, () =>

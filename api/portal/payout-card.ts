@@ -1,12 +1,9 @@
+import { methodName } from '../../core/referrals/payout-method-names.ts';
 import { escapeHtml } from '../../core/text/html.ts';
 import type { Account } from './account-page.ts';
 import { inputField, isolated, type Writing } from './html.ts';
 import { linkSent } from './sign-in-page.ts';
 import { tableOf } from './tables.ts';
-
-/** Names of the payment services. */
-const METHODS: Record<string, string> = { paypal: 'PayPal', payoneer: 'Payoneer', wise: 'Wise' };
-const nameOf = (method: string) => METHODS[method] ?? method;
 
 /** Where the affiliate is paid, how it was changed, and the form that changes it. */
 export function payoutCard({ of, affiliate, stats, history }: Account, writing: Writing): string {
@@ -18,7 +15,7 @@ export function payoutCard({ of, affiliate, stats, history }: Account, writing: 
   const now =
     saved === null
       ? words('no_payout_address')
-      : words('paid_to', { method: nameOf(saved.method), email: isolated(saved.email) });
+      : words('paid_to', { method: methodName(saved.method), email: isolated(saved.email) });
   const held =
     heldUntil === null
       ? ''
@@ -26,7 +23,7 @@ export function payoutCard({ of, affiliate, stats, history }: Account, writing: 
   const code = escapeHtml(of.program.code);
   const options = methods.map(
     (method) =>
-      `<option value="${method}"${saved?.method === method ? ' selected' : ''}>${nameOf(method)}</option>`,
+      `<option value="${method}"${saved?.method === method ? ' selected' : ''}>${methodName(method)}</option>`,
   );
   const form = `<form data-call="/portal/payout-method" data-then="/p/${code}#payout">
 <input type="hidden" name="code" value="${code}">

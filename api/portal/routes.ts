@@ -1,10 +1,10 @@
 import { addressHash } from '../../core/addresses/address-hash.ts';
 import { AppError, badRequest } from '../../core/errors.ts';
-import { isEmail, normalizeEmail } from '../../core/tracking/emails.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import { createOutbox } from '../../sql/mail/outbox.ts';
 import { spendChallenge } from '../../sql/portal/challenges.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
+import { readEmail } from '../emails.ts';
 import { Ok } from '../schemas.ts';
 import { createHashKey } from '../session/hash-key.ts';
 import { ownPage } from '../session/own-origin.ts';
@@ -57,8 +57,7 @@ export async function portalRoutes(app: Api, { pool, config }: ApiDeps): Promise
     },
     async (request, reply) => {
       const { body } = request;
-      const email = normalizeEmail(body.email);
-      if (!isEmail(email)) throw badRequest('email', 'must be an email address');
+      const email = readEmail(body.email, 'email');
       const challenge = await work.check(body, new Date());
       const from =
         addressHash(await key(), 'portal', request.ip) ?? addressHash(await key(), 'portal', '0.0.0.0');

@@ -1,5 +1,4 @@
 import { badRequest } from '../../core/errors.ts';
-import { isEmail, normalizeEmail } from '../../core/tracking/emails.ts';
 import { createHostResolver } from '../../core/webhooks/resolve-host.ts';
 import type { Queryable } from '../../sql/database/pool.ts';
 import {
@@ -13,6 +12,7 @@ import { createMailSealers, type MailSealers } from '../../sql/mail/sealer.ts';
 import { chatErrors } from '../../sql/reports/chat-messages.ts';
 import type { Recipient } from '../../sql/reports/reports.ts';
 import type { ApiDeps, Auth } from '../dependencies.ts';
+import { readEmail } from '../emails.ts';
 import { parseReceiverUrl, requireReachable } from '../webhooks/receiver-url.ts';
 import type { RecipientList, ReportRecord } from './schemas.ts';
 
@@ -32,7 +32,12 @@ export async function readRecipients(
   const read: Recipient[] = [];
   for (const [n, { type, address }] of given.entries()) {
     const path = `recipients.${n}.address`;
-    const stored = type === 'email' ? readEmail(address, path, n, config.mail !== null) : address.trim();
+    if (type === 'email' && config.mail === null)
+      throw badRequest(
+        `recipients.${n}.type`,
+        'must not be `email`: the service has no mail server (SMTP_URL)',
+      );
+    const stored = type === 'email' ? readEmail(address, path) : address.trim();
     if (type !== 'email') {
       const url = parseReceiverUrl(stored, path);
       if (url.protocol !== 'https:' && !rules.allowPrivate)
@@ -44,17 +49,6 @@ export async function readRecipients(
     read.push({ type, address: stored });
   }
   return read;
-}
-
-function readEmail(address: string, path: string, n: number, isMailOn: boolean): string {
-  if (!isMailOn)
-    throw badRequest(
-      `recipients.${n}.type`,
-      'must not be `email`: the service has no mail server (SMTP_URL)',
-    );
-  const email = normalizeEmail(address);
-  if (!isEmail(email)) throw badRequest(path, 'must be an email address');
-  return email;
 }
 
 /** Mails a link to confirm to new addresses of a report or alert of this name. As {@link askToConfirm}. */

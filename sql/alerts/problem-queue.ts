@@ -1,7 +1,7 @@
 import type { AlertState } from '../../core/alerts/alert-state.ts';
 import type { ToldProblem } from '../../core/alerts/problem-content.ts';
 import type { Queryable } from '../database/pool.ts';
-import { millis } from '../reports/claimed-workspace.ts';
+import { instantOf, millis, withClaimed } from '../reports/claimed-workspace.ts';
 import { type Workspace, workspaceColumns } from '../workspaces/workspaces.ts';
 
 /** A workspace whose problems this worker looks for. */
@@ -20,7 +20,8 @@ export type ClaimedProblems = {
 export async function queueProblemChecks(db: Queryable, now: number): Promise<void> {
   await db.query(
     `INSERT INTO problem_checks (workspace_id, due_at, usage_due_at)
-     SELECT id, at, at FROM workspaces w, to_timestamp($1::float8 / 1000) AS at WHERE sample_of IS NULL AND removed_at IS NULL
+     SELECT id, at, at FROM workspaces w, ${instantOf('$1')} AS at
+     WHERE sample_of IS NULL AND removed_at IS NULL
        AND NOT EXISTS (SELECT FROM problem_checks c WHERE c.workspace_id = w.id)
      ON CONFLICT DO NOTHING`,
     [now],
@@ -35,14 +36,8 @@ export async function claimProblemChecks(
   most: number,
 ): Promise<ClaimedProblems[]> {
   const { rows } = await db.query<Workspace & { isUsageDue: boolean; claim: string }>(
-    `WITH due AS MATERIALIZED (
-       SELECT workspace_id FROM problem_checks WHERE due_at <= to_timestamp($1::float8 / 1000)
-       ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED
-     ), claimed AS (
-       UPDATE problem_checks c SET due_at = to_timestamp(($1::float8 + $2) / 1000)
-       FROM due WHERE c.workspace_id = due.workspace_id RETURNING c.*
-     )
-     SELECT ${workspaceColumns('w')}, c.usage_due_at <= to_timestamp($1::float8 / 1000) AS "isUsageDue",
+    `${withClaimed('problem_checks', 'workspace_id')}
+     SELECT ${workspaceColumns('w')}, c.usage_due_at <= ${instantOf('$1')} AS "isUsageDue",
        c.due_at::text AS claim
      FROM claimed c JOIN workspaces w ON w.id = c.workspace_id`,
     [now, leaseMs, most],
@@ -62,8 +57,8 @@ export async function settleProblemCheck(
   { dueAt, usageDueAt }: { dueAt: number; usageDueAt: number | null },
 ): Promise<boolean> {
   const { rowCount } = await tx.query(
-    `UPDATE problem_checks SET due_at = to_timestamp($3::float8 / 1000),
-       usage_due_at = coalesce(to_timestamp($4::float8 / 1000), usage_due_at)
+    `UPDATE problem_checks SET due_at = ${instantOf('$3')},
+       usage_due_at = coalesce(${instantOf('$4')}, usage_due_at)
      WHERE workspace_id = $1 AND due_at = $2::timestamptz`,
     [workspace.id, claim, dueAt, usageDueAt],
   );
@@ -90,11 +85,10 @@ export async function knownProblems(tx: Queryable, workspaceId: string): Promise
 
 /** Saves what is known of a problem. */
 export async function saveProblem(tx: Queryable, workspaceId: string, known: KnownProblem): Promise<void> {
-  const at = (parameter: string) => `to_timestamp(${parameter}::float8 / 1000)`;
   const { kind, subject, name, count, reason, state, since, toldAt, isTold } = known;
   await tx.query(
     `INSERT INTO problem_alerts (workspace_id, kind, subject, name, count, reason, state, since, told_at, is_told)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, ${at('$8')}, ${at('$9')}, $10)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, ${instantOf('$8')}, ${instantOf('$9')}, $10)
      ON CONFLICT (workspace_id, kind, subject) DO UPDATE SET name = excluded.name, count = excluded.count,
        reason = excluded.reason, state = excluded.state, since = excluded.since, told_at = excluded.told_at,
        is_told = excluded.is_told`,
@@ -106,7 +100,7 @@ export async function saveProblem(tx: Queryable, workspaceId: string, known: Kno
 export async function forgetProblems(tx: Queryable, workspaceId: string, toldBefore: number): Promise<void> {
   await tx.query(
     `DELETE FROM problem_alerts WHERE workspace_id = $1 AND state = 'ok'
-       AND coalesce(told_at, '-infinity') < to_timestamp($2::float8 / 1000)`,
+       AND coalesce(told_at, '-infinity') < ${instantOf('$2')}`,
     [workspaceId, toldBefore],
   );
 }

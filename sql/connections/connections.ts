@@ -1,6 +1,6 @@
 import type { ConnectionSettings, Provider } from '../../core/connections/providers.ts';
 import { uuidv7 } from '../../core/ids.ts';
-import { ADVISORY_LOCKS } from '../database/advisory-locks.ts';
+import { lockNamed } from '../database/advisory-locks.ts';
 import { nextCreation } from '../database/creation-times.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
@@ -111,10 +111,7 @@ export async function lockAccount(
   tx: Queryable,
   { workspace_id, provider }: Pick<Connection, 'workspace_id' | 'provider'>,
 ): Promise<void> {
-  await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, $2))', [
-    `${workspace_id}/${provider}`,
-    ADVISORY_LOCKS.providerAccounts,
-  ]);
+  await lockNamed(tx, 'providerAccounts', `${workspace_id}/${provider}`);
 }
 
 export async function countConnections(db: Queryable, workspaceId: string): Promise<number> {

@@ -1,3 +1,5 @@
+import type { Queryable } from './pool.ts';
+
 /**
  * PostgreSQL's advisory locks of this service, one number each. All are listed here, so that no two subjects share one.
  * They belong to transactions, except that of migrations: behind a pooler, a session's lock would pass to another
@@ -29,3 +31,17 @@ export const ADVISORY_LOCKS = {
   /** Seed of one lock for each workspace: one transaction at a time extends the hash chain of its ledger. */
   ledgerChain: 7_205_011_980,
 } as const;
+
+/**
+ * Takes one of the locks of a seed until the transaction ends.
+ *
+ * @param seed of {@link ADVISORY_LOCKS}
+ * @param name of what is locked
+ */
+export async function lockNamed(
+  tx: Queryable,
+  seed: keyof typeof ADVISORY_LOCKS,
+  name: string,
+): Promise<void> {
+  await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, $2))', [name, ADVISORY_LOCKS[seed]]);
+}

@@ -44,7 +44,7 @@ export async function storeCounts(transaction: Queryable, counted: readonly Coun
 }
 
 /** Microseconds of an hour. */
-const HOUR_MICROS = 3_600_000_000;
+export const HOUR_MICROS = 3_600_000_000;
 /** Hours before now whose counts are kept: longer than they are compared. */
 const KEPT_HOURS = 60 * 24;
 

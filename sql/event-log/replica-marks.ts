@@ -4,12 +4,18 @@ import { WATERMARK, watermark } from './streams.ts';
 
 const IS_READABLE = `(is_readable AND NOT EXISTS (SELECT FROM replica_repairs AS missed WHERE missed.replica = name))`;
 
+/** SQL: where the events begin that a replica lacks; null where it has all. @param replica SQL of its name */
+const behindOf = (replica: string) =>
+  `(SELECT min(own.visible_before) FROM replica_streams AS own WHERE own.replica = ${replica})`;
+
+/** SQL: the watermark of a replica. @param replica SQL of its name */
+const watermarkOf = (replica: string) => `least((${WATERMARK}), ${behindOf(replica)})`;
+
 /**
  * SQL of `replicas` of a {@link MarksRecord}. A stream whose events a replica lacks has a row of the replica, also when
  * it is retired.
  */
-export const REPLICAS_READABLE = `SELECT coalesce(json_object_agg(name,
-    (SELECT min(own.visible_before) FROM replica_streams AS own WHERE own.replica = name)), '{}')
+export const REPLICAS_READABLE = `SELECT coalesce(json_object_agg(name, ${behindOf('name')}), '{}')
   FROM replicas WHERE ${IS_READABLE}`;
 
 export type ListedReplica = {
@@ -22,8 +28,7 @@ export type ListedReplica = {
 /** Returns every replica that has data, or is being filled. */
 export async function listReplicas(db: Queryable): Promise<ListedReplica[]> {
   const { rows } = await db.query<ListedReplica>(
-    `SELECT name, ${IS_READABLE} AS "isReadable", least((${WATERMARK}),
-       (SELECT min(own.visible_before) FROM replica_streams AS own WHERE own.replica = name)) AS watermark
+    `SELECT name, ${IS_READABLE} AS "isReadable", ${watermarkOf('name')} AS watermark
      FROM replicas ORDER BY name`,
   );
   return rows;
@@ -31,10 +36,9 @@ export async function listReplicas(db: Queryable): Promise<ListedReplica[]> {
 
 /** Returns the watermark of a replica, in microseconds, whether it may be read or not; null: there is no stream. */
 export async function replicaWatermark(db: Queryable, replica: string): Promise<number | null> {
-  const { rows } = await db.query<{ watermark: number | null }>(
-    `SELECT least((${WATERMARK}), (SELECT min(visible_before) FROM replica_streams WHERE replica = $1)) AS watermark`,
-    [replica],
-  );
+  const { rows } = await db.query<{ watermark: number | null }>(`SELECT ${watermarkOf('$1')} AS watermark`, [
+    replica,
+  ]);
   return rows[0]?.watermark ?? null;
 }
 

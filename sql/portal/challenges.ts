@@ -1,4 +1,4 @@
-import { ADVISORY_LOCKS } from '../database/advisory-locks.ts';
+import { lockNamed } from '../database/advisory-locks.ts';
 import type { Queryable } from '../database/pool.ts';
 
 /** Proofs of work of one network address that count in an hour. */
@@ -19,10 +19,7 @@ export async function spendChallenge(
   addressHash: Buffer,
 ): Promise<SpentChallenge> {
   // Concurrent calls of one address follow each other, so that all of them count.
-  await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, $2))', [
-    addressHash.toString('hex'),
-    ADVISORY_LOCKS.challenges,
-  ]);
+  await lockNamed(tx, 'challenges', addressHash.toString('hex'));
   const { rows } = await tx.query<{ count: number }>(
     `SELECT count(*)::integer AS count FROM spent_challenges
      WHERE address_hash = $1 AND spent_at > now() - interval '1 hour'`,

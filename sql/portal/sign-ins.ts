@@ -1,5 +1,5 @@
 import { newSessionToken } from '../../core/access/session-tokens.ts';
-import { ADVISORY_LOCKS } from '../database/advisory-locks.ts';
+import { lockNamed } from '../database/advisory-locks.ts';
 import type { Queryable } from '../database/pool.ts';
 
 /** Minutes for which the link of a sign-in works. */
@@ -22,10 +22,7 @@ export async function createSignIn(
 ): Promise<{ token: string; expiresAt: Date } | null> {
   const { token, hash } = newSessionToken();
   // Concurrent requests follow each other, so that all of them count.
-  await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, $2))', [
-    email,
-    ADVISORY_LOCKS.portalSignIns,
-  ]);
+  await lockNamed(tx, 'portalSignIns', email);
   const { rows } = await tx.query<{ expires_at: Date }>(
     `INSERT INTO portal_sign_ins (token_hash, browser_hash, email, expires_at)
      SELECT $1, $2, $3, now() + interval '${SIGN_IN_MINUTES} minutes'

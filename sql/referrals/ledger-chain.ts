@@ -1,5 +1,5 @@
 import { chainedHash, FIRST_HASH, type LedgerLine } from '../../core/referrals/ledger-hash.ts';
-import { ADVISORY_LOCKS } from '../database/advisory-locks.ts';
+import { lockNamed } from '../database/advisory-locks.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
 
@@ -19,10 +19,7 @@ export type ChainedLine = { position: number; hash: Buffer; line: LedgerLine };
  * chain until the transaction ends. Entries of transactions that have not committed are added by a later call.
  */
 export async function extendChain(tx: Queryable, workspaceId: string): Promise<Buffer> {
-  await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, $2))', [
-    workspaceId,
-    ADVISORY_LOCKS.ledgerChain,
-  ]);
+  await lockNamed(tx, 'ledgerChain', workspaceId);
   let { position, hash } = await lastOf(tx, workspaceId);
   for (;;) {
     const { rows } = await tx.query<LedgerLine>(

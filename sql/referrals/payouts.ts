@@ -5,7 +5,7 @@ import type {
   PayoutMethod,
   PayoutStatus,
 } from '../../core/referrals/terms.ts';
-import { ADVISORY_LOCKS } from '../database/advisory-locks.ts';
+import { lockNamed } from '../database/advisory-locks.ts';
 import type { Queryable } from '../database/pool.ts';
 
 /** A payout file, without its lines. */
@@ -25,10 +25,7 @@ const COLUMNS = 'id, program_id, format, status, created_at, canceled_at';
  * Take it before every other lock.
  */
 export async function lockPayouts(tx: Queryable, workspaceId: string): Promise<void> {
-  await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, $2))', [
-    workspaceId,
-    ADVISORY_LOCKS.payouts,
-  ]);
+  await lockNamed(tx, 'payouts', workspaceId);
 }
 
 /** Creates an empty payout file. */

@@ -25,13 +25,14 @@ export const instantOf = (parameter: string): string => `to_timestamp(${paramete
  * SQL, to begin a statement: `claimed`, the rows that are due, which no other worker claims until the lease ends. Its
  * parameters: `$1` the time, `$2` the lease, both milliseconds; `$3` most rows.
  *
- * @param table with `id` and `due_at`
+ * @param table with `due_at`
+ * @param id its primary key
  */
-export const withClaimed = (table: 'reports' | 'alerts'): string =>
+export const withClaimed = (table: 'reports' | 'alerts' | 'problem_checks', id = 'id'): string =>
   `WITH due AS MATERIALIZED (
-     SELECT id FROM ${table} WHERE due_at <= ${instantOf('$1')}
+     SELECT ${id} FROM ${table} WHERE due_at <= ${instantOf('$1')}
      ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED
    ), claimed AS (
-     UPDATE ${table} SET due_at = ${instantOf('($1::float8 + $2)')} FROM due WHERE ${table}.id = due.id
+     UPDATE ${table} SET due_at = ${instantOf('($1::float8 + $2)')} FROM due WHERE ${table}.${id} = due.${id}
      RETURNING ${table}.*
    )`;

@@ -42,9 +42,6 @@ export const formatDay = (instant: string | number) =>
 export const formatSpan = (count: number, unit: 'day' | 'month') =>
   new Intl.NumberFormat(locale(), { style: 'unit', unit, unitDisplay: 'long' }).format(count);
 
-const METHOD_NAMES: Record<string, string> = { paypal: 'PayPal', payoneer: 'Payoneer', wise: 'Wise' };
-export const methodName = (method: string) => METHOD_NAMES[method] ?? method;
-
 /** `credits` in the page's language; `free_months`, the name that a workspace gave, as `Free months`. */
 export function kindName(kind: string): string {
   if (kind === 'credits') return words('credits');

@@ -1,7 +1,8 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { methodName } from '../../core/referrals/payout-method-names.ts';
 import { useAnnounce } from './announcer.tsx';
 import { explainRefusal } from './failures.ts';
-import { formatDate, methodName } from './formats.ts';
+import { formatDate } from './formats.ts';
 import type { ReferralsApi } from './referrals-api.ts';
 import type { SavedMethod, SavedPayout } from './stats.ts';
 import { words } from './words.ts';

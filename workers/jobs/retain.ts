@@ -11,9 +11,9 @@ import { forEachReplica } from '../replicas/for-each-replica.ts';
 export type RetainDependencies = { pool: Pool; replicas: readonly Replica[]; metrics: WorkerMetrics };
 
 /**
- * Removes the clicks that are older than the retention of their workspace from each replica, by month. The next pass of the roll-ups
- * follows, since a day's clicks changed. It reads the rows that are left, so it may be interrupted anywhere, and late
- * clicks are removed by the next run.
+ * Removes the clicks that are older than the retention of their workspace from each replica, by month. The next pass of
+ * the roll-ups follows, since a day's clicks changed. It reads the rows that are left, so it may be interrupted
+ * anywhere, and late clicks are removed by the next run.
  *
  * One worker at a time: two would start the same mutation of ClickHouse twice.
  *

@@ -1,12 +1,12 @@
-import type { CountedHour } from '../../sql/event-log/counted-clicks.ts';
+import { COMPARED_MS } from '../../clickhouse/counts/removed-clicks.ts';
+import { type CountedHour, HOUR_MICROS } from '../../sql/event-log/counted-clicks.ts';
 import type { StreamProgress } from '../../sql/event-log/streams.ts';
 import type { Refused } from './insert.ts';
 import type { Prepared } from './prepare.ts';
 
-const HOUR_MICROS = 3_600_000_000;
 const LOW_32_BITS = 0xffff_ffffn;
 /** Hours before a gap's end that it makes uncertain at most: older ones are not compared. */
-const GAP_HOURS = 14 * 24;
+const GAP_HOURS = (COMPARED_MS * 1_000) / HOUR_MICROS;
 
 /**
  * Returns how many clicks of each stream and hour a range has for ClickHouse. Erased ones count, because an earlier

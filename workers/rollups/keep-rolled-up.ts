@@ -16,8 +16,8 @@ import { forEachReplica } from '../replicas/for-each-replica.ts';
 export type RollUpDependencies = { pool: Pool; replicas: readonly Replica[]; log: Logger };
 
 /**
- * Rolls up the days and months that the watermark has passed, in each replica by its own. Afterwards only an erasure or a retired stream changes a
- * day; the next run rolls it up again.
+ * Rolls up the days and months that the watermark has passed, in each replica by its own. Afterwards only an erasure or
+ * a retired stream changes a day; the next run rolls it up again.
  *
  * @returns false: the next run follows on schedule
  */

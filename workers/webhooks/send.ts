@@ -14,8 +14,8 @@ import type { ResolveHost } from '../../core/webhooks/resolve-host.ts';
 export type Reply = { status: number; body: string; retryAfter: string | undefined };
 
 /**
- * Posts a body, or gets the URL where there is none, and reads the response. Only the status line counts: the rest may be malformed. Does not follow
- * redirects.
+ * Posts a body, or gets the URL where there is none, and reads the response. Only the status line counts: the rest may be
+ * malformed. Does not follow redirects.
  *
  * @throws RefusedAddress; the network's error; TimeoutError after 20 s without a status; the signal's reason
  */

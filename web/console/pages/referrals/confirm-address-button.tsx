@@ -1,10 +1,10 @@
 import { Alert, Stack, Text } from '@mantine/core';
+import { methodName } from '../../../../core/referrals/payout-method-names.ts';
 import { messageOf } from '../../api/failures.ts';
 import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import type { Enrollment } from './responses.ts';
-import { methodName } from './words.ts';
 
 type Props = {
   referrer: Pick<Enrollment, 'partner_id' | 'external_user_id' | 'payout_method'>;

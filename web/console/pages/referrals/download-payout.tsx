@@ -2,13 +2,14 @@ import { Button, Select, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { METHOD_CHOICES } from '../../../../core/referrals/payout-method-names.ts';
 import { useOneMutation } from '../../api/queries.ts';
 import { plural } from '../../formats.ts';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { SmallNote } from '../../parts/note.tsx';
 import { useDraft } from '../../parts/use-draft.ts';
 import { downloadPayoutFile, type SavedPayoutFile } from './payout-file.ts';
-import { FORMAT_CHOICES, METHOD_CHOICES, type PayoutFormat } from './words.ts';
+import { FORMAT_CHOICES, type PayoutFormat } from './words.ts';
 
 /** How long the button is disabled after a download: another file would pay the same balances. Milliseconds. */
 const PAUSE = 1_000;

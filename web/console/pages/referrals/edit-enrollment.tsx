@@ -1,10 +1,10 @@
 import { Select, SimpleGrid, TextInput } from '@mantine/core';
+import { METHOD_CHOICES } from '../../../../core/referrals/payout-method-names.ts';
 import { useSend } from '../../api/queries.ts';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { useDraft } from '../../parts/use-draft.ts';
 import { usePrograms } from './filters.tsx';
 import type { Enrollment } from './responses.ts';
-import { METHOD_CHOICES } from './words.ts';
 
 /** Paths of the fields that show the API's errors. */
 const FIELDS = [

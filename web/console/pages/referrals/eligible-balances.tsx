@@ -1,5 +1,6 @@
 import { Button, Group, SimpleGrid, Stack, Table, Title } from '@mantine/core';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { methodName } from '../../../../core/referrals/payout-method-names.ts';
 import { callApi } from '../../api/call.ts';
 import { useSession } from '../../api/session.ts';
 import { formatCount, formatDate, formatMoney } from '../../formats.ts';
@@ -16,7 +17,7 @@ import { ChoiceFilter, ProgramFilter } from './filters.tsx';
 import { ReferrerPress } from './referrer-press.tsx';
 import type { Eligible, EligibleBalance } from './responses.ts';
 import { useViewState } from './view-state.ts';
-import { formatName, methodName, type PayoutFormat, payoutFormat, totalsText } from './words.ts';
+import { formatName, type PayoutFormat, payoutFormat, totalsText } from './words.ts';
 
 /** Initial number of rows. */
 const FIRST = 50;

@@ -1,4 +1,5 @@
 import { Alert, Button, Drawer, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
+import { methodName } from '../../../../core/referrals/payout-method-names.ts';
 import { useApi } from '../../api/queries.ts';
 import { formatCount, formatDate, formatInstant, formatMoney } from '../../formats.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
@@ -14,7 +15,6 @@ import { EnrollmentStatus, StatusButton } from './enrollment-status.tsx';
 import { usePrograms } from './filters.tsx';
 import type { Enrollment } from './responses.ts';
 import { useViewState } from './view-state.ts';
-import { methodName } from './words.ts';
 
 /** Details of a referrer. */
 export function EnrollmentDrawer({ partnerId, close }: { partnerId: string; close: () => void }) {

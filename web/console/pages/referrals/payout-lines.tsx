@@ -1,6 +1,7 @@
 import { Button, Checkbox, Group, Stack, Table, Text, Textarea } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
+import { methodName } from '../../../../core/referrals/payout-method-names.ts';
 import { useApi, useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { formatCount, formatMoney, plural } from '../../formats.ts';
@@ -12,7 +13,7 @@ import { FigureCell, LongTextCell, ScrollTable } from '../../parts/scroll-table.
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { useDraft } from '../../parts/use-draft.ts';
 import type { Paid, PayoutLine, PayoutLines as PayoutLinesResponse } from './responses.ts';
-import { methodName, totalsText } from './words.ts';
+import { totalsText } from './words.ts';
 
 const LINES = 100;
 const MOST_LINES = 500;

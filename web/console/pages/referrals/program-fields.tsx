@@ -12,12 +12,12 @@ import {
   TextInput,
 } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
+import { METHOD_CHOICES } from '../../../../core/referrals/payout-method-names.ts';
 import { fieldSentence } from '../../api/sentence.ts';
 import { AddressField } from '../../parts/address-field.tsx';
 import { SmallNote } from '../../parts/note.tsx';
 import { type Form, fieldsOf } from '../../parts/use-draft.ts';
 import type { Draft } from './program-draft.ts';
-import { METHOD_CHOICES } from './words.ts';
 
 type Props = Form<Draft>;
 

@@ -1,6 +1,6 @@
+import { methodName } from '../../../../core/referrals/payout-method-names.ts';
 import { formatCount, formatExact, formatMoney, plural } from '../../formats.ts';
 import type { Draft } from './program-draft.ts';
-import { methodName } from './words.ts';
 
 /** Price of the example, major units. */
 const PRICE = 50;

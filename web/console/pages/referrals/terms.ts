@@ -1,6 +1,6 @@
+import { methodName } from '../../../../core/referrals/payout-method-names.ts';
 import { formatCount, formatExact, formatMoney, plural } from '../../formats.ts';
 import type { Program } from './responses.ts';
-import { methodName } from './words.ts';
 
 /** The terms of a program, one sentence each. */
 export function termsOf(program: Program): string[] {

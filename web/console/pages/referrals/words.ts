@@ -82,12 +82,6 @@ export const statusName = (status: string) => STATUSES[status] ?? status;
 const LEDGER_STATUSES: LedgerStatus[] = ['pending', 'eligible', 'paid', 'earned', 'delivered'];
 export const STATUS_CHOICES = LEDGER_STATUSES.map((value) => ({ value, label: statusName(value) }));
 
-const METHODS: Record<string, string> = { paypal: 'PayPal', payoneer: 'Payoneer', wise: 'Wise' };
-
-export const methodName = (method: string) => METHODS[method] ?? method;
-
-export const METHOD_CHOICES = Object.entries(METHODS).map(([value, label]) => ({ value, label }));
-
 /** An amount of the ledger: money, or credits of a kind. */
 export const amountText = (amount: number, currency: string | null, creditKind: string | null) =>
   currency === null ? `${formatCount(amount)} ${creditKind ?? ''}`.trim() : formatMoney(amount, currency);
