@@ -73,6 +73,11 @@ test.for(['webhooks', 'ledger'])(
 
 test.for([
   {
+    scenario: 'lane',
+    seed: '970156263',
+    was: 'a failover took the counts of clicks away whose stream had moved to another partition',
+  },
+  {
     scenario: 'credits',
     seed: '74',
     was: 'a promotion code failed for good where the look-up of its coupon had no answer',
@@ -91,6 +96,11 @@ test.for([
     scenario: 'credits',
     seed: '935946632',
     was: 'an attempt that stood still after its claim made the code of a coupon that was deleted meanwhile',
+  },
+  {
+    scenario: 'credits',
+    seed: '915024123',
+    was: "a machine slept while Stripe's package waited to repeat a call, until Stripe had forgotten its key",
   },
 ])('seed $seed of $scenario holds, where once $was', { timeout: 600_000 }, ({ scenario, seed }) => {
   const { output, status } = sim('--only', scenario, '--seed', seed);

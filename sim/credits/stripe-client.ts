@@ -1,4 +1,5 @@
 import Stripe from 'stripe';
+import { sentOnce } from '../../core/connections/stripe/sent-once.ts';
 import { world } from '../world/world.ts';
 import type { StripeAnswer, StripeServer } from './stripe.ts';
 
@@ -15,7 +16,7 @@ export function callStripe(present: StripeServer): void {
 }
 
 export async function openStripe(key: string, _apiBase: string, timeout: number): Promise<Stripe> {
-  const httpClient = new SimulatedHttp();
+  const httpClient = sentOnce(new SimulatedHttp());
   return new Stripe(key, { httpClient, timeout, maxNetworkRetries: 0, telemetry: false });
 }
 

@@ -46,6 +46,17 @@ describe('deduplicateBatch', () => {
     expect(sift(highWater, given)).toEqual({ firstFresh, duplicates, missing, highWater: after });
   });
 
+  it.each([
+    ['sent twice', EPOCH + 14n, batch(EPOCH + 10n, 5), false],
+    ['of an epoch that is over', EPOCH + 4n, batch(10n, 5), true],
+    ['that is new', 14n, batch(EPOCH, 5), false],
+  ] as const)(
+    'tells of a batch %s whether PostgreSQL has gone back',
+    (_what, highWater, given, isPastEpoch) => {
+      expect(deduplicateBatch(given, new Map([['s', streamAt(highWater)]]))).toMatchObject({ isPastEpoch });
+    },
+  );
+
   it('makes everything up to the last event visible', () => {
     const stream = streamAt(-1n);
     deduplicateBatch(batch(0n, 3, 777), new Map([['s', stream]]));

@@ -6,7 +6,9 @@ export type Gap = { streamId: string; expected: bigint; found: bigint; isAskedFo
 
 /**
  * The new part of a batch: its sequences from `firstFresh` to `lastFresh`. `firstFresh` is past the batch's last one
- * when all of it is duplicate. `isSentAgain`: it fills what the log had lost.
+ * when all of it is duplicate. `isSentAgain`: it fills what the log had lost. `isPastEpoch`: all of it is duplicate, and
+ * of an earlier epoch of the stream, which moved to another partition once this one was visible. So PostgreSQL has gone
+ * back since.
  */
 export type Deduplicated =
   | {
@@ -17,6 +19,7 @@ export type Deduplicated =
       duplicates: number;
       gap: Gap | null;
       isSentAgain: boolean;
+      isPastEpoch: boolean;
     }
   | { outcome: 'unknown_stream' };
 
@@ -68,6 +71,7 @@ function beyondMark(batch: LogBatch, last: bigint, stream: StreamProgress): Dedu
       ? { streamId, expected: isCounterMissing ? expected : highWater + 1n, found: first, isAskedFor }
       : null,
     isSentAgain: false,
+    isPastEpoch: false,
   };
 }
 
@@ -85,6 +89,7 @@ function belowMark(batch: LogBatch, last: bigint, stream: StreamProgress): Dedup
       duplicates: batch.count,
       gap: null,
       isSentAgain: false,
+      isPastEpoch: last >> COUNTER_BITS !== stream.highWater >> COUNTER_BITS,
     };
   }
   const startsBefore = first < filled.from;
@@ -105,6 +110,7 @@ function belowMark(batch: LogBatch, last: bigint, stream: StreamProgress): Dedup
     duplicates: batch.count - Number(lastFresh - firstFresh + 1n),
     gap: firstFresh > expected ? { streamId, expected, found: firstFresh, isAskedFor: false } : null,
     isSentAgain: true,
+    isPastEpoch: false,
   };
 }
 

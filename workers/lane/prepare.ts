@@ -50,7 +50,7 @@ export type Prepared = {
   streamsBefore: StreamProgress[];
   leaseUses: PermitUse[];
   corrections: CorrectionReport[];
-  /** Where the log lacks events: between these times, in microseconds. */
+  /** Where counts of clicks are uncertain, because the log lacks events or PostgreSQL went back: times in microseconds. */
   gaps: { ordinal: number; fromTs: number; toTs: number }[];
   /** Some rows fill what the log had lost: ClickHouse may have them from an insert whose range was lost. */
   isSentAgain: boolean;
@@ -114,6 +114,9 @@ export function createPrepareStep(dependencies: PrepareDependencies): PrepareSte
           ? 'events are missing from the log; their process is asked to send them again'
           : 'events are missing from the log',
       );
+    }
+    if (found.isPastEpoch) {
+      into.gaps.push({ ordinal: stream.ordinal, fromTs: batch.minTs, toTs: batch.maxTs });
     }
     if (duplicates === batch.count) return;
     const { events, undecodable } = decode(batch);
