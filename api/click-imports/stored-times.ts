@@ -42,7 +42,7 @@ export function createStoredTimes(
   workspaceId: string,
   grows: boolean,
 ): StoredTimes {
-  /** By their start, the most recently used one last. */
+  /** Months by their start, the most recently used one last. */
   const months = new Map<number, Month>();
 
   async function load(start: number): Promise<void> {

@@ -118,7 +118,7 @@ function sealed({ id, provider }: Connection, given: ConnectionChange, sealer: S
   };
 }
 
-/** With an empty secret, anyone could sign an event. */
+/** Refuses an empty secret, with which anyone could sign an event. */
 function readSigningSecret(given: string | null, provider: Provider): string | null {
   if (given === null) return null;
   const secret = requireText('signing_secret', given.trim(), [NOT_BLANK, ONE_LINE]);

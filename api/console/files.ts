@@ -3,7 +3,7 @@ import { type Asset, builtAsset } from '../assets.ts';
 
 /** The files of the console, ready to send. */
 export type ConsoleFiles = {
-  /** By name, which contains the content's hash. */
+  /** Assets by name, which contains the content's hash. */
   assets: ReadonlyMap<string, Asset>;
   script: string;
   /** Modules that the script imports statically. */

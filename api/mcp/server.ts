@@ -17,7 +17,7 @@ import type { Result, Tool, WriteTool } from './tool.ts';
 /** What a request needs: the tools of its key, and the API as its key may call it. */
 export type Caller = { tools: readonly Tool[]; api: CallApi; confirmations: Confirmations };
 
-/** Of the API: `/api/v1`. */
+/** Version of the API: `/api/v1`. */
 const VERSION = '1';
 
 const INSTRUCTIONS = `Hoplog: short links, clicks, reports, and referral programs of one workspace.

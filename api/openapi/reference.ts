@@ -21,7 +21,7 @@ export function collectRoutes(app: Pick<FastifyInstance, 'addHook'>): readonly R
 export type Reference = {
   /** The OpenAPI object of all routes, from which the documents are generated. */
   raw: RawDocument;
-  /** By operation id. */
+  /** Routes by operation id. */
   routes: ReadonlyMap<string, DocumentedRoute>;
 };
 

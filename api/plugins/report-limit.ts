@@ -25,7 +25,7 @@ export type ReportLimit = {
 declare module 'fastify' {
   interface FastifyInstance {
     reportLimit: ReportLimit;
-    /** For calls with a publishable key. */
+    /** Limit of calls with a publishable key. */
     strangerLimit: ReportLimit;
   }
 }

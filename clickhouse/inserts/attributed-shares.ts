@@ -21,7 +21,7 @@ export type AttributedShareRow = {
   workspaceId: Uint8Array;
   orderId: string;
   version: number;
-  /** From 0 within the version. */
+  /** Number of the part, from 0 within the version. */
   part: number;
   /** Microseconds, of the order. */
   ts: number;

@@ -21,7 +21,7 @@ type RollUps = {
   since: number;
   /** Changes with every period that is rolled up. */
   version: string;
-  /** By {@link performance.now}. */
+  /** Time of the read, by {@link performance.now}. */
   readAt: number;
 };
 

@@ -8,7 +8,7 @@ export type AlertContent = {
   tell: 'firing' | 'resolved';
   /** What was found; null: a rate without clicks. */
   value: number | null;
-  /** For a change: the mean of the same hours of the previous weeks. */
+  /** Mean of the same hours of the previous weeks, where the alert is about a change. */
   expected: number | null;
   /** End of the hours that were looked at. */
   until: string;

@@ -6,9 +6,9 @@ export const ALERT_TYPES = ['over', 'under', 'change', 'none'] as const;
 export type AlertCondition = {
   metric: Metric;
   type: (typeof ALERT_TYPES)[number];
-  /** For `over` and `under`. */
+  /** Limit of `over` and `under`. */
   value?: number;
-  /** For `change`: the least difference, up or down. */
+  /** Least difference of `change`, up or down. */
   percent?: number;
   /** Hours that are looked at, up to the last whole one. */
   window_hours: number;

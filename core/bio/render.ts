@@ -15,9 +15,9 @@ export type Origins = { publicUrl: string; shortUrl: string };
 
 /** Languages of a bio page. */
 export type BioPageLanguage = {
-  /** By the page or its workspace; null: none, so the page has the language of its texts. */
+  /** Language that the page or its workspace chose; null: none, so the page has the language of its texts. */
   chosen: Language | null;
-  /** For the words that Hoplog adds to the page, if no language is chosen. */
+  /** Language of the words that Hoplog adds to the page, if none is chosen. */
   ofVisitor: Language;
 };
 

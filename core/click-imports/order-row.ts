@@ -15,7 +15,7 @@ export type OrderRow = {
   currency: string;
   /** The source's name of the visitor, as in rows of clicks; empty: unknown. */
   visitor: string;
-  /** By `normalizeEmail`; null: unknown. */
+  /** Normalized by `normalizeEmail`; null: unknown. */
   email: string | null;
   /** Null: the row names none. */
   link: LinkName | null;

@@ -16,9 +16,9 @@ export type ClickField = {
   readonly values?: readonly string[];
   /** Regular expression of a text. */
   readonly pattern?: string;
-  /** For the API reference. */
+  /** Text of the API reference. */
   readonly description?: string;
-  /** In the API reference. */
+  /** Example of the API reference. */
   readonly example?: string | number | boolean;
   /**
    * The place of the field in an enriched click: a part, and the part's property. Left out for the ids of a click, and

@@ -16,7 +16,7 @@ export type ProviderWords = {
   readonly customerId?: RegExp;
   /** Matches ids by which its events name discount codes. Left out: they name codes as people type them. */
   readonly codeId?: RegExp;
-  /** For the guide: the events that count, and where the names of the buyer go. */
+  /** Texts of the guide: the events that count, and where the names of the buyer go. */
   readonly guide?: readonly [events: string, buyer: string];
 };
 

@@ -5,9 +5,9 @@
 export type ClickLabels = {
   /** Host that the visitor requested; empty for the deployment's own. */
   readonly domain: string;
-  /** In the spelling that the visitor opened. */
+  /** Slug in the spelling that the visitor opened. */
   readonly slug: string;
-  /** In the destination's query, like the next four. */
+  /** Parameter of the destination's query, like the next four. */
   readonly utmSource: string;
   readonly utmMedium: string;
   readonly utmCampaign: string;

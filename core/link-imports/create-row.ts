@@ -28,7 +28,7 @@ export type ImportDomains = {
   own: string;
   /** Proven ones of the workspace. */
   proven: readonly string[];
-  /** For rows that name none: a proven one, or null, the deployment's own; left out: the workspace's default. */
+  /** Domain of rows that name none; null: the deployment's own; left out: the workspace's default. */
   standard?: string | null | undefined;
   unproven: UnprovenPolicy;
 };

@@ -16,7 +16,7 @@ export type SourceRow = {
   /** Line of the file on which the row begins, from 1. */
   line: number;
   from: 'csv' | 'json';
-  /** By the file's own names of columns. */
+  /** Values by the file's own names of columns. */
   values: Record<string, unknown>;
   /** The file's name and value of a column, by {@link columnKey}. Remembers which were read. */
   columns: ReadColumns;

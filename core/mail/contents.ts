@@ -76,7 +76,7 @@ export type MailContent =
       of: string;
     }
   | {
-      /** To an applicant. It has no word of the application, which anyone may send for any address. */
+      /** Goes to an applicant. It has no word of the application, which anyone may send for any address. */
       kind: 'application';
       change: 'received' | 'approved' | 'rejected';
       /** Name of the program. */

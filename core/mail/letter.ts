@@ -41,7 +41,7 @@ export type Sender = {
   appUrl: string;
   /** Page where the recipient ends further mail; null: it cannot be ended. */
   unsubscribeUrl: string | null;
-  /** Of the letter. */
+  /** Language of the letter's own words. */
   language: Language;
 };
 

@@ -16,7 +16,7 @@ export const FRAME_MARGIN = 2;
 export type Words = {
   /** SVG path with the baseline at 0. */
   path: string;
-  /** In the unit of `em`. */
+  /** Width of the text, in the unit of `em`. */
   width: number;
   em: number;
 };

@@ -50,7 +50,7 @@ export type ReferralFormat = {
   alsoPartners?: readonly string[];
   /** Columns whose presence identifies the kind of a file, checked in this order. */
   marks: readonly { kind: Kind; column: string }[];
-  /** By status in lower case. */
+  /** What happens to a row, by its status in lower case. */
   fates: Readonly<Record<string, Fate>>;
   /**
    * Whether whole numbers in `amount` are minor units, as in the program's API. Numbers with a point are major units.

@@ -23,7 +23,7 @@ const OFF = new Set(
   ).split(' '),
 );
 
-/** By kind: words of columns that end a row where they hold, and of columns that end it where they do not. */
+/** Words in the names of columns: one that holds, or one that does not, ends the row. */
 const ENDS: Record<Kind, { where: RegExp; unless: RegExp | null }> = {
   partners: {
     where:

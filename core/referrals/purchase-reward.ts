@@ -111,7 +111,7 @@ export function purchaseRewards(facts: PurchaseFacts): PurchaseOutcome {
 }
 
 type Commissions = {
-  /** By level, lowest first. If a rate is missing there are none. */
+  /** Rewards by level, lowest first. If a rate is missing there are none. */
   rewards: PurchaseReward[];
   /** Whether one has no amount in the program's currency. */
   withoutRate: boolean;

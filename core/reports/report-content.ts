@@ -15,7 +15,7 @@ export type ReportContent = {
   timeZone: string;
   /** ISO 4217 code. */
   currency: string;
-  /** Of the view; the first one is that of the chart and the tables. */
+  /** Metrics of the view. The chart and the tables show the first one. */
   metrics: Metric[];
   totals: ReportFigures;
   before: ReportFigures;

@@ -5,7 +5,7 @@ import { ConfigError } from './settings-error.ts';
 /** A replica of ClickHouse, as the settings name it. */
 export type ReplicaSettings = {
   name: string;
-  /** With user and password; empty: embedded. */
+  /** URL with user and password; empty: embedded. */
   url: string;
 };
 

@@ -9,7 +9,7 @@ export const TOO_DEEP = `must not nest deeper than ${MAX_DEPTH} levels`;
  * of the log, imported files. Matches unpaired surrogates because of `u`.
  */
 const UNSTORABLE = /[\0\p{Surrogate}]/gu;
-/** For browsers without `isWellFormed`, which is much faster. */
+/** Only browsers without `isWellFormed` use it, which is much slower. */
 const HALF_PAIR = /\p{Surrogate}/u;
 
 /** The part of a value that can't be stored, and where: names joined by dots, empty for the value itself. */

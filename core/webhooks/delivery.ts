@@ -8,7 +8,7 @@ export type WebhookEvent = {
   type: string;
   /** ISO 8601. */
   created_at: string;
-  /** By `POST /webhooks/trigger`. */
+  /** `POST /webhooks/trigger` sent it. */
   test?: true;
   data: unknown;
 };

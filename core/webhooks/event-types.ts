@@ -1,7 +1,7 @@
 // Browsers run this file too.
 /** A kind of event that a webhook can subscribe to. */
 export type EventKind = {
-  /** In the console. */
+  /** Its label in the console. */
   readonly label: string;
   /** Title of a message to people. */
   readonly title: string;

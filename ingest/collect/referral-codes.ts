@@ -31,7 +31,7 @@ export function createReferralCodes({
   const known = createBoundedCache<string, { link: CodeLink | null; until: number }>(CAPACITY);
   const queries = createCoalescedQueries(read, { ...LIMITS, timeoutMs });
 
-  /** By keys of {@link keyOf}. */
+  /** Returns links by keys of {@link keyOf}. */
   async function read(keys: string[]): Promise<Map<string, CodeLink>> {
     const links = await linksOfCodes(pool, keys.map(codeOf));
     return new Map(

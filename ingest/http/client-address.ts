@@ -21,9 +21,9 @@ export type ClientAddress = (req: HttpRequest, res: HttpResponse) => Uint8Array;
  * reading all headers.
  */
 export type ClientAddresses = {
-  /** From the first line: for redirects. */
+  /** Read from the first line. Redirects use it. */
   byFirstLine: ClientAddress;
-  /** From all lines as one list: for limits by address. */
+  /** Read from all lines as one list. Limits by address use it. */
   byAllLines: ClientAddress;
   /**
    * Returns whether the peer is a trusted proxy; null when the request has no `X-Forwarded-For`. Reads the peer's

@@ -5,7 +5,7 @@ import type { LinkTable } from './table.ts';
 export type Host = {
   /** The number that its names in the link table begin with. */
   number: number;
-  /** In lower case. */
+  /** Domain in lower case. */
   domain: string;
   workspaceId: Uint8Array;
   /** Where `/`, unknown slugs and expired links lead to; null: the deployment's pages. */

@@ -64,7 +64,7 @@ export type LinkRecordSettings = {
   utmContent?: string;
   /** Milliseconds since the epoch. */
   startsAt?: number;
-  /** By the operator. */
+  /** The operator has blocked the link. */
   blocked?: true;
   /** The slug's own spelling, where the name has its key. */
   slug?: string;

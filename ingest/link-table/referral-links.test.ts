@@ -36,7 +36,7 @@ const referral = (index: number) => referrals[index] ?? { id: '', slug: '', dest
 const pathOf = async (index: number) =>
   (await visit(`${ingest.url}/${referral(index).slug}`)).location?.pathname;
 
-/** In one transaction, whose changes arrive together. */
+/** Moves links in one transaction, whose changes arrive together. */
 async function move(indices: number[], path: string): Promise<void> {
   await stores.pool.query('UPDATE destinations SET destination_url = $2 WHERE id = ANY ($1)', [
     indices.map((index) => referral(index).destinationId),

@@ -20,7 +20,7 @@ let postgres: ReplicatedPostgres;
 let primary: Pool;
 let replica: Pool;
 let workspaceId: string;
-/** In order of id, as they are read. */
+/** Links in order of id, as they are read. */
 let links: { id: string; slug: string }[];
 
 beforeAll(async () => {

@@ -80,7 +80,7 @@ export function createResolver(given: {
     if (revision === syncStatus.revision()) absent.set(name.toLowerCase(), true);
   }
 
-  /** By the spelling that was looked up. */
+  /** Returns records by the spelling that was looked up. */
   async function readSlugs(names: string[]): Promise<Map<string, SlugRecord>> {
     const revision = syncStatus.revision();
     const found = new Map<string, SlugRecord>();

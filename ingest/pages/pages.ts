@@ -9,17 +9,17 @@ import { createPage, type Page } from './layout.ts';
 
 /** Pages shown instead of a redirect. */
 export type Pages = {
-  /** Of the host itself. */
+  /** Page of the host's `/`. */
   root: Page;
   notFound: Page;
   gone: Page;
-  /** By the operator of the deployment. */
+  /** Page of a link that the operator has blocked. */
   blocked: Page;
   unavailable: Page;
   /** @param referer of the visit; text, sent along with the form */
   passwordForm(referer: string): Page;
   wrongPassword(referer: string): Page;
-  /** In a frame, in place of the form. */
+  /** Shown in a frame in place of the form. */
   framedPasswordForm: Page;
   tooManyAttempts: Page;
 };

@@ -37,7 +37,7 @@ type Ongoing = {
 type Visitor = { linkId: string; key: string; wasLetIn: boolean };
 type Waiting = Visitor & { settle(begun: Begun): void };
 
-/** In a minute, of one address and of all. */
+/** Most wrong passwords a minute: of one address, and of all. */
 export const MOST_WRONG = 5;
 export const MOST_WRONG_OF_LINK = 30;
 const WINDOW_MS = 60_000;

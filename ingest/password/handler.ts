@@ -27,7 +27,7 @@ const MOST_WAITING = 100;
 type Submitted = {
   link: CompiledLink;
   linkId: string;
-  /** Of the link's password. */
+  /** Hash of the link's password. */
   hash: string;
   address: Uint8Array;
   visit: Visit;

@@ -6,7 +6,7 @@ import { watermark } from '../event-log/streams.ts';
 export type WaitingReport = Omit<DeadLetter, 'reason'> & {
   streamId: string;
   sequence: bigint;
-  /** Of the stream. */
+  /** Ordinal of the stream. */
   ordinal: number;
   /** Microseconds. */
   ts: number;

@@ -33,7 +33,7 @@ export type NewCommission = Omit<Commission, 'id' | 'created_at' | 'note'> & {
   refundId?: string;
   /** The paid commission that this one reverses. */
   refunds?: string;
-  /** Of a correction: the amount of the order changed. */
+  /** The correction is because the order's amount changed. */
   ofAmount?: boolean;
 };
 

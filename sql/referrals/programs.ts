@@ -100,7 +100,7 @@ const SETTING_COLUMNS = `code,status,credit_enabled,credit_kind,signup_credit_fr
   allow_affiliate_upgrade,payout_methods,min_payout_minor,revoke_credits_on_refund,currency,signups_from,
   max_signups_per_day,review,link_parameters,portal`;
 
-/** In the order of {@link SETTING_COLUMNS}. */
+/** Returns values in the order of {@link SETTING_COLUMNS}. */
 function settingValues({ terms, ...settings }: ProgramSettings): unknown[] {
   return [
     settings.code,

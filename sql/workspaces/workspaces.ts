@@ -50,7 +50,7 @@ export type Workspace = {
   partner_id: string | null;
   partner_external_id: string | null;
   created_at: Date;
-  /** By the operator; null: not suspended. */
+  /** When the operator suspended the workspace; null: not suspended. */
   suspended_at: Date | null;
   /** The workspace whose members view this one, which has sample data only; null: it has data of its own. */
   sample_of: string | null;

@@ -14,7 +14,7 @@ import { checkAlerts } from './check-alerts.ts';
 
 const HOUR = 3_600_000;
 const WEEK = 168 * HOUR;
-/** Of the clocks of Berlin, which went back on October 25. */
+/** Noon in UTC, after the clocks of Berlin went back on October 25. */
 const NOON = Date.parse('2026-11-05T12:00:00Z');
 
 let stores: TestStores;

@@ -7,7 +7,7 @@ import { readPageHead } from './read-page.ts';
 export type FoundPage = { title: string | null; icon: Icon | null };
 
 const FETCH = {
-  /** Of a page: the head is at its beginning. */
+  /** Bytes of a page that are read: the head is at its beginning. */
   pageBytes: 512 * 1_024,
   /** Icons that are tried before a page counts as one without. */
   icons: 3,

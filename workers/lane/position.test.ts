@@ -236,7 +236,7 @@ describe('a lane whose offset the log does not hold', () => {
     truncateSync(path, 1_000_000); // the rest of the segment was prepared, and is zeros
     return {
       stream,
-      /** Of a process that starts afterwards. */
+      /** Reader of a process that starts afterwards. */
       reader,
       /** The writer cuts the segment and continues behind it, in a new epoch. */
       async restarted() {

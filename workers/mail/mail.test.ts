@@ -24,7 +24,7 @@ import { metric } from '../../test/support/worker-rig.ts';
 import { MAIL_LEASE_MS } from './mail.ts';
 
 const SCRIPT = fileURLToPath(new URL('../../test/support/killed-mailer.ts', import.meta.url));
-/** Of one pixel. */
+/** A picture of one pixel. */
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',

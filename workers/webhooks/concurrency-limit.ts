@@ -46,7 +46,7 @@ type Receiver = {
   isSlow: boolean;
   running: Set<Running>;
   waiting: Waiter[];
-  /** In a pool's ring, or held. */
+  /** Whether it is in a pool's ring; otherwise it is held. */
   isInRing: boolean;
 };
 /** An attempt under way, at the receiver that has it now. */

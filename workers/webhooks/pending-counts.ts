@@ -4,7 +4,7 @@ import { countPending, WEBHOOK_DELIVERIES } from '../../sql/deliveries/queue.ts'
 /** Limit of click deliveries that wait for one webhook: about a gigabyte. */
 export const MAX_PENDING = 1_000_000;
 const COUNT_EVERY_MS = 10_000;
-/** With fewer writes than this a webhook is not counted. */
+/** Writes from which on a webhook's deliveries are counted. */
 const COUNT_FROM = 1_000;
 
 /** Tracks how many deliveries wait for each webhook, and which webhooks had clicks written. */

@@ -29,9 +29,9 @@ export type Send = (
 export type Sender = { send: Send; close(): void };
 
 const SEND = {
-  /** To the status line: connecting, sending, waiting. */
+  /** Time to the status line: connecting, sending, waiting. */
   responseMs: 20_000,
-  /** From the status line to the end of the body; the rest is dropped. */
+  /** Time from the status line to the end of the body; the rest is dropped. */
   bodyMs: 5_000,
   bodyBytes: 65_536,
   idleMs: 4_000,

@@ -18,7 +18,7 @@ export type Counted = {
   keys: readonly Key[];
   /** Starts of the buckets, nanoseconds, ascending; empty without a key of kind `bucket`. */
   starts: readonly bigint[];
-  /** For keys of kind `clock`. */
+  /** Time zone of keys of kind `clock`. */
   timeZone: string;
   conditions: readonly Condition[];
   bots: 'exclude' | 'include' | 'only';

@@ -9,7 +9,7 @@ const FULL = 0.5;
 
 /** What a stream has sent to its partition. */
 export type Sent = {
-  /** Of the newest event; -1: none. */
+  /** Sequence of the newest event; -1: none. */
   sequence: bigint;
   /** As readers name it. */
   partition: string;

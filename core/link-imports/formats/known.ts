@@ -12,7 +12,7 @@ import { sink } from './sink.ts';
 import { tinyurl } from './tinyurl.ts';
 import { yourls } from './yourls.ts';
 
-/** By the name that `--from` takes, in matching order: the format with the most distinctive columns first. */
+/** Formats by the name that `--from` takes. They are matched in this order: the most distinctive columns first. */
 const FORMATS = {
   hoplog,
   shlink,

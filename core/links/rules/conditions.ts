@@ -23,7 +23,7 @@ import { WEEKLY } from './weekly-condition.ts';
 
 /** A type of condition: how it is named, read, and found in a visit. */
 export type ConditionKind<Condition extends RuleCondition> = {
-  /** In the console. */
+  /** Label in the console. */
   readonly label: string;
   /** The compared thing, for the guide. */
   readonly about: string;

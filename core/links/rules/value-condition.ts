@@ -5,7 +5,7 @@ import { type RuleTest, type RuleVisit, VALUE_OPERATORS, type ValueCondition } f
 
 /** How a condition compares a visit with a list of values, and how the console edits it. */
 export type ValueKind = {
-  /** In the console. */
+  /** Label in the console. */
   readonly label: string;
   /** The values, for the API reference and the guide. */
   readonly about: string;

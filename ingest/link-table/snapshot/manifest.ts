@@ -8,7 +8,7 @@ import { LONGEST_ABSENCE_MS, type SyncPoint } from '../loader.ts';
  * which is written last. `links/<deployment>/manifest.json` names the newest one.
  */
 export type Manifest = {
-  /** Of the records. */
+  /** Version of the records' format. */
   version: number;
   syncPoint: SyncPoint;
   /** Folder of the parts. */

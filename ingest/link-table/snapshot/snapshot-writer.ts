@@ -15,7 +15,7 @@ const LOOK_MS = 60_000;
 const WHOLE_MS = 1_000;
 
 type Given = {
-  /** Of the file with all links. */
+  /** Directory of the file with all links. */
   dir: string;
   target: FileTarget;
   keys: SnapshotKeys;
