@@ -5,7 +5,10 @@ import { shorten } from './shorten.ts';
 
 const realNow = process.hrtime.bigint.bind(process.hrtime);
 /** Seconds of CPU of this process: a limit in them means the same on a loaded machine. */
-const cpuSeconds = () => (process.cpuUsage().user + process.cpuUsage().system) / 1e6;
+const cpuSeconds = () => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+};
 
 type Values = {
   seed?: string | undefined;

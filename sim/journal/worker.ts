@@ -10,6 +10,8 @@ import type { ClickLedger } from './ledger.ts';
 
 /** Where the simulated disk has the journal. */
 export const DATA_DIR = '/data';
+/** Memory for one read, which is used up when the next one begins. */
+export const ARENA_BYTES = 64 * 1024;
 
 type Read = Awaited<ReturnType<JournalReader['read']>>;
 
@@ -46,7 +48,7 @@ export class Worker {
   }
 
   async #run(): Promise<void> {
-    const reader = new JournalReader(DATA_DIR);
+    const reader = new JournalReader(DATA_DIR, ARENA_BYTES);
     let { offset } = this.#stream.progress;
     for (;;) {
       try {

@@ -9,6 +9,10 @@ const BATCH_BYTES = 65_536;
 const COUNTER_BITS = 40n;
 
 const encode = createEventEncoder();
+/** A heartbeat has no address to seal. */
+const NO_PADS = Buffer.alloc(0);
+/** Of every batch, until it is whole. */
+const buffer = Buffer.alloc(BATCH_BYTES);
 
 export type Stream = { streamId: string; ordinal: number; notBefore: number };
 /** Numbers the clicks, and notes those that are in the log. */
@@ -82,8 +86,8 @@ export class Writer {
 
   #append(events: readonly Appended[]): void {
     const firstSequence = (this.#epoch << COUNTER_BITS) | this.#counter;
-    const buffer = Buffer.alloc(BATCH_BYTES);
-    const pads = testSealer.pads(this.stream.streamId, firstSequence, events.length);
+    const hasClicks = events.some(({ kind }) => kind === 'click');
+    const pads = hasClicks ? testSealer.pads(this.stream.streamId, firstSequence, events.length) : NO_PADS;
     let end = 0;
     let minTs = 0;
     events.forEach((event, index) => {

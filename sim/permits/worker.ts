@@ -5,6 +5,7 @@ import { CLICK_FLAGS } from '../../core/events/types.ts';
 import { bytesToUuid } from '../../core/ids.ts';
 import { testSealer } from '../../test/support/journal.ts';
 import { asViolation, type Violation } from '../history.ts';
+import { ARENA_BYTES } from '../journal/worker.ts';
 import { setTimeout as delay } from '../modules/timers-promises.ts';
 import type { Process, World } from '../world/world.ts';
 import type { IngestPlace } from './ingest.ts';
@@ -43,7 +44,7 @@ export class PermitWorker {
 
   async #run(): Promise<void> {
     const { dataDir, streamName, stream } = this.#place;
-    const reader = new JournalReader(dataDir);
+    const reader = new JournalReader(dataDir, ARENA_BYTES);
     let { offset } = stream.progress;
     for (;;) {
       const { batches, nextOffset } = await reader.read(streamName, offset, {
@@ -52,10 +53,11 @@ export class PermitWorker {
       });
       const last = batches.at(-1);
       if (last) {
-        const events = batches.flatMap((batch) => decodeEvents(batch, testSealer).events);
+        // Taken out of the reader's memory, which the next read uses again.
+        const uses = batches.flatMap((batch) => usesIn(decodeEvents(batch, testSealer).events));
         await delay(this.#world.random.between(1, this.#lagMs));
         const stored = last.firstSequence + BigInt(last.count - 1);
-        if (!(await this.#advance(last.streamId, events, { offset: nextOffset, stored }))) {
+        if (!(await this.#advance(last.streamId, uses, { offset: nextOffset, stored }))) {
           // Whether it took place is not known: go on from where PostgreSQL is.
           await delay(100);
           ({ offset } = stream.progress);
@@ -70,7 +72,7 @@ export class PermitWorker {
   /** @returns whether PostgreSQL has said that it took place */
   async #advance(
     streamId: string,
-    events: readonly DecodedEvent[],
+    read: readonly Use[],
     to: { offset: bigint; stored: bigint },
   ): Promise<boolean> {
     const { pool, stream } = this.#place;
@@ -82,7 +84,7 @@ export class PermitWorker {
         await transaction.lockLease('lane', streamId);
         if (stream.progress.offset !== from) throw new Error('another life has advanced');
         const highWater = table.streams.get(streamId)?.highWater ?? -1n;
-        const uses = usesIn(events).filter(({ sequence }) => sequence > highWater);
+        const uses = read.filter(({ sequence }) => sequence > highWater);
         const clicks = new Map<string, number>();
         for (const { linkId } of uses) clicks.set(linkId, (clicks.get(linkId) ?? 0) + 1);
         await addUsedPermits(

@@ -173,8 +173,10 @@ function rowsOfFunction(name: string, args: readonly Expression[], columns: read
       return Array.from({ length }, (_, index) => ({ [columns[0] ?? '']: (first ?? 0) + index }));
     }
     const lists = args.map((arg) => arg(scope) as unknown[]);
-    return (lists[0] ?? []).map((_, index) =>
-      Object.fromEntries(columns.map((column, nth) => [column, lists[nth]?.[index] ?? null])),
-    );
+    return (lists[0] ?? []).map((_, index) => {
+      const row: Record<string, unknown> = {};
+      for (const [nth, column] of columns.entries()) row[column] = lists[nth]?.[index] ?? null;
+      return row;
+    });
   };
 }

@@ -21,16 +21,21 @@ export function projected(query: Select, scopes: readonly Scope[], outer: Scope)
 }
 
 export function rowOf(columns: readonly Column[], scope: Scope): Row {
-  return Object.fromEntries(columns.map(({ name, value }) => [name, value(scope)]));
+  const row: Record<string, unknown> = {};
+  for (const { name, value } of columns) row[name] = value(scope);
+  return row;
 }
 
 function combined(from: readonly From[], outer: Scope): Scope[] {
-  let scopes: Scope[] = [{ rows: new Map(), outer, run: outer.run }];
+  const { run } = outer;
+  let scopes: Scope[] = [{ rows: new Map(), outer, run }];
   for (const one of from) {
+    const before = scopes;
     const rows = rowsOf(one, outer);
-    scopes = scopes.flatMap((scope) =>
-      rows.map((row) => ({ ...scope, rows: new Map(scope.rows).set(one.alias, row) })),
-    );
+    scopes = [];
+    for (const scope of before) {
+      for (const row of rows) scopes.push({ rows: new Map(scope.rows).set(one.alias, row), outer, run });
+    }
   }
   return scopes;
 }

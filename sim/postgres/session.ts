@@ -253,13 +253,14 @@ export class Session {
 const NO_ROWS: Result = { rows: [], rowCount: 0 };
 
 function assigned(table: string, row: Row, set: Update['set'], scope: Scope): Row {
-  const values = set.map(({ column, value }) => [column, stored(table, column, value(scope))] as const);
-  return { ...row, ...Object.fromEntries(values) };
+  const after: Record<string, unknown> = { ...row };
+  for (const { column, value } of set) after[column] = stored(table, column, value(scope));
+  return after;
 }
 
 /** Returns a row as `pg` does: `numeric` is text. */
 function output(row: Row): Row {
-  return Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [name, typeof value === 'bigint' ? String(value) : value]),
-  );
+  const shown: Record<string, unknown> = {};
+  for (const name in row) shown[name] = typeof row[name] === 'bigint' ? String(row[name]) : row[name];
+  return shown;
 }

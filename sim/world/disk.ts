@@ -1,9 +1,18 @@
 import { Inode, PAGE_BYTES } from './inode.ts';
 import type { Process, World } from './world.ts';
 
+/** Errors of missing files are frequent, and a stack takes longer than all else of a call. */
+function withoutStack(message: string): Error {
+  const before = Error.stackTraceLimit;
+  Error.stackTraceLimit = 0;
+  const error = new Error(message);
+  Error.stackTraceLimit = before;
+  return error;
+}
+
 /** An error as the operating system reports it. */
 export function systemError(code: string, call: string, path: string): NodeJS.ErrnoException {
-  return Object.assign(new Error(`${code}: ${call} '${path}'`), { code, syscall: call, path });
+  return Object.assign(withoutStack(`${code}: ${call} '${path}'`), { code, syscall: call, path });
 }
 
 /** A change of names or sizes that a power cut may forget. It forgets the latest ones, never one before another. */
@@ -63,10 +72,12 @@ export class Disk {
   list(path: string): { name: string; inode: Inode }[] {
     this.inodeOf(path, 'scandir');
     const prefix = `${path}/`;
-    return [...this.#names]
-      .filter(([name]) => name.startsWith(prefix) && !name.slice(prefix.length).includes('/'))
-      .map(([name, inode]) => ({ name: name.slice(prefix.length), inode }))
-      .sort((a, b) => (a.name < b.name ? -1 : 1));
+    const found: { name: string; inode: Inode }[] = [];
+    for (const [name, inode] of this.#names) {
+      if (!name.startsWith(prefix) || name.includes('/', prefix.length)) continue;
+      found.push({ name: name.slice(prefix.length), inode });
+    }
+    return found.sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   makeDirectories(path: string): void {

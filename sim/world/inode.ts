@@ -82,7 +82,15 @@ export class Inode {
   }
 
   dirtyPages(): Pages {
-    return new Map([...this.#dirty].map((page) => [page, this.#page(page)]));
+    // One piece of memory: V8 collects the whole heap for each 64 MiB of them.
+    const copies = Buffer.alloc(this.#dirty.size * PAGE_BYTES);
+    const pages = new Map<number, Uint8Array>();
+    for (const page of this.#dirty) {
+      const copy = copies.subarray(pages.size * PAGE_BYTES, (pages.size + 1) * PAGE_BYTES);
+      this.#bytes.copy(copy, 0, page * PAGE_BYTES, Math.min((page + 1) * PAGE_BYTES, this.#bytes.length));
+      pages.set(page, copy);
+    }
+    return pages;
   }
 
   /** Makes pages durable as they were. What was written to them since stays dirty. */
@@ -135,7 +143,12 @@ export class Inode {
 
   /** A page that was written again since stays dirty. */
   #clean(page: number, bytes: Uint8Array): void {
-    if (this.#page(page).equals(bytes)) this.#dirty.delete(page);
+    const [start, end] = [page * PAGE_BYTES, (page + 1) * PAGE_BYTES];
+    const isSame =
+      end <= this.#bytes.length
+        ? this.#bytes.compare(bytes, 0, PAGE_BYTES, start, end) === 0
+        : this.#page(page).equals(bytes);
+    if (isSame) this.#dirty.delete(page);
   }
 
   #page(page: number): Buffer {

@@ -3,6 +3,23 @@ import { Random } from './random.ts';
 
 /** Taken before the globals are replaced: the only real timer of a simulation. */
 const realImmediate = setImmediate;
+/**
+ * Runs all promises that are settled, and what they lead to, at once: what Node.js does between two turns of its event
+ * loop. A turn for each task would take more time than most tasks.
+ */
+const runPromises = (process as unknown as { _tickCallback: () => void })._tickCallback;
+
+/** Runs `work` in a turn of the real event loop, where no promise is running. @throws what it throws */
+const inTurn = <T>(work: () => T) =>
+  new Promise<T>((resolve, reject) => {
+    realImmediate(() => {
+      try {
+        resolve(work());
+      } catch (error) {
+        reject(error);
+      }
+    });
+  });
 
 /** A callback that waits for its moment. Times are milliseconds of the machine's monotonic clock. */
 export type Task = { at: number; order: number; process: Process; run: () => void; isCancelled: boolean };
@@ -242,36 +259,51 @@ export class World {
   async until(condition: () => boolean, withinMs: number): Promise<boolean> {
     const end = this.#monotonic + withinMs;
     for (;;) {
-      // Promises run before the next task, as the code of a turn and what it leads to do.
       do {
         await Promise.all(this.#held);
-        for (let turn = 0; turn < this.turns; turn++)
-          await new Promise<void>((resolve) => realImmediate(resolve));
+        for (let turn = 1; turn < this.turns; turn++) await inTurn(() => undefined);
       } while (this.#held.size > 0);
+      const isMet = await inTurn(() => this.#runTasks(condition, end));
+      if (isMet !== null) return isMet;
+    }
+  }
+
+  /** @returns whether the condition holds; null: other turns of the real event loop come first */
+  #runTasks(condition: () => boolean, end: number): boolean | null {
+    for (;;) {
+      // Promises run before the next task, as the code of a turn and what it leads to do.
+      runPromises();
+      if (this.#held.size > 0) return null;
       if (this.unhandled !== null) throw this.unhandled;
       if (condition()) return true;
       const task = this.#tasks[0];
       if (!task || task.at > end) break;
       this.#pop();
-      if (task.isCancelled || !task.process.isAlive) continue;
-      const { pausedUntil } = task.process;
-      if (task.at < pausedUntil) {
-        // In the order in which they were due.
-        task.at = pausedUntil + (task.at - pausedUntil) * 1e-9 + 1e-3;
-        this.#push(task);
-        continue;
-      }
-      if (task.at > this.#monotonic) this.#monotonic = task.at;
-      this.current = task.process;
-      try {
-        task.run();
-      } catch (error) {
-        if (!(error instanceof Killed)) throw error;
-      }
+      if (this.#runTask(task) && this.turns > 1) return null;
     }
     if (end > this.#monotonic) this.#monotonic = end;
     this.current = this.outside;
     return condition();
+  }
+
+  /** @returns whether it has run: not when it is too late or too early */
+  #runTask(task: Task): boolean {
+    if (task.isCancelled || !task.process.isAlive) return false;
+    const { pausedUntil } = task.process;
+    if (task.at < pausedUntil) {
+      // In the order in which they were due.
+      task.at = pausedUntil + (task.at - pausedUntil) * 1e-9 + 1e-3;
+      this.#push(task);
+      return false;
+    }
+    if (task.at > this.#monotonic) this.#monotonic = task.at;
+    this.current = task.process;
+    try {
+      task.run();
+    } catch (error) {
+      if (!(error instanceof Killed)) throw error;
+    }
+    return true;
   }
 
   /** Notes something that happened: it goes into the hash of the history, and to whoever listens. */

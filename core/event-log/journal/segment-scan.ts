@@ -127,7 +127,7 @@ async function searchFrame(
     if (found >= 0) return from + found;
     if (window.length < bytes) return -1;
     if (bytes === LARGEST_WINDOW_BYTES) from += LARGEST_FRAME_BYTES;
-    bytes = LARGEST_WINDOW_BYTES;
+    bytes = Math.min(bytes * 8, LARGEST_WINDOW_BYTES);
   }
   return -1;
 }
@@ -146,7 +146,7 @@ async function endOfBytes(file: SegmentBytes, position: number): Promise<number>
     }
     if (chunk.length < bytes) return end;
     from += bytes;
-    bytes = LARGEST_CHUNK_BYTES;
+    bytes = Math.min(bytes * 8, LARGEST_CHUNK_BYTES);
   }
 }
 
