@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify';
+import { openReaders } from '../analytics/replicas/open-readers.ts';
 import { inBlocks } from '../core/addresses/address-blocks.ts';
 import { withoutPort } from '../core/addresses/address-port.ts';
 import { MAIN_REPLICA } from '../core/settings/replicas.ts';
@@ -34,7 +35,6 @@ import { mailRoutes } from './mail/routes.ts';
 import { addMcp } from './mcp/routes.ts';
 import { meRoutes } from './me/routes.ts';
 import { memberRoutes } from './members/routes.ts';
-import { openReaders } from './open-readers.ts';
 import { partnerRoutes } from './partner/routes.ts';
 import { pixelRoutes } from './pixel/routes.ts';
 import { addAudit } from './plugins/audit.ts';

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { openReaders } from '../analytics/replicas/open-readers.ts';
 import { openReplicas } from '../clickhouse/replicas.ts';
 import { openEventLogWriter } from '../core/event-log/open.ts';
 import { createAddressSealer } from '../core/events/address-seal.ts';
@@ -13,7 +14,6 @@ import { markUnsendable, streamNeeds } from '../sql/event-log/missing.ts';
 import { registerStream, streamRecord } from '../sql/event-log/streams.ts';
 import { createApi } from './app.ts';
 import { apiReadiness } from './health/routes.ts';
-import { openReaders } from './open-readers.ts';
 
 /** The stream that `/track/*` writes, unless `STREAM_NAME` names another. */
 const STREAM_NAME = 'api-0';

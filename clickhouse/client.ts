@@ -11,7 +11,11 @@ import { createQueryConnection, type QueryConnection } from './query-connection.
 import { assertFromClickHouse, explained } from './responses.ts';
 
 /** The client of ClickHouse, for inserts and streams; `queries` reads rows. */
-export type ClickHouseClient = ReturnType<typeof createClient> & { readonly queries: QueryConnection };
+export type ClickHouseClient = ReturnType<typeof createClient> & {
+  readonly queries: QueryConnection;
+  /** A connection for checks alone: it waits for no query, and not for long. */
+  readonly probes: Pick<QueryConnection, 'rows'>;
+};
 
 export type ClickHouseOptions = {
   /** `http://user:password@host:port`, or credentials that are read again when ClickHouse refuses them. */
@@ -21,6 +25,9 @@ export type ClickHouseOptions = {
   timeoutMs?: number;
   maxConnections?: number;
 };
+
+/** Longest silence of a server that is checked, milliseconds. */
+const PROBE_MS = 2_000;
 
 const SETTINGS: ClickHouseSettings = {
   async_insert: 0,
@@ -47,15 +54,21 @@ export function createClickHouse(options: ClickHouseOptions): ClickHouseClient {
   // Without this limit the server would continue a query whose caller has given up.
   const settings: ClickHouseSettings = { ...SETTINGS, max_execution_time: Math.ceil(timeoutMs / 1_000) };
   const queries = createQueryConnection({ credentials, database, timeoutMs, maxConnections, settings });
+  const probes = createQueryConnection({
+    ...{ credentials, database, settings: SETTINGS },
+    ...{ timeoutMs: PROBE_MS, maxConnections: 1 },
+  });
   const close = client.close.bind(client);
   return Object.assign(client, {
     queries,
+    probes,
     query: checked(client.query.bind(client), credentials),
     insert: checked(client.insert.bind(client), credentials),
     command: checked(client.command.bind(client), credentials),
     exec: checked(client.exec.bind(client), credentials),
     async close() {
       queries.close();
+      probes.close();
       await close();
     },
   });
@@ -102,4 +115,13 @@ function checked<Request extends (given: never) => Promise<unknown>>(
  */
 export async function assertAnswers(clickhouse: ClickHouseClient): Promise<void> {
   await clickhouse.queries.rows({ sql: 'SELECT 1', params: {}, settings: {} });
+}
+
+/**
+ * Checks as {@link assertAnswers} does, on a connection of its own, that the server responds within two seconds.
+ *
+ * @throws its error when it does not
+ */
+export async function assertAnswersSoon({ probes }: Pick<ClickHouseClient, 'probes'>): Promise<void> {
+  await probes.rows({ sql: 'SELECT 1', params: {}, settings: {} });
 }

@@ -1,9 +1,9 @@
 import type { AddressInfo } from 'node:net';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openReaders } from '../analytics/replicas/open-readers.ts';
 import { createApi } from '../api/app.ts';
 import type { Api } from '../api/dependencies.ts';
-import { openReaders } from '../api/open-readers.ts';
 import type { Readers } from '../clickhouse/readers/readers.ts';
 import type { Replica } from '../clickhouse/replicas.ts';
 import { uuidv7 } from '../core/ids.ts';
@@ -270,5 +270,49 @@ test('a poller waits for a replica that is behind what it was told, others read 
   expect((await waiting).watermark >= watermark).toBe(true);
   expect((await page('limit=500')).clicks.length).toBe(made);
   await servers.main.start();
+  await inStep();
+});
+
+test('readers of a replica that hangs get their answer from the other one, and read it again afterwards', async () => {
+  await inStep();
+  let stopped = servers.main.clickhouse;
+  await until(
+    'a replica is read',
+    () => readers.read(async (clickhouse) => clickhouse),
+    (clickhouse) => {
+      stopped = clickhouse;
+      return true;
+    },
+  );
+  const [server, other] =
+    stopped === servers.main.clickhouse ? [servers.main, servers.second] : [servers.second, servers.main];
+  server.pause();
+  const ended: string[] = [];
+  const count = async (clickhouse: typeof stopped) => {
+    const name = clickhouse === server.clickhouse ? 'hanging' : 'other';
+    const sql = 'SELECT count() AS clicks FROM clicks';
+    const asked = clickhouse.queries.rows<{ clicks: string }>({ sql, params: {}, settings: {} });
+    return asked.finally(() => ended.push(name));
+  };
+  // Many at once: more than the connections of a client.
+  const answers = await Promise.all(Array.from({ length: 40 }, () => readers.read(count)));
+  expect(answers.map(([row]) => Number(row?.clicks))).toEqual(Array.from({ length: 40 }, () => made));
+  // No request to the server that hangs has ended: not even by the client's limit.
+  expect(new Set(ended)).toEqual(new Set(['other']));
+  expect((await page('limit=500')).clicks.length).toBe(made);
+  expect((await get('/channels')).status).toBe(200);
+  expect(await readers.read(async (clickhouse) => clickhouse)).toBe(other.clickhouse);
+  server.resume();
+  await other.kill();
+  expect(
+    (
+      await until(
+        'the other one is read',
+        () => get('/channels'),
+        ({ status }) => status === 200,
+      )
+    ).status,
+  ).toBe(200);
+  await other.start();
   await inStep();
 });

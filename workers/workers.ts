@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import { openReaders } from '../analytics/replicas/open-readers.ts';
 import type { ClickHouseClient } from '../clickhouse/client.ts';
 import type { Replica } from '../clickhouse/replicas.ts';
 import type { LookUpTxt } from '../core/dns/txt-records.ts';
@@ -61,7 +62,7 @@ export const STORE_CONSUMER = 'store';
 
 export type WorkersDependencies = {
   pool: Pool;
-  /** The replica that jobs read and write. */
+  /** The replica that jobs write. */
   clickhouse: ClickHouseClient;
   /** The replicas that the lanes feed; left out: `clickhouse` alone, as `main`. */
   replicas?: readonly Replica[];
@@ -172,7 +173,8 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
     onWatermarkAwaited: quiet.end,
   });
   const replicas = dependencies.replicas ?? [{ name: MAIN_REPLICA, clickhouse }];
-  const shared = { pool, clickhouse, replicas, log, metrics, pause, waits };
+  const readers = openReaders(pool, replicas, log);
+  const shared = { pool, clickhouse, replicas, readers, log, metrics, pause, waits };
   const publication = startJob({
     ...shared,
     name: 'publish_orders',
@@ -224,7 +226,7 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
       everyMs: () => pause.ms(STORE_REPORTS_EVERY_MS),
       work: async () =>
         (await shared.waits('waitingReports')) &&
-        storeWaitingReports({ ...dependencies, metrics, onOrdersStored: publication.wake }),
+        storeWaitingReports({ ...dependencies, readers, metrics, onOrdersStored: publication.wake }),
     }),
     startJob({
       ...shared,
@@ -362,6 +364,7 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
       ]);
       await leases.stop();
       await publication.stop(); // last: the lanes wake it as they drain
+      readers.close();
       end.abort();
     },
   };

@@ -535,11 +535,11 @@ describe('undoing an import', () => {
 
 /** Attributes the orders that wait, and writes them to ClickHouse. */
 async function attributeOrders(api: TestApi): Promise<void> {
-  const { pool, clickhouse } = api.stores;
+  const { pool, clickhouse, readers } = api.stores;
   await passWatermark(api);
   const replicas = [{ name: 'main', clickhouse }];
   const given = {
-    ...{ pool, clickhouse, replicas },
+    ...{ pool, clickhouse, readers, replicas },
     ...{ log: silentLogger(), metrics: createWorkerMetrics(new Registry()) },
   };
   while (await publishOrders(given));

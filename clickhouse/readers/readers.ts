@@ -3,9 +3,10 @@ import { databaseFault } from '../../core/databases/faults.ts';
 import { AppError } from '../../core/errors.ts';
 import type { ReplicaMarks } from '../../core/event-log/replica-marks.ts';
 import type { Logger } from '../../core/tier/log.ts';
-import { assertAnswers, type ClickHouseClient } from '../client.ts';
+import { assertAnswersSoon, type ClickHouseClient } from '../client.ts';
 import type { Replica } from '../replicas.ts';
 import { chooseReplica } from './choose-replica.ts';
+import { createHangDetector } from './hang-detector.ts';
 
 /** A replica to read. */
 export type Source = {
@@ -37,11 +38,28 @@ export type Readers = {
   read<T>(run: (clickhouse: ClickHouseClient) => Promise<T>): Promise<T>;
   /** Runs a read as {@link Readers.read} does, on a replica that is not behind what the reader was promised. */
   readFrom<T>(point: StartingPoint, run: (source: Source) => Promise<T>): Promise<T>;
+  /**
+   * Runs a read as {@link Readers.read} does, on a replica that has every click up to a time, or up to the newest
+   * watermark when that is earlier.
+   *
+   * @param atLeast microseconds
+   * @param readMarks reads how far the replicas are; left out: on a connection of its own, which a transaction must not
+   *   wait for
+   */
+  readUpTo<T>(
+    atLeast: number,
+    run: (clickhouse: ClickHouseClient) => Promise<T>,
+    readMarks?: () => Promise<ReplicaMarks>,
+  ): Promise<T>;
   close(): void;
 };
 
+/** Readers as jobs use them. */
+export type JobReaders = Pick<Readers, 'isReplicated' | 'read' | 'readUpTo'>;
+
 export type ReadersDependencies = {
-  replicas: readonly [Replica, ...Replica[]];
+  /** At least one. */
+  replicas: readonly Replica[];
   readMarks: () => Promise<ReplicaMarks>;
   log: Logger;
 };
@@ -57,13 +75,16 @@ const PROBE_EVERY_MS = 250;
 /** Creates the readers of a process. With one replica they do nothing but read it. */
 export function createReaders(dependencies: ReadersDependencies): Readers {
   const { replicas, readMarks } = dependencies;
-  const [{ clickhouse }, ...others] = replicas;
+  const [first, ...others] = replicas;
+  if (!first) throw new RangeError('there must be a replica of ClickHouse to read');
   if (others.length > 0) return createReplicatedReaders(dependencies);
+  const { clickhouse } = first;
   return {
     isReplicated: false,
     marks: readMarks,
     read: (run) => run(clickhouse),
     readFrom: ({ marks }, run) => run({ clickhouse, watermark: marks.newest }),
+    readUpTo: (_atLeast, run) => run(clickhouse),
     close: () => undefined,
   };
 }
@@ -73,6 +94,7 @@ function createReplicatedReaders({ replicas, readMarks, log }: ReadersDependenci
   const names = [...clients.keys()];
   const avoided = new Set<string>();
   const closing = new AbortController();
+  const hangs = createHangDetector(assertAnswersSoon);
   let preferred: string | null = null;
   let known: { marks: ReplicaMarks; at: number } | null = null;
   let reading: Promise<ReplicaMarks> | null = null;
@@ -91,7 +113,7 @@ function createReplicatedReaders({ replicas, readMarks, log }: ReadersDependenci
     return reading;
   }
 
-  /** Avoids a replica that failed until it responds. */
+  /** Avoids a replica that failed, or hangs, until it responds. */
   async function avoid(name: string, clickhouse: ClickHouseClient, error: unknown): Promise<void> {
     if (avoided.has(name)) return;
     avoided.add(name);
@@ -99,7 +121,7 @@ function createReplicatedReaders({ replicas, readMarks, log }: ReadersDependenci
     while (!closing.signal.aborted) {
       try {
         await sleep(PROBE_EVERY_MS, undefined, { ref: false, signal: closing.signal });
-        await assertAnswers(clickhouse);
+        await assertAnswersSoon(clickhouse);
         avoided.delete(name);
         return;
       } catch {
@@ -108,7 +130,11 @@ function createReplicatedReaders({ replicas, readMarks, log }: ReadersDependenci
     }
   }
 
-  async function readFrom<T>(point: StartingPoint, run: (source: Source) => Promise<T>): Promise<T> {
+  async function readFrom<T>(
+    point: StartingPoint,
+    run: (source: Source) => Promise<T>,
+    readAgain = marks,
+  ): Promise<T> {
     const tried = new Set<string>();
     const givenUpAt = performance.now() + PATIENCE_MS;
     let current = point.marks;
@@ -119,7 +145,12 @@ function createReplicatedReaders({ replicas, readMarks, log }: ReadersDependenci
       const clickhouse = name === null ? undefined : clients.get(name);
       if (name !== null && clickhouse) {
         try {
-          const result = await run({ clickhouse, watermark: current.of.get(name) ?? null });
+          const others = names.filter((one) => one !== name && current.of.has(one) && !tried.has(one));
+          const result = await hangs.unlessItHangs(
+            clickhouse,
+            run({ clickhouse, watermark: current.of.get(name) ?? null }),
+            () => others.some((one) => !avoided.has(one)),
+          );
           preferred = name;
           return result;
         } catch (error) {
@@ -133,14 +164,18 @@ function createReplicatedReaders({ replicas, readMarks, log }: ReadersDependenci
         if (others.length === 0 || performance.now() >= givenUpAt) throw failure;
         await sleep(LOOK_EVERY_MS);
       }
-      current = await marks();
+      current = await readAgain();
     }
   }
 
   return {
     isReplicated: true,
     marks,
-    readFrom,
+    readFrom: (point, run) => readFrom(point, run),
+    async readUpTo(atLeast, run, readAgain = marks) {
+      const point = { marks: await readAgain(), atLeast };
+      return readFrom(point, ({ clickhouse }) => run(clickhouse), readAgain);
+    },
     async read(run) {
       return readFrom({ marks: await recentMarks(), atLeast: 0 }, ({ clickhouse }) => run(clickhouse));
     },

@@ -61,7 +61,7 @@ function start(world: World, pool: Pool): void {
   const dependencies = {
     pool,
     // No event of a provider is processed here.
-    clickhouse: null as never,
+    readers: null as never,
     log,
     metrics: workerMetrics,
     sealer: createConnectionSealer(pool),

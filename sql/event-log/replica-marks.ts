@@ -53,6 +53,11 @@ export async function readReplicaMarks(db: Queryable, names: readonly string[]):
     const newest = await watermark(db);
     return { newest, of: new Map([[only, newest]]) };
   }
+  return marksOfReplicas(db);
+}
+
+/** Returns how far each of several replicas is that may be read. */
+export async function marksOfReplicas(db: Queryable): Promise<ReplicaMarks> {
   const { rows } = await db.query<MarksRecord>({
     name: 'replica_marks',
     text: `SELECT (${WATERMARK}) AS watermark, (${REPLICAS_READABLE}) AS replicas`,

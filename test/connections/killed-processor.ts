@@ -4,8 +4,10 @@
  */
 import type pg from 'pg';
 import { Registry } from 'prom-client';
+import { openReaders } from '../../analytics/replicas/open-readers.ts';
 import { createClickHouse } from '../../clickhouse/client.ts';
-import { createLogger } from '../../core/tier/log.ts';
+import { MAIN_REPLICA } from '../../core/settings/replicas.ts';
+import { createLogger, silentLogger } from '../../core/tier/log.ts';
 import { createConnectionSealer } from '../../sql/connections/sealer.ts';
 import { createPool } from '../../sql/database/pool.ts';
 import { processEvents } from '../../workers/connections/process-events.ts';
@@ -21,9 +23,10 @@ pool.on('connect', (client: pg.PoolClient) => {
     return Reflect.apply(query, client, sent);
   }) as typeof client.query;
 });
+const replicas = [{ name: MAIN_REPLICA, clickhouse: createClickHouse({ url, database }) }];
 await processEvents({
   pool,
-  clickhouse: createClickHouse({ url, database }),
+  readers: openReaders(pool, replicas, silentLogger()),
   log: createLogger('workers', 'silent'),
   metrics: createWorkerMetrics(new Registry()),
   sealer: createConnectionSealer(pool),

@@ -27,10 +27,10 @@ export function workerDependencies(
   api: TestApi,
   stripeApiBase = 'http://127.0.0.1:1',
 ): ConnectionDependencies {
-  const { pool, clickhouse } = api.stores;
+  const { pool, readers } = api.stores;
   return {
     pool,
-    clickhouse,
+    readers,
     log: {
       warn({ err }) {
         throw err;

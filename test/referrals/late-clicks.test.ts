@@ -69,8 +69,7 @@ describe('a signup by _vid', () => {
       await work();
     };
   };
-  const resolve = () =>
-    createSignupResolver({ pool: api.stores.pool, clickhouse: api.stores.clickhouse })(new Date());
+  const resolve = () => createSignupResolver(api.stores)(new Date());
 
   test('waits for a click that becomes visible within a moment', async () => {
     await m.program(CREDITS);
@@ -265,7 +264,7 @@ describe('a signup by _vid', () => {
   test('is resolved behind any number of failing ones, which are resolved once they can be', async () => {
     await m.program(CREDITS);
     const { ref } = await m.enroll('r');
-    const { pool, clickhouse } = api.stores;
+    const { pool } = api.stores;
     const visitor = crypto.randomUUID();
     await visibleUpTo(Date.now() + 60_000);
     await click(ref, visitor, Date.now() - 10_000);
@@ -278,7 +277,7 @@ describe('a signup by _vid', () => {
     await api.stores.admin.query(
       `ALTER TABLE signups ADD CONSTRAINT fails CHECK (state = 'pending' OR external_user_id NOT LIKE 'bad%')`,
     );
-    const round = createSignupResolver({ pool, clickhouse });
+    const round = createSignupResolver(api.stores);
     const matched = async () => {
       const { rows } = await pool.query<{ external_user_id: string }>(
         `SELECT external_user_id FROM signups WHERE workspace_id = $1 AND state = 'matched' ORDER BY 1`,

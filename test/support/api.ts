@@ -1,8 +1,8 @@
 import type { LightMyRequestResponse } from 'fastify';
 import { Registry } from 'prom-client';
+import { openReaders } from '../../analytics/replicas/open-readers.ts';
 import { createApi } from '../../api/app.ts';
 import type { Api, ApiDeps, GivenApiDeps } from '../../api/dependencies.ts';
-import { openReaders } from '../../api/open-readers.ts';
 import { LINK_COST } from '../../core/access/passwords.ts';
 import { readConfig } from '../../core/settings/config.ts';
 import { MAIN_REPLICA } from '../../core/settings/replicas.ts';

@@ -17,6 +17,10 @@ export type OwnClickHouse = {
   start(): Promise<void>;
   /** Kills it with SIGKILL. */
   kill(): Promise<void>;
+  /** Stops it with SIGSTOP: it accepts connections, and does not respond. */
+  pause(): void;
+  /** Ends a {@link OwnClickHouse.pause}. */
+  resume(): void;
   /** Returns the number of rows of a table and a hash that does not depend on their order. */
   hash(table: string): Promise<{ rows: number; hash: string }>;
   close(): Promise<void>;
@@ -36,6 +40,10 @@ export async function ownClickHouse(): Promise<OwnClickHouse> {
     await any.close();
   }
   await start();
+  function signal(name: NodeJS.Signals): void {
+    if (!server) throw new Error('the server does not run');
+    process.kill(server.pid, name);
+  }
 
   return {
     clickhouse,
@@ -46,6 +54,8 @@ export async function ownClickHouse(): Promise<OwnClickHouse> {
       await server?.exited;
       server = null;
     },
+    pause: () => signal('SIGSTOP'),
+    resume: () => signal('SIGCONT'),
     async hash(table) {
       const result = await clickhouse.query({
         query: `SELECT count() AS rows, toString(sum(cityHash64(*))) AS hash FROM ${table}`,
@@ -56,6 +66,7 @@ export async function ownClickHouse(): Promise<OwnClickHouse> {
     },
     async close() {
       await clickhouse.close();
+      if (server) signal('SIGCONT');
       await server?.stop();
       rmSync(dataDir, { recursive: true, force: true });
     },

@@ -1,7 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
+import { openReaders } from '../../analytics/replicas/open-readers.ts';
 import { type ClickHouseClient, createClickHouse } from '../../clickhouse/client.ts';
 import { migrate } from '../../clickhouse/migrate.ts';
+import type { Readers } from '../../clickhouse/readers/readers.ts';
+import { MAIN_REPLICA } from '../../core/settings/replicas.ts';
+import { silentLogger } from '../../core/tier/log.ts';
 import { createPool, type Pool } from '../../sql/database/pool.ts';
 import { databaseUrlOf, databaseUrlsOf, TEST_OWNER } from './database-url.ts';
 import { onClickHouse, onPostgres } from './shared-servers.ts';
@@ -25,6 +29,8 @@ export type TestStores = StoreAddresses & {
   admin: Pool;
   /** Creates the tables before its first request, because a third of the files never send one. */
   clickhouse: ClickHouseClient;
+  /** Reads `clickhouse`. */
+  readers: Readers;
   /**
    * Creates the tables now, for files whose other processes or clients use ClickHouse. Until then its database does not
    * exist.
@@ -75,6 +81,7 @@ export async function testStores({ isPooled = false, bySocket = false } = {}): P
     pool,
     admin,
     clickhouse,
+    readers: openReaders(pool, [{ name: MAIN_REPLICA, clickhouse }], silentLogger()),
     createTables: create,
     async close() {
       await Promise.all([pool.end(), admin.end(), clickhouse.close()]);

@@ -1,5 +1,6 @@
 import { answerQuery, type Stores } from '../../analytics/answer-query.ts';
 import { queryOfView } from '../../analytics/view-query.ts';
+import type { JobReaders } from '../../clickhouse/readers/readers.ts';
 import { isPaid } from '../../core/access/plans.ts';
 import { alertStateAfter } from '../../core/alerts/alert-state.ts';
 import { type Finding, findingOf, WEEKS } from '../../core/alerts/condition.ts';
@@ -14,7 +15,7 @@ import {
   type SettledAlert,
   settleAlert,
 } from '../../sql/alerts/alert-queue.ts';
-import { inTransaction } from '../../sql/database/pool.ts';
+import { inTransaction, type Pool } from '../../sql/database/pool.ts';
 import { readingPoint } from '../../sql/event-log/reading-points.ts';
 import type { Outbox } from '../../sql/mail/outbox.ts';
 import { queueMessages } from '../reports/queue-messages.ts';
@@ -22,7 +23,9 @@ import { queueMessages } from '../reports/queue-messages.ts';
 /** `queued`: in the transaction, which is not committed. */
 export type AlertStep = 'claimed' | 'found' | 'queued' | 'committed';
 
-export type AlertDependencies = Stores & {
+export type AlertDependencies = {
+  pool: Pool;
+  readers: JobReaders;
   log: Pick<Logger, 'info' | 'warn'>;
   outbox: Outbox;
   appUrl: string;
@@ -55,7 +58,7 @@ export async function checkAlerts(dependencies: AlertDependencies, now = Date.no
 }
 
 async function checkAlert(dependencies: AlertDependencies, alert: ClaimedAlert, now: number): Promise<void> {
-  const { pool, log, onStep = () => undefined } = dependencies;
+  const { pool, readers, log, onStep = () => undefined } = dependencies;
   const { state, since, toldAt, isTold, checkedUntil, workspace } = alert;
   const until = Math.floor(now / HOUR) * HOUR;
   const as = (given: Partial<SettledAlert>): SettledAlert => ({
@@ -70,17 +73,24 @@ async function checkAlert(dependencies: AlertDependencies, alert: ClaimedAlert, 
     await settleAlert(pool, alert, as({}));
     return;
   }
+  const lookAgain = () => settleAlert(pool, alert, as({ dueAt: now + LOOK_AGAIN_MS }));
+  const isPatient = now < until + PATIENCE_MS;
   const { watermark } = await readingPoint(pool, workspace.id);
-  if (watermark !== null && watermark / 1_000 < until && now < until + PATIENCE_MS) {
-    await settleAlert(pool, alert, as({ dueAt: now + LOOK_AGAIN_MS }));
+  if (watermark !== null && watermark / 1_000 < until && isPatient) {
+    await lookAgain();
     return;
   }
-  const found = await findingIn(dependencies, alert, until).catch((error: unknown) => {
+  const atLeast = isPatient ? until * 1_000 : 0;
+  const finding = readers.readUpTo(atLeast, (clickhouse) => findingIn({ pool, clickhouse }, alert, until));
+  const found = await finding.catch((error: unknown) => {
     log.warn({ alert: alert.id, err: error }, 'failed to check an alert; will retry');
-    return error instanceof AppError ? error.message : 'a database did not respond; the check is repeated';
+    const isBehind = readers.isReplicated && error instanceof AppError && error.code === 'unavailable';
+    const known =
+      error instanceof AppError ? error.message : 'a database did not respond; the check is repeated';
+    return { error: known, ...(isBehind && { dueAt: now + LOOK_AGAIN_MS }) };
   });
-  if (typeof found === 'string') {
-    await settleAlert(pool, alert, as({ error: found }));
+  if ('error' in found) {
+    await settleAlert(pool, alert, as(found));
     return;
   }
   onStep('found');

@@ -1,4 +1,4 @@
-import type { Stores } from '../../analytics/answer-query.ts';
+import type { JobReaders } from '../../clickhouse/readers/readers.ts';
 import { alertStateAfter } from '../../core/alerts/alert-state.ts';
 import { isTold, type ToldProblem } from '../../core/alerts/problem-content.ts';
 import type { Logger } from '../../core/tier/log.ts';
@@ -14,13 +14,15 @@ import {
   settleProblemCheck,
 } from '../../sql/alerts/problem-queue.ts';
 import { listProblems } from '../../sql/console/problems.ts';
-import { inTransaction } from '../../sql/database/pool.ts';
+import { inTransaction, type Pool } from '../../sql/database/pool.ts';
 import type { Outbox } from '../../sql/mail/outbox.ts';
 import { emailsOfOwners } from '../../sql/mail/recipients.ts';
 import { queueMessages } from '../reports/queue-messages.ts';
 import { limitsNear } from './plan-usage.ts';
 
-export type ProblemDependencies = Pick<Stores, 'pool' | 'clickhouse'> & {
+export type ProblemDependencies = {
+  pool: Pool;
+  readers: JobReaders;
   log: Pick<Logger, 'info' | 'warn'>;
   outbox: Outbox;
   appUrl: string;

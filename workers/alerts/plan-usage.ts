@@ -1,13 +1,14 @@
-import type { Stores } from '../../analytics/answer-query.ts';
 import { countEvents } from '../../clickhouse/queries/events-used.ts';
+import type { JobReaders } from '../../clickhouse/readers/readers.ts';
 import { limitsOf, usagePeriod } from '../../core/access/plans.ts';
 import { NEAR_LIMIT, PLAN_LIMITS, type PlanLimit } from '../../core/alerts/problem-content.ts';
+import type { Pool } from '../../sql/database/pool.ts';
 import { commissionUsed, countLinks } from '../../sql/workspaces/usage.ts';
 import type { Workspace } from '../../sql/workspaces/workspaces.ts';
 
 /** Returns the limits of a workspace's plan that are near or reached, with the percent that is used. */
 export async function limitsNear(
-  { pool, clickhouse }: Pick<Stores, 'pool' | 'clickhouse'>,
+  { pool, readers }: { pool: Pool; readers: JobReaders },
   workspace: Workspace,
   now: number,
 ): Promise<{ limit: PlanLimit; percent: number }[]> {
@@ -15,7 +16,7 @@ export async function limitsNear(
   const { start, reset } = usagePeriod(workspace.created_at, new Date(now));
   const usedOf: Record<PlanLimit, () => Promise<number>> = {
     links: () => countLinks(pool, workspace.id, null),
-    events: () => countEvents(clickhouse, workspace.id, start, reset),
+    events: () => readers.read((clickhouse) => countEvents(clickhouse, workspace.id, start, reset)),
     commission: () => commissionUsed(pool, workspace, start, reset),
   };
   const near: { limit: PlanLimit; percent: number }[] = [];

@@ -7,9 +7,11 @@ import {
 import { insertBlock } from '../../clickhouse/inserts/insert-block.ts';
 import { clicksBeforeOrders, origins } from '../../clickhouse/queries/clicks-before-orders.ts';
 import { momentKey, type StoredShares, storedShares } from '../../clickhouse/queries/stored-shares.ts';
+import type { JobReaders } from '../../clickhouse/readers/readers.ts';
 import { convertMinor, MoneyError } from '../../core/money/money.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import { inTransaction, type Pool, type Queryable } from '../../sql/database/pool.ts';
+import { marksOfReplicas } from '../../sql/event-log/replica-marks.ts';
 import {
   type ConversionKind,
   claimUnattributed,
@@ -30,7 +32,9 @@ import { spansOf } from './spans.ts';
 
 export type AttributionDependencies = {
   pool: Pool;
+  /** Gets the shares. */
   clickhouse: ClickHouseClient;
+  readers: JobReaders;
   metrics: WorkerMetrics;
   log: Logger;
 };
@@ -51,18 +55,23 @@ export async function attribute(
   dependencies: AttributionDependencies,
   kind: ConversionKind,
 ): Promise<boolean> {
-  const { pool, clickhouse } = dependencies;
+  const { pool, readers } = dependencies;
   const before = await reportsStoredBefore(pool);
   if (before === null) return false;
   const claimed = await inTransaction(pool, async (transaction) => {
     const events = await claimUnattributed(transaction, kind, before, BATCH);
     if (events.length === 0) return null;
-    const stored = await storedShares(clickhouse, events);
+    const readMarks = () => marksOfReplicas(transaction);
+    const stored = await readers.readUpTo(
+      before,
+      (clickhouse) => storedShares(clickhouse, events),
+      readMarks,
+    );
     const storedOf = (event: Unattributed) => sharesStoredOf(event, stored.get(momentKey(event)));
     const isStored = (event: Unattributed) =>
       storedOf(event).some(({ version }) => version === event.version);
     const open = events.filter((event) => !isStored(event));
-    const computed = (await sharesOfAll(dependencies, transaction, open)).map((attributed) => {
+    const computed = (await sharesOfAll(dependencies, transaction, open, before)).map((attributed) => {
       const { event, rows } = attributed;
       const own = storedOf(event).filter(({ orderId }) => orderId === event.orderId);
       return { ...attributed, stored: storedOf(event), written: writtenWith(event, rows.length, own) };
@@ -136,21 +145,26 @@ function writtenWith(
   return [...all.values()];
 }
 
-/** @returns shares of the first events only, if all of them have too many visitors for one query */
+/**
+ * @param before the watermark that has passed the events
+ * @returns shares of the first events only, if all of them have too many visitors for one query
+ */
 async function sharesOfAll(
   dependencies: AttributionDependencies,
   transaction: Queryable,
   events: readonly Unattributed[],
+  before: number,
 ): Promise<Omit<Attributed, 'written' | 'stored'>[]> {
   if (events.length === 0) return [];
-  const { clickhouse, metrics } = dependencies;
+  const { readers, metrics } = dependencies;
   const rateOf = await lockRatesShared(transaction);
   const { reached, spans } = await spansOf(transaction, events);
   const ofOrders = spans.filter(({ position }) => reached[position]?.revenue);
-  const [groups, firstCame] = await Promise.all([
-    clicksBeforeOrders(clickhouse, spans),
-    origins(clickhouse, ofOrders),
-  ]);
+  const [groups, firstCame] = await readers.readUpTo(
+    before,
+    (clickhouse) => Promise.all([clicksBeforeOrders(clickhouse, spans), origins(clickhouse, ofOrders)]),
+    () => marksOfReplicas(transaction),
+  );
   const byEvent = Map.groupBy(groups, ({ position }) => position);
   return reached.map((event, position) => {
     const clicked = byEvent.get(position) ?? [];

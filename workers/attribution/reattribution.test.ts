@@ -1,7 +1,10 @@
 import { Readable } from 'node:stream';
 import type { ExecParams } from '@clickhouse/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openReaders } from '../../analytics/replicas/open-readers.ts';
 import { uuidv7 } from '../../core/ids.ts';
+import { MAIN_REPLICA } from '../../core/settings/replicas.ts';
+import { silentLogger } from '../../core/tier/log.ts';
 import { outsideTransaction } from '../../sql/database/nested-connections.ts';
 import { updateWorkspace } from '../../sql/workspaces/workspaces.ts';
 import {
@@ -120,7 +123,9 @@ describe('shares of an order that is attributed again', () => {
       },
     });
     const clickhouse = Object.create(rig.stores.clickhouse, { queries: { value: queries } });
-    await attribute({ ...rig.dependencies, clickhouse }, 'orders');
+    const { pool } = rig.stores;
+    const readers = openReaders(pool, [{ name: MAIN_REPLICA, clickhouse }], silentLogger());
+    await attribute({ ...rig.dependencies, readers }, 'orders');
     const stored = `SELECT order_id, toUInt32(amount_minor) AS amount FROM attributed_shares
       WHERE workspace_id = {workspace:UUID}`;
     const rows = async () => {

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import { copiedLandings } from '../../clickhouse/queries/copied-landings.ts';
+import type { JobReaders } from '../../clickhouse/readers/readers.ts';
 import type { IdentifyEvent, OrderEvent } from '../../core/events/types.ts';
 import { bytesToUuid } from '../../core/ids.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import { normalizeEmail } from '../../core/tracking/emails.ts';
 import { inTransaction, type Pool } from '../../sql/database/pool.ts';
 import { addDeadLetters } from '../../sql/event-log/dead-letters.ts';
+import { marksOfReplicas } from '../../sql/event-log/replica-marks.ts';
 import { watermark } from '../../sql/event-log/streams.ts';
 import {
   type ClaimedReport,
@@ -24,7 +26,9 @@ import type { WorkerMetrics } from '../metrics.ts';
 
 export type WaitingReportDependencies = {
   pool: Pool;
+  /** Gets the identifies. */
   clickhouse: ClickHouseClient;
+  readers: JobReaders;
   decode: Decode;
   metrics: WorkerMetrics;
   log: Logger;
@@ -79,14 +83,19 @@ async function storeBatch(
   before: number,
   limit: number,
 ): Promise<number> {
-  const { pool, clickhouse, onOrdersStored } = dependencies;
+  const { pool, readers, onOrdersStored } = dependencies;
   const stored = await inTransaction(pool, async (transaction) => {
     const claimed = await claimWaitingReports(transaction, before, limit);
     if (claimed.length === 0) return { reports: 0, orders: 0 };
     const rowsOf = (reports: readonly ClaimedReport[]) =>
       reports.map((report) => rowOf(dependencies, report));
+    const passed = rowsOf(claimed.filter(({ isPassed }) => isPassed));
     const found = [
-      ...(await withoutCopies(clickhouse, rowsOf(claimed.filter(({ isPassed }) => isPassed)))),
+      ...(await readers.readUpTo(
+        before,
+        (clickhouse) => withoutCopies(clickhouse, passed),
+        () => marksOfReplicas(transaction),
+      )),
       ...rowsOf(claimed.filter(({ isPassed }) => !isPassed)),
     ];
     const isOrder = (row: Row): row is Row<OrderEvent> => row.event.kind === 'order';

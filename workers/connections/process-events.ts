@@ -1,5 +1,5 @@
-import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import { referralLinksClicked } from '../../clickhouse/queries/referral-clicks.ts';
+import type { JobReaders } from '../../clickhouse/readers/readers.ts';
 import type { SecretSealer } from '../../core/access/sealed-secret.ts';
 import { EventProblem, type Fact, type Reading } from '../../core/connections/connector.ts';
 import { connectorOf } from '../../core/connections/connectors.ts';
@@ -18,6 +18,7 @@ import {
   retryEvent,
 } from '../../sql/connections/events.ts';
 import { inTransaction, type Pool, type Queryable } from '../../sql/database/pool.ts';
+import { marksOfReplicas } from '../../sql/event-log/replica-marks.ts';
 import { reportsStoredBefore } from '../../sql/orders/waiting-reports.ts';
 import { enrollmentOfLinks } from '../../sql/referrals/referral-links.ts';
 import { applyEvent } from '../../sql/transactions/apply-event.ts';
@@ -26,7 +27,7 @@ import type { WorkerMetrics } from '../metrics.ts';
 
 export type ConnectionDependencies = {
   pool: Pool;
-  clickhouse: ClickHouseClient;
+  readers: JobReaders;
   log: { warn(fields: { err: unknown; connection: string; event?: string }, message: string): void };
   metrics: WorkerMetrics;
   /** Opens the secrets of connections. */
@@ -127,11 +128,17 @@ async function waitsForClicks(
 ): Promise<boolean> {
   if (!('facts' in reading) || !reading.facts.some(namesVisitor)) return false;
   const received = event.received_at.getTime();
-  if (Date.now() - received > CLICKS_WITHIN) return false;
+  if (visibleUpTo(event) === 0) return false;
   const mark = await reportsStoredBefore(pool);
   if (mark === null || mark >= received * 1_000) return false;
   await postponeEvent(pool, event.internal_id, new Date(Date.now() + LOOK_EVERY));
   return true;
+}
+
+/** Returns the time up to which the clicks of visitors must be visible, in microseconds. */
+function visibleUpTo({ received_at }: DueEvent): number {
+  const received = received_at.getTime();
+  return Date.now() - received > CLICKS_WITHIN ? 0 : received * 1_000;
 }
 
 function namesVisitor(fact: Fact): boolean {
@@ -150,7 +157,7 @@ function apply(
     if (!connection || !(await lockPendingEvent(tx, event.internal_id))) return null;
     const workspace = await workspaceById(tx, connection.workspace_id);
     if (!workspace) throw new Error(`workspace ${connection.workspace_id} does not exist`);
-    const clicked = createClickLookup(tx, dependencies.clickhouse, workspace.id);
+    const clicked = createClickLookup(tx, dependencies, workspace.id, visibleUpTo(event));
     const context = { workspace, connection, now: new Date(), eventId: event.event_id, clicked };
     const outcome = await applyEvent(tx, context, event, reading);
     await finishEvent(tx, event.internal_id, outcome);
@@ -158,15 +165,25 @@ function apply(
   });
 }
 
-/** Returns a lookup of the referrer whose link a visitor clicked last before a payment. */
-export function createClickLookup(db: Queryable, clickhouse: ClickHouseClient, workspaceId: string) {
+/**
+ * Returns a lookup of the referrer whose link a visitor clicked last before a payment.
+ *
+ * @param atLeast the time up to which every click must be visible, microseconds
+ */
+export function createClickLookup(
+  db: Queryable,
+  { readers }: Pick<ConnectionDependencies, 'readers'>,
+  workspaceId: string,
+  atLeast: number,
+) {
   return async (visitorId: string, paidAt: Date): Promise<string | null> => {
     // A late event must not credit a referrer whose link was clicked since.
-    const links = await referralLinksClicked(clickhouse, {
-      workspaceId,
-      visitorIds: [visitorId],
-      before: BigInt(paidAt.getTime() + PAID_WITHIN) * NANOS_PER_MILLI,
-    });
+    const before = BigInt(paidAt.getTime() + PAID_WITHIN) * NANOS_PER_MILLI;
+    const links = await readers.readUpTo(
+      atLeast,
+      (clickhouse) => referralLinksClicked(clickhouse, { workspaceId, visitorIds: [visitorId], before }),
+      () => marksOfReplicas(db),
+    );
     return links.length === 0 ? null : enrollmentOfLinks(db, workspaceId, links);
   };
 }

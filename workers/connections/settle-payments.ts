@@ -69,7 +69,7 @@ async function settle(dependencies: ConnectionDependencies, due: DuePayment): Pr
     const connection = await lockConnection(tx, known.id);
     const workspace = connection && (await workspaceById(tx, connection.workspace_id));
     if (!connection || !workspace) return;
-    const clicked = createClickLookup(tx, dependencies.clickhouse, workspace.id);
+    const clicked = createClickLookup(tx, dependencies, workspace.id, 0);
     const context = { workspace, connection, now: new Date(), eventId: null, clicked };
     await applyFound(tx, context, due.id, found);
   });

@@ -1,4 +1,4 @@
-import type { ClickHouseClient } from '../../clickhouse/client.ts';
+import type { JobReaders } from '../../clickhouse/readers/readers.ts';
 import { analyticsRows, countedIn } from '../../clickhouse/reports/index.ts';
 import { type VariantResult, winnerOf } from '../../core/links/rules/winner.ts';
 import type { Logger } from '../../core/tier/log.ts';
@@ -6,7 +6,7 @@ import type { Pool } from '../../sql/database/pool.ts';
 import { readingPoint } from '../../sql/event-log/reading-points.ts';
 import { type EndedSplit, endedSplits, storeWinner } from '../../sql/links/splits.ts';
 
-export type SplitsDependencies = { pool: Pool; clickhouse: ClickHouseClient; log: Pick<Logger, 'info'> };
+export type SplitsDependencies = { pool: Pool; readers: JobReaders; log: Pick<Logger, 'info'> };
 
 /** Attribution of the last orders takes a moment. Milliseconds. */
 const GRACE_MS = 3_000;
@@ -31,7 +31,8 @@ export async function decideSplits(dependencies: SplitsDependencies, now = Date.
     const { watermark, hasDeletedLinks } = await readingPoint(pool, split.workspace_id);
     const isLate = watermark !== null && watermark / 1_000 < split.ends_at;
     if (isLate && now < split.ends_at + PATIENCE_MS) continue;
-    const winner = winnerOf(await resultsOf(dependencies, split, hasDeletedLinks));
+    const atLeast = isLate ? 0 : split.ends_at * 1_000;
+    const winner = winnerOf(await resultsOf(dependencies, split, { hasDeleted: hasDeletedLinks, atLeast }));
     if (await storeWinner(pool, split, winner)) {
       log.info({ link: split.id, variant: winner }, 'decided the winner of a split');
     }
@@ -39,11 +40,15 @@ export async function decideSplits(dependencies: SplitsDependencies, now = Date.
   return ended.length === CHUNK;
 }
 
-/** Returns the figures of the variants until the end, as `POST /analytics/query` counts them. */
+/**
+ * Returns the figures of the variants until the end, as `POST /analytics/query` counts them.
+ *
+ * @param given.atLeast the time up to which every click must be counted, microseconds
+ */
 async function resultsOf(
-  { clickhouse }: SplitsDependencies,
+  { readers }: SplitsDependencies,
   { id, workspace_id, created_at, split, split_goal, ends_at }: EndedSplit,
-  hasDeleted: boolean,
+  { hasDeleted, atLeast }: { hasDeleted: boolean; atLeast: number },
 ): Promise<VariantResult[]> {
   const ids = split.map((variant) => variant.id);
   const window = {
@@ -58,7 +63,9 @@ async function resultsOf(
       { kind: 'text', dimension: 'variant', operator: 'is', values: ids },
     ],
   });
-  const { rows } = await analyticsRows(clickhouse, counted, { order: [], limit: ids.length, offset: 0 });
+  const { rows } = await readers.readUpTo(atLeast, (clickhouse) =>
+    analyticsRows(clickhouse, counted, { order: [], limit: ids.length, offset: 0 }),
+  );
   const byId = new Map(rows.map(({ keys, figures }) => [keys[0], figures]));
   return ids.map((variant) => {
     const figures = byId.get(variant);

@@ -1,4 +1,4 @@
-import type { ClickHouseClient } from '../../clickhouse/client.ts';
+import type { JobReaders } from '../../clickhouse/readers/readers.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import type { IdlePause } from '../idle-pause.ts';
@@ -18,7 +18,7 @@ const SETTLE_EVERY_MS = 5_000;
 /** Starts the jobs of the referral program. Each may run in several processes at once. */
 export function startReferralJobs(shared: {
   pool: Pool;
-  clickhouse: ClickHouseClient;
+  readers: JobReaders;
   log: Logger;
   metrics: WorkerMetrics;
   waits: Waiting;

@@ -1,5 +1,5 @@
-import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import { referralLinksClicked } from '../../clickhouse/queries/referral-clicks.ts';
+import type { JobReaders } from '../../clickhouse/readers/readers.ts';
 import { NANOS_PER_MILLI } from '../../core/time/timestamps.ts';
 import { inTransaction, type Pool } from '../../sql/database/pool.ts';
 import { reportedTogether } from '../../sql/orders/joined-visitors.ts';
@@ -13,7 +13,7 @@ const CHUNK = 100;
 /** Clocks of the tiers may differ: a click this much newer than its signup may still have led to it. */
 const SKEW_MS = 1_000;
 
-type Dependencies = { pool: Pool; clickhouse: ClickHouseClient };
+type Dependencies = { pool: Pool; readers: JobReaders };
 
 /**
  * Creates the job that resolves signups whose visitor's click was not visible yet when they were reported. Once the
@@ -38,7 +38,7 @@ export function createSignupResolver(dependencies: Dependencies): (now: Date) =>
       after = await nextPendingSignup(pool, before, after);
       if (!after) break;
       // Outside the try, so that a database that is down ends the run.
-      const links = await linksClicked(dependencies, after);
+      const links = await linksClicked(dependencies, after, mark);
       try {
         await resolve({ pool, now }, after, links);
       } catch (error) {
@@ -50,17 +50,24 @@ export function createSignupResolver(dependencies: Dependencies): (now: Date) =>
   };
 }
 
-/** Returns the referral links that the signup's visitor clicked before it, newest first. */
-async function linksClicked({ pool, clickhouse }: Dependencies, signup: Signup): Promise<string[]> {
+/**
+ * Returns the referral links that the signup's visitor clicked before it, newest first.
+ *
+ * @param mark the watermark that has passed the signup
+ */
+async function linksClicked(
+  { pool, readers }: Dependencies,
+  signup: Signup,
+  mark: number,
+): Promise<string[]> {
   if (signup.visitor_id === null) return [];
-  return referralLinksClicked(clickhouse, {
+  const others = await reportedTogether(pool, signup.workspace_id, signup.visitor_id);
+  const asked = {
     workspaceId: signup.workspace_id,
-    visitorIds: [
-      signup.visitor_id,
-      ...(await reportedTogether(pool, signup.workspace_id, signup.visitor_id)),
-    ],
+    visitorIds: [signup.visitor_id, ...others],
     before: BigInt(signup.reported_at.getTime() + SKEW_MS) * NANOS_PER_MILLI,
-  });
+  };
+  return readers.readUpTo(mark, (clickhouse) => referralLinksClicked(clickhouse, asked));
 }
 
 async function resolve(

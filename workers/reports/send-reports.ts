@@ -1,9 +1,9 @@
-import type { Stores } from '../../analytics/answer-query.ts';
+import type { JobReaders } from '../../clickhouse/readers/readers.ts';
 import { isPaid } from '../../core/access/plans.ts';
 import { AppError } from '../../core/errors.ts';
 import { lastRun, nextRun, type Schedule } from '../../core/reports/schedule.ts';
 import type { Logger } from '../../core/tier/log.ts';
-import { inTransaction } from '../../sql/database/pool.ts';
+import { inTransaction, type Pool } from '../../sql/database/pool.ts';
 import { readingPoint } from '../../sql/event-log/reading-points.ts';
 import type { Outbox } from '../../sql/mail/outbox.ts';
 import {
@@ -18,7 +18,9 @@ import { queueMessages } from './queue-messages.ts';
 /** `queued`: in the transaction, which is not committed. */
 export type ReportStep = 'claimed' | 'composed' | 'queued' | 'committed';
 
-export type ReportDependencies = Stores & {
+export type ReportDependencies = {
+  pool: Pool;
+  readers: JobReaders;
   log: Pick<Logger, 'info' | 'warn'>;
   outbox: Outbox;
   appUrl: string;
@@ -58,7 +60,7 @@ async function sendReport(
   report: ClaimedReport,
   now: number,
 ): Promise<void> {
-  const { pool, log, onStep = () => undefined } = dependencies;
+  const { pool, readers, log, onStep = () => undefined } = dependencies;
   const { schedule, nextAt, sentUntil, workspace } = report;
   const after = (state: Partial<SettledReport>): SettledReport => {
     const next = nextAt === null ? null : nextRun(schedule, now).at;
@@ -78,7 +80,8 @@ async function sendReport(
     return;
   }
   const { period } = isScheduled ? run : lastPeriod(schedule, now);
-  if (isScheduled && now < run.at + PATIENCE_MS) {
+  const isPatient = isScheduled && now < run.at + PATIENCE_MS;
+  if (isPatient) {
     const { watermark } = await readingPoint(pool, workspace.id);
     if (watermark !== null && watermark / 1_000 < period.to) {
       await settleReport(pool, report, later(now + LOOK_AGAIN_MS, {}));
@@ -86,7 +89,10 @@ async function sendReport(
     }
   }
   const made = { appUrl: dependencies.appUrl, isRequested: !isScheduled };
-  const content = await composeReport(dependencies, report, period, made).catch((error: unknown) => {
+  const composing = readers.readUpTo(isPatient ? period.to * 1_000 : 0, (clickhouse) =>
+    composeReport({ pool, clickhouse }, report, period, made),
+  );
+  const content = await composing.catch((error: unknown) => {
     log.warn({ report: report.id, err: error }, 'failed to make a report; will retry');
     return error instanceof AppError ? error : null;
   });

@@ -2,17 +2,21 @@
  * A process that sends reports, and ends itself with SIGKILL at a step:
  * `killed-reporter.ts <database url> <clickhouse url> <clickhouse database> <now> <step>`.
  */
+import { openReaders } from '../../analytics/replicas/open-readers.ts';
 import { createClickHouse } from '../../clickhouse/client.ts';
+import { MAIN_REPLICA } from '../../core/settings/replicas.ts';
 import { silentLogger } from '../../core/tier/log.ts';
 import { createPool } from '../../sql/database/pool.ts';
 import { createOutbox } from '../../sql/mail/outbox.ts';
 import { sendReports } from '../reports/send-reports.ts';
 
 const [databaseUrl = '', url = '', database = '', now = '0', step = ''] = process.argv.slice(2);
+const pool = createPool(databaseUrl);
+const replicas = [{ name: MAIN_REPLICA, clickhouse: createClickHouse({ url, database }) }];
 await sendReports(
   {
-    pool: createPool(databaseUrl),
-    clickhouse: createClickHouse({ url, database }),
+    pool,
+    readers: openReaders(pool, replicas, silentLogger()),
     log: silentLogger(),
     outbox: createOutbox(true),
     appUrl: 'https://app.example',
