@@ -3,6 +3,7 @@ import { migrate } from '../clickhouse/migrate.ts';
 import type { Condition } from '../clickhouse/queries/click-conditions.ts';
 import { runQuery } from '../clickhouse/queries/run-query.ts';
 import type { Span } from '../clickhouse/queries/visible-clicks.ts';
+import { partsFilled } from '../clickhouse/reports/cached-parts.ts';
 import { analyticsRows, type Counted, EXACT_CLICKS, type Key } from '../clickhouse/reports/index.ts';
 import { rollUp } from '../clickhouse/rollups/roll-up.ts';
 import { bucketStarts } from '../core/time/time-buckets.ts';
@@ -15,8 +16,9 @@ import { median, number, report, spread } from './harness/report.ts';
 
 /**
  * Measures the queries behind `POST /analytics/query` on generated clicks, each alternately with hand-written SQL for
- * the same result: rows, totals and the number of rows. The CPU time of ClickHouse depends less on the machine's other
- * load.
+ * the same result: rows, totals and the number of rows. The first look is that of a process that knows nothing; the
+ * second one reads what is cached by then. Also the panels of a dashboard, all at once. The CPU time of ClickHouse
+ * depends less on the machine's other load.
  *
  *   node bench/analytics.ts [--clicks 100000000] [--days 365] [--rounds 7] [--url http://…] [--keep]
  *
@@ -100,6 +102,14 @@ const CASES: Case[] = [
     key: 'country',
     condition: "AND browser IN ('Chrome', 'Safari') AND utm_medium = 'social'",
   },
+];
+
+/** The panels of a dashboard that opens: they are requested at once. */
+const PANELS: Omit<Counted, 'window'>[] = [
+  question([{ kind: 'bucket' }], [], startsOf(30, 'day')),
+  ...(['channel', 'country', 'city', 'device', 'browser', 'os', 'utm_campaign'] as const).map((dimension) =>
+    question([text(dimension)]),
+  ),
 ];
 
 /** Returns the same result by hand-written SQL without roll-ups: clicks and shares by two concurrent queries. */
@@ -202,40 +212,50 @@ async function measure(url: string): Promise<void> {
     if (!options.keep) await server.command({ query: `DROP DATABASE IF EXISTS ${DATABASE} SYNC` });
     await migrate(server, { database: DATABASE });
     await fill(client);
+    const connect = () => createClickHouse({ url, database: DATABASE, timeoutMs: 600_000 });
+    const order = [{ by: 'clicks' as const, isDescending: true }];
     const rows: string[][] = [];
+    const panels: string[][] = [];
     for (const name of ['half', 'hundredth'] as const) {
       const workspaceId = WORKSPACES[name];
+      const window = (days: number) => ({ workspaceId, span: lastDays(days), hasDeleted: false });
       for (const one of CASES) {
-        const window = { workspaceId, span: lastDays(one.days), hasDeleted: false };
-        const counted: Counted = { ...one.counted, window };
-        const order = [{ by: 'clicks' as const, isDescending: true }];
-        const answer = () => analyticsRows(client, counted, { order, limit: 100, offset: 0 });
-        const { totals } = await answer();
+        const counted: Counted = { ...one.counted, window: window(one.days) };
+        const answer = (from: ClickHouseClient) =>
+          analyticsRows(from, counted, { order, limit: 100, offset: 0 });
+        const { totals } = await answer(client);
+        await answer(client);
+        await partsFilled(client);
         const isExact = totals.clicks <= EXACT_CLICKS;
-        const [ours, hands]: [Cost[], Cost[]] = [[], []];
+        const costs: { first: Cost; again: Cost; hand: Cost }[] = [];
         for (let round = -1; round < options.rounds; round++) {
-          const pair = [
-            await costOf(client, answer),
-            await costOf(client, () => byHand(client, workspaceId, one, isExact)),
-          ] as const;
-          if (round < 0) continue; // The first is a warm-up.
-          ours.push(pair[0]);
-          hands.push(pair[1]);
+          const stranger = connect();
+          await cpuOf(stranger);
+          const cost = {
+            first: await costOf(client, () => answer(stranger)),
+            again: await costOf(client, () => answer(client)),
+            hand: await costOf(client, () => byHand(client, workspaceId, one, isExact)),
+          };
+          await stranger.close();
+          if (round >= 0) costs.push(cost); // The first is a warm-up.
         }
-        const ratios = ours.map(({ took }, n) => took / (hands[n]?.took ?? took));
-        const [tookOurs, tookHands] = [ours, hands].map((costs) => costs.map(({ took }) => took));
-        const [cpuOurs, cpuHands] = [ours, hands].map((costs) => costs.map(({ cpu }) => cpu));
+        const took = (of: 'first' | 'again' | 'hand') => costs.map((cost) => cost[of].took);
+        const cpu = (of: 'first' | 'again' | 'hand') => number(median(costs.map((cost) => cost[of].cpu)));
+        const beside = costs.map(({ first, hand }) => first.took / hand.took);
         rows.push([
           name,
           `${one.name}, ${one.days} days`,
           number(totals.clicks),
-          spread(tookOurs ?? []),
-          spread(tookHands ?? []),
-          spread(ratios, 2),
-          `${number(median(cpuOurs ?? []))} / ${number(median(cpuHands ?? []))}`,
+          spread(took('first')),
+          spread(took('again')),
+          spread(took('hand')),
+          spread(beside, 2),
+          `${cpu('first')} / ${cpu('again')} / ${cpu('hand')}`,
         ]);
-        progress(`${name}: ${one.name} ${spread(tookOurs ?? [])} ms, by hand ${spread(tookHands ?? [])} ms`);
+        progress(`${name}: ${one.name} ${rows.at(-1)?.slice(3).join(', ')}`);
       }
+      panels.push([name, ...(await dashboard(connect, window(30)))]);
+      progress(`${name}: dashboard ${panels.at(-1)?.join(', ')}`);
     }
     const [version] = await runQuery<{ version: string }>(client, {
       sql: 'SELECT version() AS version',
@@ -248,20 +268,83 @@ async function measure(url: string): Promise<void> {
       versions: [`ClickHouse ${version?.version}`],
       tables: [
         {
-          header: ['workspace', 'query', 'clicks', 'query, ms', 'by hand, ms', 'ratio', 'CPU, ms'],
+          header: [
+            'workspace',
+            'query',
+            'clicks',
+            'first, ms',
+            'again, ms',
+            'by hand, ms',
+            'first by hand',
+            'CPU, ms',
+          ],
           rows,
+        },
+        {
+          header: ['workspace', 'eight panels at once', 'a panel, ms', 'p50, ms', 'CPU of all, ms'],
+          rows: panels.flatMap(([name = '', ...cells]) => [
+            [name, 'first look', ...cells.slice(0, 3)],
+            [name, 'again', ...cells.slice(3)],
+          ]),
         },
       ],
       notes: [
         'Each query has clicks, visitors, leads, conversions and revenue, the first 100 rows, totals, and the number of rows.',
         'By hand reads clicks alone; a large window by link or by UTC time comes from roll-ups in the query.',
-        'CPU of ClickHouse: the query / by hand, medians.',
+        'CPU of ClickHouse: first / again / by hand, medians.',
+        'A panel: the median of each round, and the range of these; p50: of all panels of all rounds.',
       ],
     });
   } finally {
     if (!options.keep) await server.command({ query: `DROP DATABASE IF EXISTS ${DATABASE} SYNC` });
     await Promise.all([client.close(), server.close()]);
   }
+}
+
+/**
+ * Opens a dashboard for the first time and again, round by round. Returns for each the median panel of a round, the
+ * median of all panels, and the CPU of ClickHouse.
+ */
+async function dashboard(connect: () => ClickHouseClient, window: Counted['window']): Promise<string[]> {
+  const looks = { first: [] as Look[], again: [] as Look[] };
+  for (let round = -1; round < options.rounds; round++) {
+    const client = connect();
+    try {
+      await cpuOf(client);
+      const first = await look(client, window);
+      await look(client, window);
+      await partsFilled(client);
+      const again = await look(client, window);
+      if (round < 0) continue; // The first is a warm-up.
+      looks.first.push(first);
+      looks.again.push(again);
+    } finally {
+      await client.close();
+    }
+  }
+  return [looks.first, looks.again].flatMap((all) => [
+    spread(all.map(({ took }) => median(took))),
+    number(median(all.flatMap(({ took }) => took))),
+    number(median(all.map(({ cpu }) => cpu))),
+  ]);
+}
+
+/** Milliseconds of each panel, and of ClickHouse's CPU for all. */
+type Look = { took: number[]; cpu: number };
+
+async function look(client: ClickHouseClient, window: Counted['window']): Promise<Look> {
+  const order = [{ by: 'clicks' as const, isDescending: true }];
+  const took: number[] = [];
+  const { cpu } = await costOf(client, () =>
+    Promise.all(
+      PANELS.map(async (panel) => {
+        const start = performance.now();
+        await analyticsRows(client, { ...panel, window }, { order, limit: 100, offset: 0 });
+        took.push(performance.now() - start);
+      }),
+    ),
+  );
+  return { took, cpu };
 }
 
 await withClickHouse(options.url === '' ? undefined : options.url, measure);

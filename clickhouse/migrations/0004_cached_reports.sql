@@ -2,7 +2,8 @@
 -- computed again, so inserts are not synced, and rows end after a day.
 --
 -- part: 'channels/…' and 'links/…', named by the generations of the rolled-up periods, with clicks and visitors by
--- channel or by link; 'shares/link' and 'shares/origin', with the sums of all days of the workspace by channel. Of
+-- channel or by link; 'keys/…', named by them and by keys and conditions, with clicks and visitors by keys;
+-- 'shares/link' and 'shares/origin', with the sums of all days of the workspace by channel; 'shares/…', by keys. Of
 -- shares the rows with the latest `made` count.
 CREATE TABLE IF NOT EXISTS {{database}}.cached_report_parts (
   workspace_id UUID,
@@ -11,6 +12,7 @@ CREATE TABLE IF NOT EXISTS {{database}}.cached_report_parts (
   day          Date32,
   link_id      UUID,
   channel      LowCardinality(String),
+  keys         Array(String),
   clicks       UInt64,
   visitors     AggregateFunction(uniqCombined64(17), UUID),
   share        Float64,
@@ -18,6 +20,6 @@ CREATE TABLE IF NOT EXISTS {{database}}.cached_report_parts (
   amount_minor Int64
 )
 ENGINE = ReplacingMergeTree(made)
-ORDER BY (workspace_id, part, day, link_id, channel)
+ORDER BY (workspace_id, part, day, link_id, channel, keys)
 TTL toDateTime(made) + INTERVAL 1 DAY
 SETTINGS index_granularity = 64;

@@ -104,8 +104,8 @@ function asnSql({ operator, values }: Values, param: Param): string {
   return textSql("if(asn = 0, '', toString(asn))", { operator, values }, param);
 }
 
-/** An enumeration can't be compared with a text that it does not have. */
-const textColumn = (dimension: TextDimension) =>
+/** SQL of a dimension as a text: an enumeration can't be compared with a text that it does not have. */
+export const textColumn = (dimension: TextDimension) =>
   dimension === 'trigger' ? 'toString(trigger)' : TEXT_COLUMNS[dimension];
 
 /** @param text SQL; an empty text: unknown */

@@ -7,13 +7,19 @@ export const IN_SPAN = `ts >= fromUnixTimestamp64Nano({from:Int64}, 'UTC')
 
 /**
  * Returns the condition on `ts` for any of some spans, with its parameters `from0`, `to0` and so on; no span: `false`.
+ *
+ * @param prefix of the parameters, where a query has several such conditions
  */
-export function inSpans(spans: readonly Span[]): { sql: string; params: Record<string, bigint> } {
+export function inSpans(
+  spans: readonly Span[],
+  prefix = '',
+): { sql: string; params: Record<string, bigint> } {
   const params: Record<string, bigint> = {};
   const conditions = spans.map(({ from, to }, n) => {
-    params[`from${n}`] = from;
-    params[`to${n}`] = to;
-    return `(ts >= fromUnixTimestamp64Nano({from${n}:Int64}, 'UTC') AND ts < fromUnixTimestamp64Nano({to${n}:Int64}, 'UTC'))`;
+    const [first, end] = [`${prefix}from${n}`, `${prefix}to${n}`];
+    params[first] = from;
+    params[end] = to;
+    return `(ts >= fromUnixTimestamp64Nano({${first}:Int64}, 'UTC') AND ts < fromUnixTimestamp64Nano({${end}:Int64}, 'UTC'))`;
   });
   return { sql: conditions.length === 0 ? 'false' : `(${conditions.join(' OR ')})`, params };
 }

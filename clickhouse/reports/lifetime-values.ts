@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '../client.ts';
 import { runQuery } from '../queries/run-query.ts';
-import { cachedShares, ONE_MOMENT } from './cached-parts.ts';
+import { ONE_MOMENT } from './cached-parts.ts';
+import { cachedShares } from './cached-shares.ts';
 import { countedShares } from './counted-shares.ts';
 import type { ReportWindow } from './request.ts';
 

@@ -1,10 +1,5 @@
-import {
-  type ClockDimension,
-  type LinkDimension,
-  TEXT_COLUMNS,
-  type TextDimension,
-} from '../../../core/analytics/dimensions.ts';
-import { bucketSql, clockSql } from '../../queries/click-conditions.ts';
+import type { ClockDimension, LinkDimension, TextDimension } from '../../../core/analytics/dimensions.ts';
+import { bucketSql, clockSql, textColumn } from '../../queries/click-conditions.ts';
 
 /** A dimension that rows are grouped by. */
 export type Key =
@@ -44,7 +39,7 @@ export function keysSql(keys: readonly Key[], starts: readonly bigint[], timeZon
   if (keys.some(({ kind }) => kind === 'bucket')) params.starts = starts;
   if (keys.some(({ kind }) => kind === 'clock')) params.zone = timeZone;
   const expressions = keys.map((key, n): string => {
-    if (key.kind === 'text') return TEXT_COLUMNS[key.dimension];
+    if (key.kind === 'text') return textColumn(key.dimension);
     if (key.kind === 'clock') return clockSql(key.dimension, '{zone:String}');
     if (key.kind === 'bucket') return bucketSql('{starts:Array(Int64)}');
     if (key.kind !== 'mapped') return key.kind === 'link' ? 'link_id' : 'asn';

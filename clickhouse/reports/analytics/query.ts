@@ -173,7 +173,7 @@ export function planned<T>(
     const countingOf = (some: Counted): Counting => {
       if (cover === null) return { kind: 'exact' };
       const usable = canBeRolledUp(some) ? coverOfBuckets(some, cover, periods) : null;
-      return usable === null ? { kind: 'estimated' } : { kind: 'rolled up', cover: usable };
+      return usable === null ? { kind: 'estimated', cover } : { kind: 'rolled up', cover: usable };
     };
     return run(queriesOf(client, counted, countingOf));
   });

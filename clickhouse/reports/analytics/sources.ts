@@ -5,18 +5,13 @@ import {
   conditionsSql,
   orphansSql,
   type Sql,
+  textColumn,
 } from '../../queries/click-conditions.ts';
 import { IN_SPAN, inSpans, NOT_DELETED } from '../../queries/visible-clicks.ts';
 import { type Cover, coverOf, spanOf } from '../../rollups/cover.ts';
-import {
-  type CoverParams,
-  cachedChannels,
-  cachedLinks,
-  cachedShares,
-  coverParams,
-  type WholeDays,
-  wholeDays,
-} from '../cached-parts.ts';
+import { type CoverParams, cachedChannels, cachedKeys, cachedLinks, coverParams } from '../cached-clicks.ts';
+import { nameOf, type Shape } from '../cached-parts.ts';
+import { cachedShares, cachedSharesByKeys, wholeDays } from '../cached-shares.ts';
 import { COUNTED_SHARES } from '../counted-shares.ts';
 import type { Options } from './grouped-rows.ts';
 import { type Key, type KeysSql, keysSql } from './keys.ts';
@@ -47,8 +42,14 @@ const from = (table: string, condition: string, { joins }: KeysSql) =>
     ? `${table} WHERE ${condition}`
     : `(SELECT * FROM ${table} WHERE ${condition}) AS rows ${joins}`;
 
-/** How visitors are counted: exactly, estimated, or from rolled-up periods and the clicks outside of them. */
-export type Counting = { kind: 'exact' } | { kind: 'estimated' } | { kind: 'rolled up'; cover: Cover };
+/**
+ * How visitors are counted: exactly, estimated (with whole periods from the cache where it has the query's shape), or
+ * from rolled-up periods and the clicks outside of them.
+ */
+export type Counting =
+  | { kind: 'exact' }
+  | { kind: 'estimated'; cover: Cover }
+  | { kind: 'rolled up'; cover: Cover };
 
 /**
  * A workspace's totals, one row for each period. `LIMIT 1`: a row may be there twice until ClickHouse merges its parts.
@@ -78,6 +79,16 @@ export function clicksSource(
   const condition = `workspace_id = {workspace:UUID} ${populationSql(counted)} ${own.sql} ${deleted} ${chosen}`;
   const withVisitors = counted.metrics.includes('visitors');
   if (counting.kind !== 'rolled up') {
+    const cached = counting.kind === 'estimated' && cachedClicks(client, counted, counting.cover);
+    if (cached) {
+      const visitors = withVisitors ? 'least(uniqCombined64Merge(17)(state), sum(found))' : 'toUInt64(0)';
+      return {
+        sql: `SELECT ${whole} AS whole, ${keys.names.map((name) => `${name}, `).join('')}
+            sum(found) AS c, ${visitors} AS v, 0. AS l, 0. AS o, toInt64(0) AS r
+          FROM ${cached.sql} ${groupBy}`,
+        params: { ...params, ...cached.params },
+      };
+    }
     const distinct = counting.kind === 'exact' ? 'uniqExact' : 'uniqCombined64(17)';
     const visitors = withVisitors ? `least(${distinct}(visitor_id), ${CLICKS})` : 'toUInt64(0)';
     return {
@@ -103,6 +114,30 @@ export function clicksSource(
         FROM ${from('clicks', `${condition} AND ${rest.sql}`, keys)} ${byKeys})
       ${groupBy}`,
     params: { ...params, ...rest.params, ...ofCover },
+  };
+}
+
+/** Returns the clicks of a query from the cache; null: it does not have them. */
+function cachedClicks(client: ClickHouseClient, counted: Counted, cover: Cover): Sql | null {
+  const shape = shapeOf(counted, populationSql(counted));
+  return shape && cachedKeys(client, counted.window.workspaceId, cover, shape);
+}
+
+/**
+ * Returns the shape of a query; null where its figures change by more than its clicks and shares, or are not the same
+ * for a whole day: with keys of links in PostgreSQL or of time, or with deleted links.
+ */
+function shapeOf({ window, keys, conditions }: Counted, population: string): Shape | null {
+  if (window.hasDeleted || keys.some(({ kind }) => kind !== 'text')) return null;
+  const own = conditionsSql(conditions);
+  const columns = keys.flatMap((key) => (key.kind === 'text' ? [textColumn(key.dimension)] : []));
+  const condition = `${population} ${own.sql}`;
+  const values = JSON.stringify(own.params, (_, value) => (typeof value === 'bigint' ? `${value}` : value));
+  return {
+    name: nameOf([`${columns};${condition};${values}`]),
+    keys: columns,
+    condition,
+    params: own.params,
   };
 }
 
@@ -134,30 +169,35 @@ export function sharesSource(
   const own = conditionsSql(counted.conditions);
   const deleted = counted.window.hasDeleted ? NOT_DELETED : '';
   const { whole, groupBy } = grouping(keys, withWhole);
-  const days = counting.kind === 'exact' ? null : cachedDays(counted);
-  const { workspaceId } = counted.window;
-  const [table, inTable] = days
-    ? [cachedShares(client, workspaceId, 'link', 'window'), 'true']
-    : [COUNTED_SHARES.table, `${COUNTED_SHARES.condition} AND ${IN_SPAN}`];
-  const condition = `${inTable} AND channel != '' ${familySql(counted)} ${own.sql} ${deleted} ${links ? CHOSEN : ''}`;
-  return {
-    sql: `SELECT ${whole} AS whole, ${keys.selected} toUInt64(0) AS c, toUInt64(0) AS v, sum(lead) AS l, sum(share) AS o,
-        sum(amount_minor) AS r
-      FROM ${from(table, condition, keys)} ${groupBy}`,
-    params: {
-      ...baseParams(counted),
-      ...keys.params,
-      ...own.params,
-      ...days,
-      ...(links && { chosen: links }),
-    },
+  const params = {
+    ...baseParams(counted),
+    ...keys.params,
+    ...own.params,
+    ...(links && { chosen: links }),
   };
-}
-
-/** Returns the whole days whose cached shares a query may use: for a total, or by channel. Null: none. */
-function cachedDays({ window, keys, conditions }: Counted): WholeDays | null {
-  const isCached = !window.hasDeleted && conditions.every(isChannel) && keys.every(isChannel);
-  return isCached ? wholeDays(window.span) : null;
+  const figures = `toUInt64(0) AS c, toUInt64(0) AS v, sum(lead) AS l, sum(share) AS o, sum(amount_minor) AS r`;
+  const family = familySql(counted);
+  const days = counting.kind === 'exact' || counted.window.hasDeleted ? null : wholeDays(counted.window.span);
+  const { workspaceId } = counted.window;
+  const isByChannel = counted.conditions.every(isChannel) && counted.keys.every(isChannel);
+  const shape = days && !isByChannel && !links ? shapeOf(counted, '') : null;
+  const cached = days && shape && cachedSharesByKeys(client, workspaceId, days, shape);
+  if (cached) {
+    return {
+      sql: `SELECT ${whole} AS whole, ${keys.names.map((name) => `${name}, `).join('')} ${figures}
+        FROM ${cached.sql} WHERE true ${family} ${groupBy}`,
+      params: { ...params, ...days, ...cached.params },
+    };
+  }
+  const [table, inTable] =
+    days && isByChannel
+      ? [cachedShares(client, workspaceId, 'link', 'window'), 'true']
+      : [COUNTED_SHARES.table, `${COUNTED_SHARES.condition} AND ${IN_SPAN}`];
+  const condition = `${inTable} AND channel != '' ${family} ${own.sql} ${deleted} ${links ? CHOSEN : ''}`;
+  return {
+    sql: `SELECT ${whole} AS whole, ${keys.selected} ${figures} FROM ${from(table, condition, keys)} ${groupBy}`,
+    params: { ...params, ...days },
+  };
 }
 
 const baseParams = ({ window }: Counted) => ({
