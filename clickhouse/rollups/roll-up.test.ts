@@ -6,6 +6,7 @@ import {
   STORED_MAX_NANOS,
   STORED_MIN_NANOS,
 } from '../../core/time/timestamps.ts';
+import { NIGHTLY } from '../../test/support/nightly.ts';
 import { type GivenClick, storeClicks, storeShares } from '../../test/support/stored-events.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { runQuery } from '../queries/run-query.ts';
@@ -17,8 +18,13 @@ import { rollUp } from './roll-up.ts';
 
 const START = parseInstant('2026-01-25') ?? 0n;
 const DAYS = 45;
-/** Days with clicks, counted from `START`: from three months, some beside each other, and the last one. */
-const CLICKED_DAYS = [0, 3, 6, 7, 8, 15, 20, 26, 34, 35, 38, 41, 43, 44];
+/**
+ * Days with clicks, counted from `START`: from three months, some beside each other, and the last one. Each night all of
+ * them.
+ */
+const CLICKED_DAYS = NIGHTLY
+  ? Array.from({ length: DAYS }, (_, day) => day)
+  : [0, 3, 6, 7, 8, 15, 20, 26, 34, 35, 38, 41, 43, 44];
 /** The watermark is in the middle of the last day. */
 const CLOSED = '2026-03-10';
 const CHANNELS = ['facebook', 'youtube', 'tiktok'];

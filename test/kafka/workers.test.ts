@@ -15,6 +15,7 @@ import { makeLink } from '../support/first-click.ts';
 import { hoplog } from '../support/hoplog.ts';
 import { type IngestProcess, startIngestProcess } from '../support/ingest-process.ts';
 import { NO_KAFKA, startKafka, type TestKafka } from '../support/kafka.ts';
+import { NIGHTLY } from '../support/nightly.ts';
 import { type Service, startService } from '../support/service.ts';
 import { createSlowGate, type SlowGate } from '../support/slow-gate.ts';
 import { type TestStores, testStores } from '../support/stores.ts';
@@ -26,7 +27,7 @@ import { startMoreWorkers, tierProcess, underLoad, type WorkersProcess } from '.
  * partition, and the first test adds the others.
  */
 /** Inserts of a few hundred rows: these tests depend on timing, not on volume. */
-const LIGHT = { connections: 3, paceMs: 30 };
+const LIGHT = { connections: 3, paceMs: NIGHTLY ? 15 : 30 };
 const PATIENT = { timeout: 60_000, interval: 50 };
 
 let kafka: TestKafka;
@@ -276,7 +277,7 @@ test('behind a ClickHouse that is too slow only the lag grows: redirects, memory
   const clicked = await underLoad(
     await links('slow'),
     async () => {
-      gate.slow({ bytesPerSecond: 5_000 });
+      gate.slow({ bytesPerSecond: 15_000 });
       // The lag falls with each insert that ends, so how far it has grown after twelve seconds is chance.
       const hasGrown = () => (lags.at(-1) ?? 0) > (lags[2] ?? 0) + 5;
       for (let second = 0; second < 12 || (second < 90 && !hasGrown()); second++) {
@@ -290,7 +291,7 @@ test('behind a ClickHouse that is too slow only the lag grows: redirects, memory
       }
       gate.slow(null);
     },
-    { connections: 3, paceMs: 20, headers: (index) => ({ 'user-agent': `Mozilla/5.0 ${index} ${padding}` }) },
+    { paceMs: 20, headers: (index) => ({ 'user-agent': `Mozilla/5.0 ${index} ${padding}` }) },
   );
   expect(lags.at(-1)).toBeGreaterThan((lags[2] ?? 0) + 5);
   expect(clicked.refused).toEqual(new Map());

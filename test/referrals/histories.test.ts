@@ -18,7 +18,7 @@ test.beforeAll(async ({ api }) => {
 });
 
 /** How many random histories a run plays; HISTORIES=5000 plays more. Each run has a seed of its own. */
-const RUNS = Number(process.env.HISTORIES ?? (NIGHTLY ? 240 : 40));
+const RUNS = Number(process.env.HISTORIES ?? (NIGHTLY ? 250 : 40));
 /** A failure names its seed and path: HISTORY_SEED=n HISTORY_PATH=p plays that history again. */
 const replayed = {
   ...(process.env.HISTORY_SEED !== undefined && { seed: Number(process.env.HISTORY_SEED) }),
