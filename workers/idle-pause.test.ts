@@ -22,6 +22,7 @@ const NOTHING: PendingWork = {
   mails: false,
   reports: false,
   alerts: false,
+  affiliateNotices: false,
   chatMessages: false,
   maturedCommissions: false,
   clockCorrections: false,

@@ -2,6 +2,7 @@ import { escapeHtml } from '../../core/text/html.ts';
 import type { HistoryEntry } from '../../sql/referrals/enrollment-history.ts';
 import type { Stats } from '../referrals/schemas.ts';
 import { factList, isolated, type Writing } from './html.ts';
+import { noticesCard } from './notices-card.ts';
 import { payoutCard } from './payout-card.ts';
 import type { OfPortal } from './portal-of.ts';
 import type { Affiliate } from './session.ts';
@@ -41,6 +42,7 @@ ${cardOf(words('statements'), months.map((month) => `<a class="month" href="/p/$
 ${cardOf(words('commissions'), commissionTable(stats, writing), writing)}
 ${cardOf(words('payouts'), payoutTable(stats, writing), writing)}
 ${payoutCard(account, writing)}
+${noticesCard(account, writing)}
 ${deleteCard(account, writing)}
 </div>`;
 }

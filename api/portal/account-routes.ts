@@ -2,6 +2,7 @@ import { hashSessionToken } from '../../core/access/session-tokens.ts';
 import { AppError } from '../../core/errors.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import { createOutbox } from '../../sql/mail/outbox.ts';
+import { setNotices } from '../../sql/portal/notices.ts';
 import { createPortalSession, endPortalSession } from '../../sql/portal/sessions.ts';
 import { consumeSignIn, createSignIn, SIGN_IN_MINUTES } from '../../sql/portal/sign-ins.ts';
 import { lockEnrollment } from '../../sql/referrals/enrollments.ts';
@@ -17,7 +18,13 @@ import { ownPage } from '../session/own-origin.ts';
 import { createTries } from '../session/tries.ts';
 import { inEvenTime } from './even-time.ts';
 import { portalOf } from './portal-of.ts';
-import { DeleteAccountBody, PortalPayoutBody, PortalSignInBody, PortalTokenBody } from './schemas.ts';
+import {
+  DeleteAccountBody,
+  PortalNoticesBody,
+  PortalPayoutBody,
+  PortalSignInBody,
+  PortalTokenBody,
+} from './schemas.ts';
 import { affiliateOf, portalCookies, requireFresh, requireOwn } from './session.ts';
 
 const tags = ['Portal'];
@@ -129,13 +136,42 @@ export async function portalAccountRoutes(app: Api, deps: ApiDeps): Promise<void
     },
   );
 
+  /** Returns the caller and the program. @throws {AppError} see `requireOwn` */
+  async function ownOf(request: FastifyRequest, code: string) {
+    const found = await portalOf(pool, code);
+    return requireOwn(await affiliateOf(pool, cookies, request), found?.program.id ?? null);
+  }
+
   /** Returns the caller and the program. @throws {AppError} see `requireOwn` and `requireFresh` */
   async function freshOwn(request: FastifyRequest, code: string) {
-    const found = await portalOf(pool, code);
-    const given = requireOwn(await affiliateOf(pool, cookies, request), found?.program.id ?? null);
+    const given = await ownOf(request, code);
     requireFresh(given.affiliate);
     return given;
   }
+
+  app.post(
+    '/portal/notices',
+    {
+      onRequest,
+      config: { ...PUBLIC, errors: ['forbidden', 'unauthorized', 'not_found'] },
+      schema: {
+        tags,
+        operationId: 'portal.setNotices',
+        summary: 'Turn the own mails of a program on or off',
+        description:
+          'Mails about the first sale, payouts, and refunds. Turning them on also ends an earlier unsubscription from mails of the workspace.',
+        body: PortalNoticesBody,
+        response: { 200: Ok },
+      },
+    },
+    async (request) => {
+      const { code, notices } = request.body;
+      const { own, affiliate } = await ownOf(request, code);
+      const whose = { enrollmentId: own.enrollment_id, email: affiliate.email };
+      await inTransaction(pool, (tx) => setNotices(tx, whose, notices === 'on'));
+      return { ok: true as const };
+    },
+  );
 
   app.post(
     '/portal/payout-method',

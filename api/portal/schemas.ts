@@ -67,4 +67,12 @@ export const PortalPayoutBody = Body(
   { title: 'PortalPayout' },
 );
 
+export const PortalNoticesBody = Body(
+  {
+    code: Code,
+    notices: OneOf(['on', 'off'], { description: 'Whether first sale, payouts, and refunds are mailed.' }),
+  },
+  { title: 'PortalNotices' },
+);
+
 export const DeleteAccountBody = Body({ code: Code }, { title: 'PortalDeleteAccount' });

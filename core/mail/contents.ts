@@ -18,6 +18,7 @@ export const MAIL_KINDS = [
   'application',
   'portal_sign_in',
   'problem',
+  'affiliate_notice',
 ] as const;
 export type MailKind = (typeof MAIL_KINDS)[number];
 
@@ -41,6 +42,9 @@ export type AccountChange =
   | 'recovery_codes_replaced';
 
 export type KeyChange = 'key_created' | 'key_revoked' | 'identity_secret_replaced' | 'key_replaced';
+
+/** What an affiliate is told: see the table `affiliate_notices`. */
+export type AffiliateNotice = 'first_sale' | 'payout' | 'payout_failed' | 'refund';
 
 /** The facts of a mail, from which it is written when it is sent. Instants are ISO 8601. */
 export type MailContent =
@@ -88,6 +92,21 @@ export type MailContent =
       portalUrl: string;
     }
   | { kind: 'portal_sign_in'; url: string; minutes: number; language: Language; place: Place }
+  | {
+      /** To an affiliate, about the own earnings alone. */
+      kind: 'affiliate_notice';
+      change: AffiliateNotice;
+      /** Name of the program. */
+      program: string;
+      /** Major units. */
+      amount: number;
+      currency: string;
+      /** Number of refunds that this mail is about; 1 for others. */
+      count: number;
+      language: Language;
+      /** Page of the program's portal. */
+      portalUrl: string;
+    }
   | ReportContent
   | AlertContent
   | ProblemContent;
@@ -107,4 +126,5 @@ const ENDED_BY_RECIPIENT: ReadonlySet<MailKind> = new Set<MailKind>([
   'alert',
   'application',
   'problem',
+  'affiliate_notice',
 ]);

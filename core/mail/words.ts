@@ -2,6 +2,7 @@ import { alertLetter } from '../alerts/alert-letter.ts';
 import { problemLetter } from '../alerts/problem-letter.ts';
 import type { Language } from '../languages/languages.ts';
 import { mailWords } from '../languages/mails/words.ts';
+import { moneyFormat } from '../money/money-format.ts';
 import { reportLetter } from '../reports/report-letter.ts';
 import type { MailContent, Place } from './contents.ts';
 import type { Letter } from './letter.ts';
@@ -123,6 +124,28 @@ export function letterOf(content: MailContent, { workspaceName, timeZone, langua
         button: { label: words('portal_sign_in_button'), url: content.url },
         notes: [words('portal_sign_in_ends', { count: content.minutes }), words('portal_sign_in_unexpected')],
       };
+    case 'affiliate_notice': {
+      const { change, count } = content;
+      const program = plainName(content.program);
+      const amount = moneyFormat(content.currency, localeOf(language)).format(content.amount);
+      const subject =
+        change === 'payout'
+          ? words('notice_payout_subject', { program, amount })
+          : words(`notice_${change}_subject`, { program });
+      const paragraphs = {
+        first_sale: () => words('notice_first_sale', { program, name, amount }),
+        payout: () => words('notice_payout', { name, amount }),
+        payout_failed: () => words('notice_payout_failed', { name, amount }),
+        refund: () => words('notice_refund', { count, amount, program }),
+      };
+      return {
+        subject,
+        title: subject,
+        paragraphs: [paragraphs[change]()],
+        button: { label: words('portal_button'), url: content.portalUrl },
+        notes: [words('notice_reason', { program })],
+      };
+    }
     case 'report':
       return reportLetter(content, name);
     case 'problem':
@@ -132,9 +155,11 @@ export function letterOf(content: MailContent, { workspaceName, timeZone, langua
   }
 }
 
+const localeOf = (language: Language) => (language === 'en' ? 'en-US' : language);
+
 /** Returns an instant in words, such as `November 29, 2026 at 9:18 PM UTC`. */
 function instantIn(iso: string, timeZone: string | null, language: Language): string {
-  return new Intl.DateTimeFormat(language === 'en' ? 'en-US' : language, {
+  return new Intl.DateTimeFormat(localeOf(language), {
     dateStyle: 'long',
     timeStyle: 'long',
     timeZone: timeZone ?? 'UTC',

@@ -35,6 +35,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   webhook_batched_clicks: DELIVERIES,
   webhook_listeners: 'they end 5 minutes after their program',
   mails: `the log of mails; ${DELIVERIES}`,
+  affiliate_notices: `what affiliates are mailed; ${DELIVERIES}`,
   chat_messages: `the log of messages to chats; ${DELIVERIES}`,
   audit_entries: 'the audit log belongs to the old deployment: GET /audit-log?format=ndjson has it',
   erasures: 'what is being erased is not in the archive',

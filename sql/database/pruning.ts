@@ -27,6 +27,8 @@ const PRUNED = {
   sessions: { column: 'last_seen_at', age: '15 days' },
   invites: { column: 'expires_at', age: '1 day' },
   password_resets: { column: 'expires_at', age: '1 day' },
+  // Settled long before.
+  affiliate_notices: { column: 'created_at', age: '30 days' },
   spent_challenges: { column: 'spent_at', age: '1 day' },
   portal_sign_ins: { column: 'expires_at', age: '1 day' },
   portal_sessions: { column: 'last_seen_at', age: '15 days' },

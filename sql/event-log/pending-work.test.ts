@@ -28,6 +28,7 @@ const NOTHING = {
   mails: false,
   reports: false,
   alerts: false,
+  affiliateNotices: false,
   chatMessages: false,
   webhookBatches: false,
   destinationPages: false,

@@ -39,6 +39,8 @@ export type PendingWork = {
   reports: boolean;
   /** Alerts that are due for their check. */
   alerts: boolean;
+  /** What affiliates are to be told by mail. */
+  affiliateNotices: boolean;
   /** Messages to chats that are due. */
   chatMessages: boolean;
   /** Commissions whose hold period is over. */
@@ -79,6 +81,8 @@ export async function pendingWork(db: Queryable, now: number): Promise<PendingWo
       EXISTS (SELECT FROM mails WHERE status = 'pending' AND next_attempt_at <= to_timestamp($1::float8 / 1000)) AS mails,
       EXISTS (SELECT FROM reports WHERE due_at <= to_timestamp($1::float8 / 1000)) AS reports,
       EXISTS (SELECT FROM alerts WHERE due_at <= to_timestamp($1::float8 / 1000)) AS alerts,
+      EXISTS (SELECT FROM affiliate_notices
+        WHERE settled_at IS NULL AND due_at <= to_timestamp($1::float8 / 1000)) AS "affiliateNotices",
       EXISTS (SELECT FROM chat_messages WHERE status = 'pending'
         AND next_attempt_at <= to_timestamp($1::float8 / 1000)) AS "chatMessages",
       EXISTS (SELECT FROM commissions WHERE status = 'pending' AND eligible_at <= now()) AS "maturedCommissions",

@@ -9,7 +9,8 @@ CREATE TABLE mails (
                     (coalesce(workspace_id, '00000000-0000-0000-0000-000000000000')) STORED,
   kind            text NOT NULL CHECK (kind IN
                     ('invitation', 'password_reset', 'sign_in', 'account_change', 'key_change', 'payout_address_change',
-                     'confirmation', 'report', 'alert', 'application', 'portal_sign_in', 'problem')),
+                     'confirmation', 'report', 'alert', 'application', 'portal_sign_in', 'problem',
+                     'affiliate_notice')),
   recipient       text NOT NULL CHECK (length(recipient) <= 254),
   content         bytea,             -- sealed, because it may hold a link that signs in; null once it is over
   status          text NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'delivered', 'failed', 'canceled')),

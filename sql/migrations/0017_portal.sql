@@ -10,6 +10,7 @@ CREATE TABLE applications (
   name              text NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
   answers           jsonb NOT NULL,  -- by the names of the program's fields at that time
   language          text NOT NULL,   -- of the page, and of mails
+  notices           boolean NOT NULL DEFAULT true, -- whether the affiliate wants mails of affiliate_notices
   terms_version     text,            -- null: the program had no terms
   terms_hash        bytea,           -- SHA-256 of the accepted text, or of the address where the terms are
   terms_accepted_at timestamptz,
@@ -56,3 +57,19 @@ CREATE TABLE portal_sessions (
 );
 CREATE INDEX portal_sessions_of ON portal_sessions (email);
 CREATE INDEX portal_sessions_age ON portal_sessions (last_seen_at);
+
+-- What an affiliate is to be told by mail. Written in the transaction of its cause, also where no mail is sent.
+CREATE TABLE affiliate_notices (
+  id            uuid PRIMARY KEY,
+  workspace_id  uuid NOT NULL REFERENCES workspaces (id),
+  enrollment_id uuid NOT NULL REFERENCES enrollments (id),
+  kind          text NOT NULL CHECK (kind IN ('first_sale', 'payout', 'payout_failed', 'refund')),
+  amount_minor  bigint NOT NULL CHECK (amount_minor > 0),
+  currency      text NOT NULL,
+  created_at    timestamptz NOT NULL,
+  due_at        timestamptz NOT NULL, -- refunds are gathered: one mail an hour
+  settled_at    timestamptz           -- when its mail was queued, or dropped
+);
+CREATE INDEX affiliate_notices_due ON affiliate_notices (due_at) WHERE settled_at IS NULL;
+CREATE INDEX affiliate_notices_of ON affiliate_notices (enrollment_id, kind, settled_at);
+CREATE INDEX affiliate_notices_age ON affiliate_notices (created_at);

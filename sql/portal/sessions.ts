@@ -49,12 +49,16 @@ export type OwnProgram = {
   code: string;
   name: string;
   workspace_name: string;
+  /** Whether the address gets mails about first sale, payouts and refunds. */
+  notices: boolean;
 };
 
 /** Returns the programs in which an approved application has the address, the first one joined first. */
 export async function programsOf(db: Queryable, email: string): Promise<OwnProgram[]> {
   const { rows } = await db.query<OwnProgram>(
-    `SELECT a.program_id, a.workspace_id, a.enrollment_id, p.code, d.name, w.name AS workspace_name
+    `SELECT a.program_id, a.workspace_id, a.enrollment_id, p.code, d.name, w.name AS workspace_name,
+       a.notices AND NOT EXISTS (SELECT FROM mail_unsubscribes u
+         WHERE u.workspace_id = a.workspace_id AND u.email = a.email) AS notices
      FROM applications a JOIN programs p ON p.id = a.program_id JOIN destinations d ON d.id = p.destination_id
      JOIN workspaces w ON w.id = a.workspace_id AND w.suspended_at IS NULL
      JOIN enrollments e ON e.id = a.enrollment_id AND e.deleted_at IS NULL

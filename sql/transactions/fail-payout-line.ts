@@ -2,6 +2,7 @@ import { AppError } from '../../core/errors.ts';
 import { assertInvariant } from '../../core/invariants.ts';
 import { toMajor } from '../../core/money/money.ts';
 import type { Queryable } from '../database/pool.ts';
+import { noteForAffiliates } from '../portal/notices.ts';
 import { lockCommissions, noLongerDue } from '../referrals/commissions.ts';
 import { appendEntries } from '../referrals/ledger.ts';
 import {
@@ -72,6 +73,8 @@ export async function failPayoutLine(
     reason,
   };
   await queueEvents(tx, workspaceId, [{ type: 'payout.failed', data }]);
+  const failed = { enrollmentId: line.enrollment_id, amountMinor: amount, currency: line.currency };
+  await noteForAffiliates(tx, 'payout_failed', [failed], now);
   const wrong = await noLongerDue(
     tx,
     held.map(({ id }) => id),

@@ -2,6 +2,7 @@ import { AppError } from '../../core/errors.ts';
 import { assertInvariant } from '../../core/invariants.ts';
 import { unitOf } from '../../core/referrals/payout-formats.ts';
 import type { Queryable } from '../database/pool.ts';
+import { noteForAffiliates } from '../portal/notices.ts';
 import { type HeldCommission, lockCommissions } from '../referrals/commissions.ts';
 import { lockEnrollmentShared } from '../referrals/enrollments.ts';
 import { appendEntries, type Entry } from '../referrals/ledger.ts';
@@ -64,6 +65,11 @@ export async function payExport(
   if (paid.size > 0) {
     const data = payoutData({ ...file, status: isDone ? 'paid' : file.status }, amountsOf(all));
     await queueEvents(tx, workspaceId, [{ type: 'payout.paid', data }]);
+    const sent = open.flatMap(({ id, enrollment_id: enrollmentId, currency }) => {
+      const amountMinor = paid.get(id);
+      return amountMinor === undefined ? [] : [{ enrollmentId, amountMinor, currency }];
+    });
+    await noteForAffiliates(tx, 'payout', sent, now);
   }
   const done = asked.flatMap(({ id, status, currency, paid_minor }) => {
     const amountMinor = status === 'paid' ? paid_minor : paid.get(id);

@@ -3,6 +3,7 @@ import { type PurchaseReward, purchaseRewards, type Sale } from '../../core/refe
 import { earnsCommission } from '../../core/referrals/terms.ts';
 import type { Queryable } from '../database/pool.ts';
 import { lockOrderByNumber, type ReportedOrder } from '../orders/reported-orders.ts';
+import { noteFirstSales } from '../portal/notices.ts';
 import { accountOf, insertCommission } from '../referrals/commissions.ts';
 import { lockEarnersShared } from '../referrals/enrollments.ts';
 import { grantRecord, insertGrant } from '../referrals/grants.ts';
@@ -95,14 +96,16 @@ export async function qualifyPurchase(
   };
   await upsertPurchase(tx, purchase, now);
   const events: RecordEvent[] = [];
+  const earned: EarnedCommission[] = [];
   for (const reward of missing) {
     const earner = earners.find(({ enrollmentId }) => enrollmentId === reward.enrollmentId);
     if (!earner)
       throw new Error(`reward for enrollment ${reward.enrollmentId}, which is not a referrer of the order`);
     const holder = { enrollmentId: earner.enrollmentId, externalUserId: earner.externalUserId };
-    events.push(await writeReward(tx, { program, order, signup, sale, holder, reward, now }));
+    events.push(await writeReward(tx, { program, order, signup, sale, holder, reward, earned, now }));
   }
   await queueEvents(tx, workspace.id, events);
+  await noteFirstSales(tx, earned, now);
   if (!held) await applyRefunds(tx, purchase, { isChanged, now });
   return purchase;
 }
@@ -126,6 +129,8 @@ async function applyRefunds(
   if (isChanged && refund) await giveBackCommissions(tx, { purchase, refund, refundedMinor, now });
 }
 
+type EarnedCommission = Parameters<typeof noteFirstSales>[1][number];
+
 type RewardContext = {
   program: Program;
   order: ReportedOrder;
@@ -133,12 +138,14 @@ type RewardContext = {
   sale: Sale;
   holder: Pick<Entry, 'enrollmentId' | 'externalUserId'>;
   reward: PurchaseReward;
+  /** Gets the commission, if it is one. */
+  earned: EarnedCommission[];
   now: Date;
 };
 
 /** Writes one reward with its entry, which is one ledger row. */
 async function writeReward(tx: Queryable, context: RewardContext): Promise<RecordEvent> {
-  const { program, order, signup, sale, holder, reward, now } = context;
+  const { program, order, signup, sale, holder, reward, earned, now } = context;
   const { terms } = program;
   if (reward.type === 'credit') {
     const grant = await insertGrant(
@@ -195,6 +202,12 @@ async function writeReward(tx: Queryable, context: RewardContext): Promise<Recor
     cause: 'sale',
   };
   await appendEntries(tx, program.workspace_id, [entry], now);
+  earned.push({
+    commissionId: commission.id,
+    enrollmentId: reward.enrollmentId,
+    amountMinor: reward.amountMinor,
+    currency: terms.currency,
+  });
   return {
     type: 'commission.created',
     data: commissionData(commission, order.order_id, reward.amountMinor),

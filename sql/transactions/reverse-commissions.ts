@@ -1,6 +1,7 @@
 import { assertInvariant } from '../../core/invariants.ts';
 import { reversedAmount } from '../../core/referrals/refund.ts';
 import type { Queryable } from '../database/pool.ts';
+import { type NewNotice, noteForAffiliates } from '../portal/notices.ts';
 import {
   accountOf,
   correctedSoFar,
@@ -38,6 +39,7 @@ export async function reverseCommissions(
 ): Promise<Refund> {
   const { purchase, refund, refundedMinor, now } = given;
   let ledgerRows = 0;
+  const taken: NewNotice[] = [];
   for (const commission of await lockCommissionsOfOrder(tx, refund.order_internal_id)) {
     if (commission.status === 'rejected') continue;
     const before = await reversedSoFar(tx, commission.id);
@@ -45,8 +47,10 @@ export async function reverseCommissions(
     // A correction has already reversed all of the remainder.
     if (part <= 0) continue;
     await reversePart(tx, commission, refund, part, now);
+    taken.push({ enrollmentId: commission.enrollment_id, amountMinor: part, currency: commission.currency });
     ledgerRows += 1;
   }
+  await noteForAffiliates(tx, 'refund', taken, now);
   if (refundedMinor >= purchase.amount_minor) {
     for (const id of await grantsToRevoke(tx, refund.order_internal_id)) {
       if (await revokeGrant(tx, refund.workspace_id, { id, reason: REFUNDED, now })) ledgerRows += 1;

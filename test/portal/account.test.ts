@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { ProgramRecord } from '../../api/referrals/programs/schemas.ts';
 import { readConfig } from '../../core/settings/config.ts';
 import { buildWeb } from '../../web/build.ts';
+import { affiliatesOf } from '../support/affiliates.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
 import { MAIL_ENVIRONMENT, type Mailer, startMailer } from '../support/mail-bench.ts';
-import { type AcceptedMail, linkIn, type MailServer, startMailServer } from '../support/mail-server.ts';
+import { type MailServer, startMailServer } from '../support/mail-server.ts';
 import { applicationsOf, apply, browserAnywhere, openProgram, portalBrowser } from '../support/portal.ts';
 import { until } from '../support/until.ts';
 
@@ -12,6 +12,8 @@ let api: TestApi;
 let server: MailServer;
 let mailer: Mailer;
 let shop: TestWorkspace;
+let people: Affiliates;
+type Affiliates = ReturnType<typeof affiliatesOf>;
 beforeAll(async () => {
   await buildWeb();
   api = await testApi(() => ({
@@ -19,6 +21,7 @@ beforeAll(async () => {
   }));
   server = await startMailServer();
   mailer = startMailer(api.stores.pool, server.url);
+  people = affiliatesOf(api, server);
 });
 beforeEach(async () => {
   shop = await api.addWorkspace({ name: 'Corner Shop' });
@@ -29,48 +32,12 @@ afterAll(async () => {
   await api.close();
 });
 
-type Visitor = ReturnType<typeof portalBrowser>;
-
-let people = 0;
 /** An approved affiliate of a new program. */
-async function affiliate(program: object = {}, workspace = shop) {
-  people += 1;
-  const email = `affiliate-${people}@friends.example`;
-  const made = await openProgram(workspace, { review: 'none' }, program);
-  await apply(browserAnywhere(api), made, { email, name: `Affiliate ${people}` });
-  const [{ partner_id, referral_link } = { partner_id: null, referral_link: null }] = await applicationsOf(
-    workspace,
-    `?program_id=${made.id}`,
-  );
-  return { email, program: made, partnerId: partner_id ?? '', link: referral_link ?? '' };
-}
-
-const request = (browser: Visitor, { code }: Pick<ProgramRecord, 'code'>, email: string) =>
-  browser.post('/portal/sign-in', { code, email, language: 'en' });
-const linksTo = (email: string) =>
-  server.mails.filter(
-    ({ envelopeTo, subject }) =>
-      envelopeTo.includes(email) && subject === 'Sign in to the portal of Corner Shop',
-  );
-/** Returns the token of the nth mail with a link to sign in. */
-async function tokenTo(email: string, nth = 0): Promise<string> {
-  const mail = await until(
-    'the mail with a link',
-    () => linksTo(email)[nth],
-    (found): found is AcceptedMail => found !== undefined,
-  );
-  return new URL(linkIn(mail, '/sign-in')).hash.slice(1);
-}
-const complete = (browser: Visitor, token: string) => browser.post('/portal/sign-in/complete', { token });
-
-/** Returns a browser that is signed in. */
-async function signedIn({ program, email }: { program: ProgramRecord; email: string }): Promise<Visitor> {
-  const browser = portalBrowser(api);
-  const earlier = linksTo(email).length;
-  expect((await request(browser, program, email)).statusCode).toBe(202);
-  expect((await complete(browser, await tokenTo(email, earlier))).statusCode).toBe(200);
-  return browser;
-}
+const affiliate = (program: object = {}, workspace = shop) => people.affiliate(workspace, program);
+const request: Affiliates['request'] = (...given) => people.request(...given);
+const complete: Affiliates['complete'] = (...given) => people.complete(...given);
+const tokenTo: Affiliates['tokenTo'] = (...given) => people.tokenTo(...given);
+const signedIn: Affiliates['signedIn'] = (...given) => people.signedIn(...given);
 
 /** Moves every sign-in an hour back. */
 const age = () =>
@@ -200,7 +167,7 @@ describe('an attacker', () => {
       // The work itself takes much less, so both leave at a multiple of the step.
       return { statusCode, body, cookies, isHeld: performance.now() - start >= 499 };
     };
-    const stranger = `stranger-${people}@else.example`;
+    const stranger = 'stranger@else.example';
     const unknown = await timed(stranger);
     expect(await timed(one.email)).toEqual(unknown);
     expect(unknown).toMatchObject({ statusCode: 202, isHeld: true });
@@ -223,7 +190,7 @@ describe('an attacker', () => {
 
   test('changes a payout address only with a fresh sign-in, and the old address hears of it', async () => {
     const one = await affiliate({ payout_methods: ['paypal'] });
-    const old = `old-${people}@pay.example`;
+    const old = 'old@pay.example';
     const browser = await signedIn(one);
     const change = (email: string) =>
       browser.post('/portal/payout-method', { code: one.program.code, method: 'paypal', email });

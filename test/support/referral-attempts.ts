@@ -219,6 +219,9 @@ export const REFERRAL_ATTEMPTS: Attempts = {
       status: 401,
     },
   ],
+  'POST /api/v1/portal/notices': (victim) => [
+    { path: '/portal/notices', body: { code: victim.programCode, notices: 'off' }, status: 401 },
+  ],
   'POST /api/v1/portal/delete-account': (victim) => [
     { path: '/portal/delete-account', body: { code: victim.programCode }, status: 401 },
   ],

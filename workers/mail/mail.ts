@@ -20,6 +20,7 @@ import { startJob } from '../jobs/job.ts';
 import type { Waiting } from '../jobs/waiting.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { createRetry } from '../retry.ts';
+import { tellAffiliates } from './affiliate-notices.ts';
 import { type Composing, composeMail } from './compose.ts';
 import { createMailMetrics } from './metrics.ts';
 import { causesOf, type MailOutcome, mailStateAfter, outcomeOfError } from './outcome.ts';
@@ -35,8 +36,8 @@ export type MailOptions = Composing & {
   onStep?: (step: MailStep) => void;
 };
 
-/** `answered`: the server has responded, and nothing is saved. */
-export type MailStep = 'claimed' | 'answered' | 'saved';
+/** `queued`: mails to an affiliate, uncommitted. `answered`: the server has responded, and nothing is saved. */
+export type MailStep = 'queued' | 'claimed' | 'answered' | 'saved';
 
 export type MailDependencies = {
   pool: Pool;
@@ -144,6 +145,15 @@ export function startMail(dependencies: MailDependencies): { stop(withinMs: numb
     metrics: workerMetrics,
     work: async (isWoken) => (isWoken || (await waits('mails'))) && deliverer.attemptDue(),
   });
+  const telling = startJob({
+    name: 'affiliate_notices',
+    everyMs: () => pause.ms(EVERY_MS),
+    log,
+    metrics: workerMetrics,
+    work: async () =>
+      (await waits('affiliateNotices')) &&
+      tellAffiliates({ pool, appUrl: options.appUrl, now, onQueued: () => onStep('queued') }),
+  });
   const counting = startJob({
     name: 'mail_pending',
     everyMs: EXPIRE_EVERY_MS,
@@ -156,7 +166,7 @@ export function startMail(dependencies: MailDependencies): { stop(withinMs: numb
   });
   return {
     async stop(withinMs) {
-      await Promise.all([sending.stop(), counting.stop()]);
+      await Promise.all([sending.stop(), telling.stop(), counting.stop()]);
       await Promise.race([deliverer.settled(), delay(withinMs)]);
       cutOff.abort();
       await deliverer.settled();
@@ -169,7 +179,7 @@ function reasonNotToSend(
   { isUnsubscribed, hasPassword, isAffiliate }: MailContext,
 ): string | null {
   if (kind === 'password_reset' && !hasPassword) return NO_ACCOUNT;
-  if (kind === 'portal_sign_in' && !isAffiliate) return NO_AFFILIATE;
+  if ((kind === 'portal_sign_in' || kind === 'affiliate_notice') && !isAffiliate) return NO_AFFILIATE;
   if (isOfOwnAccount(kind) || !isUnsubscribed) return null;
   return kind === 'invitation' ? `${UNSUBSCRIBED}; send the link yourself` : UNSUBSCRIBED;
 }

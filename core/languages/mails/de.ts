@@ -73,6 +73,21 @@ export const de: MailTranslation = {
   application_rejected: '{name} hat Ihre Bewerbung bei {program} nicht angenommen.',
   application_unexpected:
     'Wenn Sie sich nicht beworben haben, beachten Sie diese E-Mail nicht: Jemand hat Ihre Adresse angegeben.',
+  notice_first_sale_subject: 'Ihr erster Verkauf bei {program}',
+  notice_first_sale:
+    'Sie haben {program}, dem Programm von {name}, den ersten Verkauf gebracht. Dafür verdienen Sie {amount}.',
+  notice_payout_subject: '{program} hat Ihnen {amount} ausgezahlt',
+  notice_payout: '{name} hat {amount} an Ihre Auszahlungsadresse gesendet.',
+  notice_payout_failed_subject: 'Eine Auszahlung von {program} ist fehlgeschlagen',
+  notice_payout_failed:
+    'Die Zahlung von {amount} durch {name} ist nicht angekommen. Der Betrag ist wieder in Ihrem Guthaben: Prüfen Sie Ihre Auszahlungsadresse im Portal.',
+  notice_refund_subject: 'Eine Erstattung hat Provision bei {program} zurückgenommen',
+  notice_refund: {
+    one: 'Eine Erstattung hat {amount} Ihrer Provision bei {program} zurückgenommen.',
+    other: '{count} Erstattungen haben {amount} Ihrer Provision bei {program} zurückgenommen.',
+  },
+  notice_reason:
+    'Sie erhalten diese E-Mail als Partner von {program}. Im Portal schalten Sie solche E-Mails ab.',
   referral_link: 'Ihr Link',
   portal_button: 'Portal öffnen',
   portal_sign_in_subject: 'Anmelden im Portal von {name}',

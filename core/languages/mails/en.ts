@@ -68,6 +68,20 @@ export const en = {
   application_rejected_title: 'Your application was not approved',
   application_rejected: '{name} has not approved your application to {program}.',
   application_unexpected: 'If you have not applied, ignore this mail: somebody entered your address.',
+  notice_first_sale_subject: 'Your first sale in {program}',
+  notice_first_sale:
+    'You brought the first sale to {program}, the program of {name}. You earn {amount} for it.',
+  notice_payout_subject: '{program} has paid you {amount}',
+  notice_payout: '{name} has sent {amount} to your payout address.',
+  notice_payout_failed_subject: 'A payout of {program} has failed',
+  notice_payout_failed:
+    'The payment of {amount} by {name} did not arrive. The amount is in your balance again: check your payout address in the portal.',
+  notice_refund_subject: 'A refund took back commission in {program}',
+  notice_refund: {
+    one: 'A refund took back {amount} of your commission in {program}.',
+    other: '{count} refunds took back {amount} of your commission in {program}.',
+  },
+  notice_reason: 'You get this mail as an affiliate of {program}. The portal turns these mails off.',
   referral_link: 'Your link',
   portal_button: 'Open the portal',
   portal_sign_in_subject: 'Sign in to the portal of {name}',

@@ -72,6 +72,21 @@ export const es: MailTranslation = {
   application_rejected: '{name} no ha aceptado su solicitud a {program}.',
   application_unexpected:
     'Si no ha enviado ninguna solicitud, ignore este correo: alguien escribió su dirección.',
+  notice_first_sale_subject: 'Su primera venta en {program}',
+  notice_first_sale: 'Ha traído la primera venta a {program}, el programa de {name}. Gana {amount} por ella.',
+  notice_payout_subject: '{program} le ha pagado {amount}',
+  notice_payout: '{name} ha enviado {amount} a su dirección de pago.',
+  notice_payout_failed_subject: 'Un pago de {program} ha fallado',
+  notice_payout_failed:
+    'El pago de {amount} de {name} no ha llegado. El importe vuelve a estar en su saldo: compruebe su dirección de pago en el portal.',
+  notice_refund_subject: 'Un reembolso ha retirado comisión en {program}',
+  notice_refund: {
+    one: 'Un reembolso ha retirado {amount} de su comisión en {program}.',
+    many: '{count} de reembolsos han retirado {amount} de su comisión en {program}.',
+    other: '{count} reembolsos han retirado {amount} de su comisión en {program}.',
+  },
+  notice_reason:
+    'Recibe este correo como afiliado de {program}. En el portal puede desactivar estos correos.',
   referral_link: 'Su enlace',
   portal_button: 'Abrir el portal',
   portal_sign_in_subject: 'Iniciar sesión en el portal de {name}',

@@ -74,6 +74,22 @@ export const fr: MailTranslation = {
   application_rejected: '{name} n’a pas accepté votre candidature à {program}.',
   application_unexpected:
     'Si vous n’avez pas candidaté, ignorez cet e-mail : quelqu’un a saisi votre adresse.',
+  notice_first_sale_subject: 'Votre première vente dans {program}',
+  notice_first_sale:
+    'Vous avez apporté la première vente à {program}, le programme de {name}. Vous gagnez {amount}.',
+  notice_payout_subject: '{program} vous a versé {amount}',
+  notice_payout: '{name} a envoyé {amount} à votre adresse de paiement.',
+  notice_payout_failed_subject: 'Un paiement de {program} a échoué',
+  notice_payout_failed:
+    'Le paiement de {amount} par {name} n’est pas arrivé. Le montant est de nouveau dans votre solde : vérifiez votre adresse de paiement dans le portail.',
+  notice_refund_subject: 'Un remboursement a repris une commission dans {program}',
+  notice_refund: {
+    one: 'Un remboursement a repris {amount} de votre commission dans {program}.',
+    many: '{count} de remboursements ont repris {amount} de votre commission dans {program}.',
+    other: '{count} remboursements ont repris {amount} de votre commission dans {program}.',
+  },
+  notice_reason:
+    'Vous recevez cet e-mail en tant que partenaire de {program}. Vous pouvez désactiver ces e-mails dans le portail.',
   referral_link: 'Votre lien',
   portal_button: 'Ouvrir le portail',
   portal_sign_in_subject: 'Connexion au portail de {name}',

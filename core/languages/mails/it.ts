@@ -73,6 +73,21 @@ export const it: MailTranslation = {
   application_rejected: '{name} non ha accettato la tua candidatura a {program}.',
   application_unexpected:
     'Se non ti sei candidato, ignora questa e-mail: qualcuno ha inserito il tuo indirizzo.',
+  notice_first_sale_subject: 'La tua prima vendita in {program}',
+  notice_first_sale: 'Hai portato la prima vendita a {program}, il programma di {name}. Guadagni {amount}.',
+  notice_payout_subject: '{program} ti ha pagato {amount}',
+  notice_payout: '{name} ha inviato {amount} al tuo indirizzo di pagamento.',
+  notice_payout_failed_subject: 'Un pagamento di {program} non è riuscito',
+  notice_payout_failed:
+    'Il pagamento di {amount} da {name} non è arrivato. L’importo è di nuovo nel tuo saldo: controlla il tuo indirizzo di pagamento nel portale.',
+  notice_refund_subject: 'Un rimborso ha ripreso una commissione in {program}',
+  notice_refund: {
+    one: 'Un rimborso ha ripreso {amount} della tua commissione in {program}.',
+    many: '{count} di rimborsi hanno ripreso {amount} della tua commissione in {program}.',
+    other: '{count} rimborsi hanno ripreso {amount} della tua commissione in {program}.',
+  },
+  notice_reason:
+    'Ricevi questa e-mail come affiliato di {program}. Nel portale puoi disattivare queste e-mail.',
   referral_link: 'Il tuo link',
   portal_button: 'Apri il portale',
   portal_sign_in_subject: 'Accesso al portale di {name}',

@@ -68,6 +68,20 @@ export const ja: MailTranslation = {
   application_rejected: '{name} は {program} へのお申し込みを承認しませんでした。',
   application_unexpected:
     'お申し込みに心当たりがない場合は、このメールを無視してください。誰かがあなたのアドレスを入力しました。',
+  notice_first_sale_subject: '{program} での最初の売上',
+  notice_first_sale:
+    '{name} のプログラム {program} で、あなたの最初の売上が発生しました。獲得額は {amount} です。',
+  notice_payout_subject: '{program} から {amount} が支払われました',
+  notice_payout: '{name} があなたの支払い先に {amount} を送金しました。',
+  notice_payout_failed_subject: '{program} の支払いに失敗しました',
+  notice_payout_failed:
+    '{name} からの {amount} の支払いは届きませんでした。金額は残高に戻っています。ポータルで支払い先を確認してください。',
+  notice_refund_subject: '返金により {program} のコミッションが取り消されました',
+  notice_refund: {
+    other: '{count} 件の返金により、{program} のコミッションから {amount} が取り消されました。',
+  },
+  notice_reason:
+    '{program} のアフィリエイトの方にお送りしています。このようなメールはポータルで停止できます。',
   referral_link: 'あなたのリンク',
   portal_button: 'ポータルを開く',
   portal_sign_in_subject: '{name} のポータルへのサインイン',

@@ -71,6 +71,20 @@ export const nl: MailTranslation = {
   application_rejected_title: 'Je aanmelding is niet goedgekeurd',
   application_rejected: '{name} heeft je aanmelding bij {program} niet goedgekeurd.',
   application_unexpected: 'Heb je je niet aangemeld, negeer dan deze e-mail: iemand heeft je adres ingevuld.',
+  notice_first_sale_subject: 'Je eerste verkoop bij {program}',
+  notice_first_sale:
+    'Je hebt {program}, het programma van {name}, de eerste verkoop gebracht. Je verdient er {amount} mee.',
+  notice_payout_subject: '{program} heeft je {amount} uitbetaald',
+  notice_payout: '{name} heeft {amount} naar je uitbetalingsadres gestuurd.',
+  notice_payout_failed_subject: 'Een uitbetaling van {program} is mislukt',
+  notice_payout_failed:
+    'De betaling van {amount} door {name} is niet aangekomen. Het bedrag staat weer op je saldo: controleer je uitbetalingsadres in het portaal.',
+  notice_refund_subject: 'Een terugbetaling heeft commissie bij {program} teruggenomen',
+  notice_refund: {
+    one: 'Een terugbetaling heeft {amount} van je commissie bij {program} teruggenomen.',
+    other: '{count} terugbetalingen hebben {amount} van je commissie bij {program} teruggenomen.',
+  },
+  notice_reason: 'Je krijgt deze e-mail als partner van {program}. In het portaal zet je zulke e-mails uit.',
   referral_link: 'Je link',
   portal_button: 'Portaal openen',
   portal_sign_in_subject: 'Inloggen bij het portaal van {name}',

@@ -73,6 +73,23 @@ export const pl: MailTranslation = {
   application_rejected_title: 'Twoje zgłoszenie nie zostało przyjęte',
   application_rejected: '{name} nie przyjmuje Twojego zgłoszenia do {program}.',
   application_unexpected: 'Jeśli to nie Twoje zgłoszenie, zignoruj tę wiadomość: ktoś podał Twój adres.',
+  notice_first_sale_subject: 'Twoja pierwsza sprzedaż w {program}',
+  notice_first_sale:
+    'To Twoja pierwsza sprzedaż w {program}, programie firmy {name}. Zarabiasz za nią {amount}.',
+  notice_payout_subject: '{program} wypłaca Ci {amount}',
+  notice_payout: '{name} wysyła {amount} na Twój adres do wypłat.',
+  notice_payout_failed_subject: 'Wypłata z {program} nie powiodła się',
+  notice_payout_failed:
+    'Płatność {amount} od {name} nie dotarła. Kwota znów jest na Twoim saldzie: sprawdź adres do wypłat w portalu.',
+  notice_refund_subject: 'Zwrot cofnął prowizję w {program}',
+  notice_refund: {
+    one: 'Zwrot cofnął {amount} Twojej prowizji w {program}.',
+    few: '{count} zwroty cofnęły {amount} Twojej prowizji w {program}.',
+    many: '{count} zwrotów cofnęło {amount} Twojej prowizji w {program}.',
+    other: '{count} zwrotu cofnęło {amount} Twojej prowizji w {program}.',
+  },
+  notice_reason:
+    'Otrzymujesz tę wiadomość jako partner programu {program}. W portalu możesz wyłączyć takie wiadomości.',
   referral_link: 'Twój link',
   portal_button: 'Otwórz portal',
   portal_sign_in_subject: 'Logowanie do portalu firmy {name}',

@@ -103,6 +103,11 @@ export const de: PortalTranslation = {
   fresh_sign_in:
     'Um sie zu ändern, melden Sie sich noch einmal an: Zehn Minuten nach einer Anmeldung geht es.',
   changes: 'Änderungen',
+  notices: 'E-Mails an Sie',
+  notices_on: '{email} erhält eine E-Mail über Ihren ersten Verkauf, Auszahlungen und Erstattungen.',
+  notices_off: 'Sie erhalten keine E-Mails über Verkäufe, Auszahlungen und Erstattungen.',
+  turn_off: 'Abschalten',
+  turn_on: 'Einschalten',
   suspended: 'Ihre Teilnahme ist ausgesetzt. Der Link geht, aber Sie verdienen nichts.',
   delete_account: 'Mein Konto löschen',
   delete_text:

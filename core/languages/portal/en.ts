@@ -100,6 +100,11 @@ export const en = {
   saved: 'Saved',
   fresh_sign_in: 'To change it, sign in once more: for ten minutes after a sign-in you can.',
   changes: 'Changes',
+  notices: 'Mails to you',
+  notices_on: '{email} gets a mail about your first sale, payouts, and refunds.',
+  notices_off: 'You get no mails about sales, payouts, and refunds.',
+  turn_off: 'Turn off',
+  turn_on: 'Turn on',
   suspended: 'Your participation is suspended. The link works, but you earn nothing.',
   delete_account: 'Delete my account',
   delete_text:

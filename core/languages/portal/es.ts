@@ -108,6 +108,11 @@ export const es: PortalTranslation = {
   fresh_sign_in:
     'Para cambiarla, inicie sesión otra vez: puede hacerlo durante diez minutos después de iniciarla.',
   changes: 'Cambios',
+  notices: 'Correos para usted',
+  notices_on: '{email} recibe un correo por su primera venta, los pagos y los reembolsos.',
+  notices_off: 'No recibe correos sobre ventas, pagos y reembolsos.',
+  turn_off: 'Desactivar',
+  turn_on: 'Activar',
   suspended: 'Su participación está suspendida. El enlace funciona, pero no gana nada.',
   delete_account: 'Eliminar mi cuenta',
   delete_text:

@@ -108,6 +108,11 @@ export const fr: PortalTranslation = {
   fresh_sign_in:
     'Pour la modifier, connectez-vous encore une fois : c’est possible pendant dix minutes après une connexion.',
   changes: 'Modifications',
+  notices: 'E-mails pour vous',
+  notices_on: '{email} reçoit un e-mail pour votre première vente, les paiements et les remboursements.',
+  notices_off: 'Vous ne recevez pas d’e-mails sur les ventes, les paiements et les remboursements.',
+  turn_off: 'Désactiver',
+  turn_on: 'Activer',
   suspended: 'Votre participation est suspendue. Le lien fonctionne, mais vous ne gagnez rien.',
   delete_account: 'Supprimer mon compte',
   delete_text:

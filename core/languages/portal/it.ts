@@ -107,6 +107,11 @@ export const it: PortalTranslation = {
   saved: 'Salvato',
   fresh_sign_in: 'Per cambiarlo, accedi ancora una volta: è possibile per dieci minuti dopo un accesso.',
   changes: 'Modifiche',
+  notices: 'E-mail per te',
+  notices_on: '{email} riceve un’e-mail per la prima vendita, i pagamenti e i rimborsi.',
+  notices_off: 'Non ricevi e-mail su vendite, pagamenti e rimborsi.',
+  turn_off: 'Disattiva',
+  turn_on: 'Attiva',
   suspended: 'La tua partecipazione è sospesa. Il link funziona, ma non guadagni niente.',
   delete_account: 'Elimina il mio account',
   delete_text:

@@ -99,6 +99,11 @@ export const ja: PortalTranslation = {
   saved: '保存しました',
   fresh_sign_in: '変更するには、もう一度サインインしてください。サインイン後 10 分間変更できます。',
   changes: '変更履歴',
+  notices: 'お知らせメール',
+  notices_on: '最初の売上、支払い、返金を {email} にメールでお知らせします。',
+  notices_off: '売上、支払い、返金のメールは届きません。',
+  turn_off: '停止する',
+  turn_on: '再開する',
   suspended: '参加が停止されています。リンクは使えますが、報酬は発生しません。',
   delete_account: 'アカウントを削除',
   delete_text:

@@ -102,6 +102,11 @@ export const nl: PortalTranslation = {
   saved: 'Opgeslagen',
   fresh_sign_in: 'Log nog een keer in om het te wijzigen: dat kan tot tien minuten na het inloggen.',
   changes: 'Wijzigingen',
+  notices: 'E-mails aan jou',
+  notices_on: '{email} krijgt een e-mail over je eerste verkoop, uitbetalingen en terugbetalingen.',
+  notices_off: 'Je krijgt geen e-mails over verkopen, uitbetalingen en terugbetalingen.',
+  turn_off: 'Uitzetten',
+  turn_on: 'Aanzetten',
   suspended: 'Je deelname is opgeschort. De link werkt, maar je verdient niets.',
   delete_account: 'Mijn account verwijderen',
   delete_text:

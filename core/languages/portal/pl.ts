@@ -110,6 +110,11 @@ export const pl: PortalTranslation = {
   fresh_sign_in:
     'Aby go zmienić, zaloguj się jeszcze raz: można to zrobić przez dziesięć minut po zalogowaniu.',
   changes: 'Zmiany',
+  notices: 'Wiadomości do Ciebie',
+  notices_on: '{email} dostaje wiadomość o pierwszej sprzedaży, wypłatach i zwrotach.',
+  notices_off: 'Nie dostajesz wiadomości o sprzedażach, wypłatach i zwrotach.',
+  turn_off: 'Wyłącz',
+  turn_on: 'Włącz',
   suspended: 'Twój udział jest zawieszony. Link działa, ale nic nie zarabiasz.',
   delete_account: 'Usuń moje konto',
   delete_text:

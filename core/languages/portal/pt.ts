@@ -106,6 +106,11 @@ export const pt: PortalTranslation = {
   saved: 'Guardado',
   fresh_sign_in: 'Para o alterar, inicie sessão mais uma vez: é possível durante dez minutos depois disso.',
   changes: 'Alterações',
+  notices: 'E-mails para si',
+  notices_on: '{email} recebe um e-mail sobre a sua primeira venda, pagamentos e reembolsos.',
+  notices_off: 'Não recebe e-mails sobre vendas, pagamentos e reembolsos.',
+  turn_off: 'Desativar',
+  turn_on: 'Ativar',
   suspended: 'A sua participação está suspensa. A ligação funciona, mas não ganha nada.',
   delete_account: 'Eliminar a minha conta',
   delete_text:

@@ -244,6 +244,16 @@ const CONTENTS: Record<(typeof MAIL_KINDS)[number], MailContent> = {
     language: 'pl',
     place: PLACE,
   },
+  affiliate_notice: {
+    kind: 'affiliate_notice',
+    change: 'refund',
+    program: 'Friends of the Corner Shop',
+    amount: 1_234.5,
+    currency: 'EUR',
+    count: 3,
+    language: 'ar',
+    portalUrl: 'https://app.hop.example/p/friends',
+  },
   report: REPORT,
   alert: {
     kind: 'alert',

@@ -159,6 +159,10 @@ test(
     await own.getByLabel('Email at the payment service').fill('grace@pay.example');
     await own.getByRole('button', { name: 'Save' }).click();
     await own.getByText('PayPal: \u2068g***@pay.example').waitFor(PATIENCE);
+    await own.getByRole('button', { name: 'Turn off' }).click();
+    await own.getByText('You get no mails about sales').waitFor(PATIENCE);
+    await own.getByRole('button', { name: 'Turn on' }).click();
+    await own.getByText('gets a mail about your first sale').waitFor(PATIENCE);
     await expectPortalGood(own, 'portal-account');
     await own
       .getByRole('link', { name: /20\d\d$/ })

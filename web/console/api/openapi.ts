@@ -323,6 +323,9 @@ export interface paths {
   "/api/v1/portal/delete-account": {
     post: operations["portal.deleteAccount"];
   };
+  "/api/v1/portal/notices": {
+    post: operations["portal.setNotices"];
+  };
   "/api/v1/portal/payout-method": {
     post: operations["portal.setPayoutMethod"];
   };
@@ -2697,7 +2700,7 @@ export interface components {
       status: components["schemas"]["MailStatus"];
     };
     /** @enum {string} */
-    MailKind: "invitation" | "password_reset" | "sign_in" | "account_change" | "key_change" | "payout_address_change" | "confirmation" | "report" | "alert" | "application" | "portal_sign_in" | "problem";
+    MailKind: "invitation" | "password_reset" | "sign_in" | "account_change" | "key_change" | "payout_address_change" | "confirmation" | "report" | "alert" | "application" | "portal_sign_in" | "problem" | "affiliate_notice";
     MailList: {
       mails: components["schemas"]["Mail"][];
       next_cursor: string | null;
@@ -3078,6 +3081,11 @@ export interface components {
     };
     /** @enum {string} */
     PortalLanguage: "en" | "de" | "fr" | "es" | "pt" | "it" | "nl" | "pl" | "ja" | "ar";
+    PortalNotices: {
+      code: string;
+      /** @enum {string} */
+      notices: "on" | "off";
+    };
     PortalPayout: {
       code: string;
       /** Format: email */
@@ -7217,6 +7225,24 @@ export interface operations {
     requestBody: {
       content: {
         "application/json": components["schemas"]["PortalDeleteAccount"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Ok"];
+        };
+      };
+    };
+  };
+  "portal.setNotices": {
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["PortalNotices"];
       };
     };
     responses: {

@@ -2453,7 +2453,7 @@ class Mail(TypedDict):
     delivered_at: Union[str, None]
 
 
-MailKind = Literal["invitation", "password_reset", "sign_in", "account_change", "key_change", "payout_address_change", "confirmation", "report", "alert", "application", "portal_sign_in", "problem"]
+MailKind = Literal["invitation", "password_reset", "sign_in", "account_change", "key_change", "payout_address_change", "confirmation", "report", "alert", "application", "portal_sign_in", "problem", "affiliate_notice"]
 
 
 class MailList(TypedDict):

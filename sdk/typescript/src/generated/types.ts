@@ -3574,7 +3574,7 @@ export type Mail = {
     delivered_at: string | null;
 };
 
-export type MailKind = 'invitation' | 'password_reset' | 'sign_in' | 'account_change' | 'key_change' | 'payout_address_change' | 'confirmation' | 'report' | 'alert' | 'application' | 'portal_sign_in' | 'problem';
+export type MailKind = 'invitation' | 'password_reset' | 'sign_in' | 'account_change' | 'key_change' | 'payout_address_change' | 'confirmation' | 'report' | 'alert' | 'application' | 'portal_sign_in' | 'problem' | 'affiliate_notice';
 
 export type MailList = {
     mails: Array<Mail>;

@@ -28,6 +28,7 @@ const KINDS: Record<Mail['kind'], string> = {
   alert: 'Alert',
   application: 'Application to a program',
   portal_sign_in: 'Sign-in to the portal',
+  affiliate_notice: 'Notice to an affiliate',
   problem: 'Problems',
 };
 
