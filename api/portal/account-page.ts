@@ -14,6 +14,8 @@ export type Account = {
   of: OfPortal;
   affiliate: Affiliate;
   stats: Stats;
+  /** False: clicks can't be read at the moment. */
+  hasClicks: boolean;
   /** Changes of the payout address, newest first, masked. */
   history: readonly HistoryEntry[];
   /** Months with a statement, newest first: `2026-11`. */
@@ -22,19 +24,23 @@ export type Account = {
 
 /** The page of a signed-in affiliate. */
 export function accountMain(account: Account, writing: Writing): string {
-  const { of, stats, months } = account;
+  const { of, stats, hasClicks, months } = account;
   const { words, number } = writing;
   const { program } = of;
-  const figures = (['clicks', 'signups'] as const).map(
-    (key) => [words(key), number(stats.stats[key])] as const,
-  );
+  const { clicks, signups, purchases } = stats.stats;
+  const figures = factList([
+    [words('clicks'), hasClicks ? number(clicks) : '–'],
+    [words('signups'), number(signups)],
+    [words('sales'), number(purchases)],
+  ]);
+  const note = hasClicks ? '' : `<p class="dim">${escapeHtml(words('no_clicks'))}</p>`;
   return `<div class="account">
 ${headOf(account, writing)}
 ${stats.status === 'suspended' ? `<p class="card warning">${escapeHtml(words('suspended'))}</p>` : ''}
 ${linkCard(account, writing)}
 ${stats.coupons.length > 0 ? cardOf(words('your_codes'), stats.coupons.map((code) => copyRow(code, writing)).join(''), writing) : ''}
 <div class="columns">
-${cardOf(words('figures', { count: stats.window.days }), factList([...figures, [words('sales'), number(stats.stats.purchases)]]), writing)}
+${cardOf(words('figures', { count: stats.window.days }), figures + note, writing)}
 ${cardOf(words('balance'), factList(balances(stats, writing)), writing)}
 ${cardOf(words('what_you_earn'), factList(termsFacts(program, writing)), writing)}
 ${cardOf(words('statements'), months.map((month) => `<a class="month" href="/p/${escapeHtml(program.code)}/statements/${month}">${escapeHtml(monthName(month, writing))}</a>`).join(''), writing)}

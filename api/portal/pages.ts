@@ -1,3 +1,4 @@
+import { AppError } from '../../core/errors.ts';
 import type { Language } from '../../core/languages/languages.ts';
 import { negotiateLanguage } from '../../core/languages/negotiate.ts';
 import { shortUrlOf } from '../../core/links/short-urls.ts';
@@ -14,8 +15,9 @@ import { referralAddress } from '../../sql/referrals/referral-links.ts';
 import { workspaceLogo } from '../../sql/workspaces/logos.ts';
 import { addVary, assetOf, builtAsset, sendAsset } from '../assets.ts';
 import type { Api, ApiDeps, FastifyReply, FastifyRequest } from '../dependencies.ts';
+import { isUnavailable } from '../plugins/database-errors.ts';
 import { createReportLimit } from '../plugins/report-limit.ts';
-import { referralStats } from '../referrals/stats.ts';
+import { type ReadClicks, referralStats } from '../referrals/stats.ts';
 import { type Account, accountMain } from './account-page.ts';
 import { applyMain } from './apply-page.ts';
 import { assetPath, PORTAL_POLICY, type PortalFiles, portalHtml, writingIn } from './html.ts';
@@ -86,7 +88,16 @@ export async function portalPages(app: Api, deps: ApiDeps): Promise<void> {
       main: main(language),
     }));
   const sendMissing = (request: FastifyRequest, reply: FastifyReply) =>
-    send(request, reply.status(404), null, missing);
+    send(request, reply.status(404), null, (language) => aloneOf(language, 'not_found'));
+
+  // Visitors read a page. Other errors are the API's own.
+  app.setErrorHandler((error, request, reply) => {
+    if (!isAway(error)) throw error;
+    request.log.warn({ err: error }, 'a page of the portal is unavailable');
+    return send(request, reply.status(503).header('retry-after', '10'), null, (language) =>
+      aloneOf(language, 'unavailable'),
+    );
+  });
 
   /** Returns the caller's referrer in a program; null: the caller is not in it. */
   async function ownEnrollment(of: OfPortal, affiliate: Affiliate | null): Promise<Enrollment | null> {
@@ -95,20 +106,32 @@ export async function portalPages(app: Api, deps: ApiDeps): Promise<void> {
   }
 
   /** Returns what the page of a signed-in affiliate shows; null: the affiliate is not in the program. */
-  async function accountOf(of: OfPortal, affiliate: Affiliate): Promise<Account | null> {
+  async function accountOf(
+    of: OfPortal,
+    affiliate: Affiliate,
+    log: FastifyRequest['log'],
+  ): Promise<Account | null> {
     const enrollment = await ownEnrollment(of, affiliate);
     const address = enrollment && (await referralAddress(pool, enrollment.id));
     if (!enrollment || !address) return null;
     const now = new Date();
-    const release = await limit.take(of.workspace.id);
-    try {
-      const stats = await referralStats(deps, { enrollment, address }, FIGURE_DAYS, now);
-      const all = await enrollmentHistory(pool, of.workspace.id, enrollment.id, { before: null, limit: 100 });
-      const history = (all ?? []).filter(({ field }) => field === 'payout_method');
-      return { of, affiliate, stats, history, months: monthsSince(enrollment.created_at, now) };
-    } finally {
-      release();
-    }
+    let hasClicks = true;
+    const readClicks: ReadClicks = async (read) => {
+      try {
+        const release = await limit.take(of.workspace.id);
+        return await read().finally(release);
+      } catch (error) {
+        if (!isAway(error)) throw error;
+        // What is earned is in PostgreSQL, and matters more.
+        log.warn({ err: error }, 'the portal shows an account without clicks');
+        hasClicks = false;
+        return new Map();
+      }
+    };
+    const stats = await referralStats(deps, { enrollment, address }, FIGURE_DAYS, now, readClicks);
+    const all = await enrollmentHistory(pool, of.workspace.id, enrollment.id, { before: null, limit: 100 });
+    const history = (all ?? []).filter(({ field }) => field === 'payout_method');
+    return { of, affiliate, stats, hasClicks, history, months: monthsSince(enrollment.created_at, now) };
   }
 
   const sendAccount = async (
@@ -117,7 +140,7 @@ export async function portalPages(app: Api, deps: ApiDeps): Promise<void> {
     of: OfPortal,
     affiliate: Affiliate,
   ) => {
-    const account = await accountOf(of, affiliate);
+    const account = await accountOf(of, affiliate, request.log);
     return account && sendPage(request, reply, of, (language) => accountMain(account, writingIn(language)));
   };
 
@@ -185,11 +208,16 @@ export async function portalPages(app: Api, deps: ApiDeps): Promise<void> {
   });
 }
 
-function missing(language: Language): { title: string; main: string } {
+/** Whether a database can't serve now, or too many ask. */
+const isAway = (error: unknown): boolean =>
+  isUnavailable(error) || (error instanceof AppError && error.code === 'unavailable');
+
+/** A page of a title and a sentence. */
+function aloneOf(language: Language, key: 'not_found' | 'unavailable'): { title: string; main: string } {
   const { words } = writingIn(language);
-  const title = words('not_found');
+  const title = words(key);
   return {
     title,
-    main: `<div class="alone"><h1>${escapeHtml(title)}</h1><p>${escapeHtml(words('not_found_text'))}</p></div>`,
+    main: `<div class="alone"><h1>${escapeHtml(title)}</h1><p>${escapeHtml(words(`${key}_text`))}</p></div>`,
   };
 }

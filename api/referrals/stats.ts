@@ -20,15 +20,24 @@ const DAY_MS = 86_400_000;
 /** Number of commissions, payouts and coupons on a dashboard. */
 const RECENT = 20;
 
+/** Clicks by UTC day. */
+type DailyClicks = ReadonlyMap<string, number>;
+
+/** Calls what reads a referrer's clicks, and returns them. */
+export type ReadClicks = (read: () => Promise<DailyClicks>) => Promise<DailyClicks>;
+
 /**
  * Returns a referrer's dashboard. The window is whole UTC days up to now: the series has exactly `days` entries,
  * and its sums are the stats.
+ *
+ * @param readClicks for a caller that limits these reads, or continues without clicks
  */
 export async function referralStats(
   deps: Pick<ApiDeps, 'pool' | 'clickhouse' | 'config'>,
   { enrollment, address }: Enrolled,
   days: number,
   now: Date,
+  readClicks: ReadClicks = (read) => read(),
 ): Promise<Stats> {
   const { pool, clickhouse, config } = deps;
   const { workspace_id: workspaceId } = enrollment;
@@ -38,7 +47,9 @@ export async function referralStats(
   const [program, clicks, activity, balances, commissions, payouts, coupons] = await Promise.all([
     programById(pool, workspaceId, enrollment.program_id),
     referralLinkIds(pool, enrollment.id).then((linkIds) =>
-      clicksByDay(clickhouse, { workspaceId, linkIds, span: { from: nanos(from), to: nanos(now) } }),
+      readClicks(() =>
+        clicksByDay(clickhouse, { workspaceId, linkIds, span: { from: nanos(from), to: nanos(now) } }),
+      ),
     ),
     activityByDay(pool, enrollment.id, from, now),
     balancesOf(pool, workspaceId, enrollment.external_user_id),
@@ -141,7 +152,7 @@ type Day = Stats['series'][number];
 function seriesOf(
   from: Date,
   days: number,
-  clicks: ReadonlyMap<string, number>,
+  clicks: DailyClicks,
   activity: readonly { day: string; signups: number; purchases: number }[],
 ): Day[] {
   const byDay = new Map(activity.map((entry) => [entry.day, entry]));
