@@ -6,10 +6,19 @@ import type { SessionBody } from '../api/session/schemas.ts';
 import { directoryId } from '../cli/processes/record-file.ts';
 import { type TestApi, type TestWorkspace, testApi } from './support/api.ts';
 import { hoplog, operator } from './support/hoplog.ts';
+import { MAIL_ENVIRONMENT, startMailer } from './support/mail-bench.ts';
+import { linkIn, startMailServer } from './support/mail-server.ts';
 import { consoleBrowser, PASSWORD, signedInAs } from './support/members.ts';
 
 type Made = {
-  invite: { url: string; expires_at: string; role: string; email: string | null; workspace_id: string };
+  invite: {
+    url: string;
+    mailed: boolean;
+    expires_at: string;
+    role: string;
+    email: string | null;
+    workspace_id: string;
+  };
 };
 
 let api: TestApi;
@@ -34,6 +43,7 @@ test("console invite prints a link to an owner's account, and says when it expir
   expect(made).toEqual({
     invite: {
       url: expect.stringMatching(/^https:\/\/app\.example\/console\/welcome#[\w-]{43}$/),
+      mailed: false,
       expires_at: expect.any(String),
       role: 'owner',
       email: null,
@@ -46,6 +56,30 @@ test("console invite prints a link to an owner's account, and says when it expir
     200,
     { email: 'first@shop.example', role: 'owner' },
   ]);
+});
+
+test('console invite mails the link in the language of the workspace, where a mail server is set', async () => {
+  const { pool } = api.stores;
+  const server = await startMailServer();
+  const mailer = startMailer(pool, server.url);
+  await pool.query("UPDATE workspaces SET language = 'de' WHERE id = $1", [shop.workspace.id]);
+  const mailing = operator(api.stores, { ...MAIL_ENVIRONMENT, SMTP_URL: server.url });
+  const given = ['console', 'invite', '--workspace', 'corner-shop', '--email', 'Mia@shop.example'];
+  const made = await mailing.json<Made>(...given, '--role', 'operator');
+  expect(made.invite).toMatchObject({ url: null, mailed: true, email: 'mia@shop.example' });
+  expect(Date.parse(made.invite.expires_at)).toBeGreaterThan(Date.now() + 2 * 86_400_000);
+  const mail = await server.untilMailTo('mia@shop.example', 'Einladung zu Corner Shop');
+  const url = linkIn(mail, '/console/welcome');
+  expect(
+    (await accept({ invite: { ...made.invite, url } }, { password: PASSWORD })).body.member,
+  ).toMatchObject({
+    email: 'mia@shop.example',
+    role: 'operator',
+  });
+  const shown = await mailing.json<Made>(...given, '--no-mail');
+  expect(shown.invite).toMatchObject({ mailed: false, url: expect.stringContaining('/console/welcome#') });
+  await mailer.stop();
+  await server.close();
 });
 
 test('console invite takes a role and an email, and restores access of a member who lost the password', async () => {

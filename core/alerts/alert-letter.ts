@@ -1,7 +1,8 @@
-import { METRIC_NAMES } from '../analytics/metric-names.ts';
+import type { Language } from '../languages/languages.ts';
+import { type ReportWords, reportWords } from '../languages/reports/words.ts';
 import type { Letter } from '../mail/letter.ts';
 import { plainName } from '../mail/plain-name.ts';
-import { changeText, figureText } from '../reports/figure-words.ts';
+import { type FigureWords, figureWords } from '../reports/figure-words.ts';
 import type { AlertContent } from './alert-content.ts';
 import { type AlertCondition, WEEKS } from './condition.ts';
 
@@ -9,46 +10,46 @@ import { type AlertCondition, WEEKS } from './condition.ts';
 export function alertLetter(
   content: AlertContent,
   workspaceName: string,
+  language: Language,
   when: (iso: string) => string,
 ): Letter {
   const { condition, tell, value, expected, currency } = content;
-  const name = plainName(content.name);
-  const figure = figureText(condition.metric, value, currency);
-  const change = changeText(value, expected);
+  const words = reportWords(language);
+  const figures = figureWords(language, currency);
+  const alert = plainName(content.name);
+  const change = figures.change(value, expected);
+  const usual = figures.figure(condition.metric, expected);
+  const subject = words(`alert_${tell}_subject`, { alert });
   return {
-    subject: tell === 'firing' ? `Alert: ${name}` : `Resolved: ${name}`,
-    title: tell === 'firing' ? name : `${name} is resolved`,
-    paragraphs: [
-      tell === 'firing'
-        ? `The condition of this alert of ${workspaceName} holds: ${conditionText(condition, currency)}.`
-        : `The condition of this alert of ${workspaceName} no longer holds: ${conditionText(condition, currency)}.`,
-    ],
+    subject,
+    title: tell === 'firing' ? alert : subject,
+    paragraphs: [words(tell === 'firing' ? 'alert_holds' : 'alert_ended', { name: workspaceName })],
     facts: [
-      [METRIC_NAMES[condition.metric], figure],
+      [words('condition'), conditionText(condition, words, figures)],
+      [words(`metric_${condition.metric}`), figures.figure(condition.metric, value)],
       ...(expected === null
         ? []
         : [
-            [
-              'Usual',
-              `${figureText(condition.metric, expected, currency)}${change === null ? '' : ` (now ${change})`}`,
-            ] as const,
+            [words('usual'), change === null ? usual : words('usual_now', { value: usual, change })] as const,
           ]),
-      ['Until', when(content.until)],
-      ...(tell === 'resolved' ? [['Began', when(content.since)] as const] : []),
+      [words('until'), when(content.until)],
+      ...(tell === 'resolved' ? [[words('began'), when(content.since)] as const] : []),
     ],
-    button: { label: 'Open the view', url: content.url },
+    button: { label: words('open_view'), url: content.url },
   };
 }
 
-/** Returns a condition in words, such as `clicks under 100 in 3 hours`. */
+/** Returns a condition in words, such as `Clicks: under 100 in 3 hours`. */
 function conditionText(
-  { metric, type, value, percent, window_hours }: AlertCondition,
-  currency: string,
+  { metric: of, type, value, percent, window_hours: count }: AlertCondition,
+  words: ReportWords,
+  figures: FigureWords,
 ): string {
-  const hours = window_hours === 1 ? 'an hour' : `${window_hours} hours`;
-  const name = METRIC_NAMES[metric].toLowerCase();
-  if (type === 'none') return `no ${name} in ${hours}`;
-  if (type === 'change')
-    return `${name} of ${hours} changed by ${percent}% or more against the same hours of the last ${WEEKS} weeks`;
-  return `${name} ${type} ${figureText(metric, value, currency)} in ${hours}`;
+  const metric = words(`metric_${of}`);
+  if (type === 'none') return words('condition_none', { metric, count });
+  if (type === 'change') {
+    const least = figures.percent((percent ?? 0) / 100);
+    return words('condition_change', { metric, count, percent: least, weeks: WEEKS });
+  }
+  return words(`condition_${type}`, { metric, count, value: figures.figure(of, value) });
 }

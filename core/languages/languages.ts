@@ -20,6 +20,9 @@ export const LANGUAGE_NAMES: Record<Language, string> = {
   ar: 'Arabic',
 };
 
+/** Returns the locale by which numbers, money, and dates are written. */
+export const localeOf = (language: Language): string => (language === 'en' ? 'en-US' : language);
+
 /** Returns whether a text is the code of one of {@link LANGUAGES}. */
 export function isLanguage(text: string): text is Language {
   return (LANGUAGES as readonly string[]).includes(text);

@@ -6,6 +6,7 @@ import { MAIL_MESSAGES } from './mails/words.ts';
 import { createWords, type Message } from './messages.ts';
 import { PAGE_MESSAGES } from './pages/words.ts';
 import { PORTAL_MESSAGES } from './portal/words.ts';
+import { REPORT_MESSAGES } from './reports/words.ts';
 
 type Table = Record<string, Message>;
 
@@ -15,6 +16,7 @@ const TABLES: Record<string, Record<Language, Table>> = {
   mails: MAIL_MESSAGES,
   portal: PORTAL_MESSAGES,
   embed: EMBED_MESSAGES,
+  reports: REPORT_MESSAGES,
 };
 
 const placeholders = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();

@@ -143,9 +143,9 @@ export function htmlOf(letter: Letter, sender: Sender): string {
     `<h1 class="text" style="margin:0 0 16px;${FONT};font-size:22px;line-height:30px;font-weight:600;color:${COLOR.text}">${lines(title)}</h1>`,
     ...paragraphs.map((text) => paragraph(text)),
     ...(facts.length > 0 ? [factTable(facts, sender)] : []),
-    ...(figures.length > 0 ? [figureTable(figures)] : []),
+    ...(figures.length > 0 ? [figureTable(figures, sender)] : []),
     ...(picture ? [pictureOf(picture)] : []),
-    ...tables.map(rowTable),
+    ...tables.map((table) => rowTable(table, sender)),
     ...(button ? [buttonTable(button)] : []),
     ...(button ? [small(`${escapeHtml(words('button_fails'))}<br>${link(button.url)}`)] : []),
     ...notes.map((text) => small(lines(text))),
@@ -176,8 +176,15 @@ function head({ workspaceName, hasLogo }: Sender): string {
   return `<table role="presentation" cellpadding="0" cellspacing="0" border="0"><tr>${logo}<td class="text" dir="auto" style="${FONT};font-size:16px;line-height:24px;font-weight:600;color:${COLOR.text};word-break:break-word">${name}</td></tr></table>`;
 }
 
+/** Where lines start and end: Outlook knows no logical sides. */
+function sidesOf({ language }: Pick<Sender, 'language'>) {
+  return directionOf(language) === 'rtl'
+    ? ({ start: 'right', end: 'left' } as const)
+    : ({ start: 'left', end: 'right' } as const);
+}
+
 function factTable(facts: NonNullable<Letter['facts']>, { language }: Sender): string {
-  const end = directionOf(language) === 'rtl' ? 'left' : 'right';
+  const { end } = sidesOf({ language });
   const cell = `padding:8px 0;border-top:1px solid ${COLOR.line};${FONT};font-size:14px;line-height:20px;vertical-align:top`;
   const rows = facts.map(
     ([name, value]) =>
@@ -187,11 +194,12 @@ function factTable(facts: NonNullable<Letter['facts']>, { language }: Sender): s
 }
 
 /** Figures in two columns, which a phone has room for too. */
-function figureTable(figures: NonNullable<Letter['figures']>): string {
+function figureTable(figures: NonNullable<Letter['figures']>, sender: Sender): string {
+  const { start, end } = sidesOf(sender);
   const cell = ({ name, value, change, isUp }: LetterFigure) => {
     const kind = isUp === null ? 'dim' : isUp ? 'up' : 'down';
     const color = isUp === null ? COLOR.dim : isUp ? COLOR.act : COLOR.down;
-    return `<td class="line" width="50%" style="padding:12px 12px 12px 0;border-top:1px solid ${COLOR.line};vertical-align:top"><div class="dim" style="${FONT};font-size:13px;line-height:20px;color:${COLOR.dim}">${escapeHtml(name)}</div><div class="text" style="${FONT};font-size:22px;line-height:30px;font-weight:600;color:${COLOR.text}">${escapeHtml(value)}</div><div class="${kind}" style="${FONT};font-size:13px;line-height:20px;color:${color}">${escapeHtml(change ?? '–')}</div></td>`;
+    return `<td class="line" width="50%" style="padding:12px 0;padding-${end}:12px;border-top:1px solid ${COLOR.line};vertical-align:top;text-align:${start}"><div class="dim" style="${FONT};font-size:13px;line-height:20px;color:${COLOR.dim}">${escapeHtml(name)}</div><div class="text" style="${FONT};font-size:20px;line-height:28px;font-weight:600;color:${COLOR.text}">${escapeHtml(value)}</div><div class="${kind}" style="${FONT};font-size:13px;line-height:20px;color:${color}">${escapeHtml(change ?? '–')}</div></td>`;
   };
   const rows = figures.flatMap((figure, n) => {
     if (n % 2 === 1) return [];
@@ -204,19 +212,20 @@ function figureTable(figures: NonNullable<Letter['figures']>): string {
 const pictureOf = ({ alt, caption, width, height }: NonNullable<Letter['picture']>) =>
   `<img src="cid:${PICTURE_CID}" alt="${escapeHtml(alt)}" width="${width}" height="${height}" style="display:block;width:100%;max-width:${width}px;height:auto;border:0;margin:8px 0 4px">${small(escapeHtml(caption))}`;
 
-function rowTable({ title, columns, rows }: LetterTable): string {
-  const cell = `padding:7px 0 7px 10px;border-top:1px solid ${COLOR.line};${FONT};font-size:14px;line-height:20px;vertical-align:top`;
+function rowTable({ title, columns, rows }: LetterTable, sender: Sender): string {
+  const { start, end } = sidesOf(sender);
+  const cell = `padding:7px 0;padding-${start}:10px;border-top:1px solid ${COLOR.line};${FONT};font-size:14px;line-height:20px;vertical-align:top`;
   const head = columns
     .map(
       (name) =>
-        `<th class="dim" align="right" style="padding:0 0 6px 10px;${FONT};font-size:13px;line-height:20px;font-weight:400;color:${COLOR.dim}">${escapeHtml(name)}</th>`,
+        `<th class="dim" align="${end}" style="padding:0 0 6px;padding-${start}:10px;${FONT};font-size:13px;line-height:20px;font-weight:400;color:${COLOR.dim}">${escapeHtml(name)}</th>`,
     )
     .join('');
   const body = rows.map(
     ([name = '', ...values]) =>
-      `<tr><td class="text line" dir="auto" style="${cell};padding-left:0;color:${COLOR.text};word-break:break-word">${escapeHtml(name)}</td>${values.map((value) => `<td class="text line" align="right" width="90" style="${cell};color:${COLOR.text}">${escapeHtml(value)}</td>`).join('')}</tr>`,
+      `<tr><td class="text line" align="${start}" style="${cell};padding-${start}:0;color:${COLOR.text};word-break:break-word"><bdi>${escapeHtml(name)}</bdi></td>${values.map((value) => `<td class="text line" align="${end}" width="90" style="${cell};color:${COLOR.text}">${escapeHtml(value)}</td>`).join('')}</tr>`,
   );
-  return `<table width="100%" cellpadding="0" cellspacing="0" border="0" style="margin:16px 0 20px"><tr><th class="text" align="left" style="padding:0 0 6px;${FONT};font-size:15px;line-height:20px;font-weight:600;color:${COLOR.text}">${escapeHtml(title)}</th>${head}</tr>${body.join('')}</table>`;
+  return `<table width="100%" cellpadding="0" cellspacing="0" border="0" style="margin:16px 0 20px"><tr><th class="text" align="${start}" style="padding:0 0 6px;${FONT};font-size:15px;line-height:20px;font-weight:600;color:${COLOR.text}">${escapeHtml(title)}</th>${head}</tr>${body.join('')}</table>`;
 }
 
 /** Outlook draws no padding of a link, so the cell has it. */

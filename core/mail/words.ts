@@ -1,6 +1,6 @@
 import { alertLetter } from '../alerts/alert-letter.ts';
 import { problemLetter } from '../alerts/problem-letter.ts';
-import type { Language } from '../languages/languages.ts';
+import { type Language, localeOf } from '../languages/languages.ts';
 import { mailWords } from '../languages/mails/words.ts';
 import { moneyFormat } from '../money/money-format.ts';
 import { reportLetter } from '../reports/report-letter.ts';
@@ -14,7 +14,7 @@ export type Setting = {
   workspaceName: string | null;
   /** IANA time zone of times; null: UTC. */
   timeZone: string | null;
-  /** The recipient's. A report is in English, as are the names of its figures. */
+  /** The recipient's. */
   language: Language;
 };
 
@@ -147,15 +147,13 @@ export function letterOf(content: MailContent, { workspaceName, timeZone, langua
       };
     }
     case 'report':
-      return reportLetter(content, name);
+      return reportLetter(content, name, language);
     case 'problem':
       return problemLetter(content, name, words, when);
     case 'alert':
-      return alertLetter(content, name, (iso) => instantIn(iso, timeZone, 'en'));
+      return alertLetter(content, name, language, when);
   }
 }
-
-const localeOf = (language: Language) => (language === 'en' ? 'en-US' : language);
 
 /** Returns an instant in words, such as `November 29, 2026 at 9:18 PM UTC`. */
 function instantIn(iso: string, timeZone: string | null, language: Language): string {

@@ -79,11 +79,15 @@ test('a start and an end are told once, also by two workers at once, and are in 
     checked_until: '2026-11-05T13:00:00.000000Z',
   });
   const mail = await server.untilMailTo('grace@shop.example', 'Alert: Clicks');
-  expect(mail.text).toContain('clicks over 2 in an hour');
+  expect(mail.text).toContain('Condition: Clicks: over 2 in an hour');
   expect(mail.text).toContain('Clicks: 3');
   expect(mail.text).toContain('https://app.example/console/?f=country%3Ais%3ADE');
+  // The end is told in the language that the workspace has by then.
+  await pool.query("UPDATE workspaces SET language = 'ar' WHERE id = $1", [workspaceId]);
   await check(NOON + 2 * HOUR + 60_000);
-  await server.untilMailTo('grace@shop.example', 'Resolved: Clicks');
+  const ended = await server.untilMailTo('grace@shop.example', 'انتهى: Clicks');
+  expect(ended.text).toContain('النقرات: أكثر من 2 خلال ساعة');
+  expect(ended.html).toContain('dir="rtl"');
   expect(await told()).toBe(2);
   const history = await listAlertChanges(pool, workspaceId, id, { before: null, limit: 10 });
   expect(history.map(({ state, value, is_told }) => [state, value, is_told])).toEqual([

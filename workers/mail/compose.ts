@@ -28,8 +28,7 @@ export function composeMail(
     workspaceId === null || isOfOwnAccount(content.kind)
       ? null
       : unsubscribeToken(unsubscribes, { workspaceId, email: recipient });
-  const isEnglish = content.kind === 'report' || content.kind === 'alert' || ofRecipient === null;
-  const language = 'language' in content ? content.language : isEnglish ? DEFAULT_LANGUAGE : ofRecipient;
+  const language = 'language' in content ? content.language : (ofRecipient ?? DEFAULT_LANGUAGE);
   const sender: Sender = {
     workspaceName: workspaceName === null ? null : plainName(workspaceName),
     hasLogo: logo !== null,

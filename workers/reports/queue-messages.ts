@@ -1,4 +1,5 @@
 import { chatBody } from '../../core/chat/chat-body.ts';
+import { DEFAULT_LANGUAGE, type Language } from '../../core/languages/languages.ts';
 import type { MailContent } from '../../core/mail/contents.ts';
 import { letterOf } from '../../core/mail/words.ts';
 import type { Queryable } from '../../sql/database/pool.ts';
@@ -11,7 +12,7 @@ import type { Recipient } from '../../sql/reports/reports.ts';
 export async function queueMessages(
   tx: Queryable,
   outbox: Outbox,
-  workspace: { id: string; name: string; time_zone: string | null },
+  workspace: { id: string; name: string; time_zone: string | null; language: Language | null },
   recipients: readonly Recipient[],
   content: MailContent,
 ): Promise<void> {
@@ -25,7 +26,7 @@ export async function queueMessages(
   const letter = letterOf(content, {
     workspaceName: workspace.name,
     timeZone: workspace.time_zone,
-    language: 'en',
+    language: workspace.language ?? DEFAULT_LANGUAGE,
   });
   for (const { type, address } of recipients) {
     if (type === 'email') continue;

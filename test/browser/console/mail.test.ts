@@ -299,6 +299,9 @@ const LOOKED_AT: Partial<Record<MailKind, Language>> = {
   application: 'fr',
   portal_sign_in: 'pl',
   problem: 'de',
+  affiliate_notice: 'ar',
+  report: 'fr',
+  alert: 'ar',
 };
 
 test('mails read well in 390 and 700 pixels, light and dark', async () => {
