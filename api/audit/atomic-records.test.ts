@@ -254,6 +254,7 @@ const WITHOUT_ENTRY = {
   'an affiliate does it, and the history of the referrer has it': [
     'portal.deleteAccount',
     'portal.requestSignIn',
+    'portal.setNotices',
     'portal.setPayoutMethod',
     'portal.signIn',
     'portal.signOut',
