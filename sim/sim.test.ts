@@ -73,6 +73,11 @@ test.for(['webhooks', 'ledger'])(
 
 test.for([
   {
+    scenario: 'journal',
+    seed: '359715080',
+    was: 'a power cut took the correction of a clock and left the clicks behind it',
+  },
+  {
     scenario: 'lane',
     seed: '970156263',
     was: 'a failover took the counts of clicks away whose stream had moved to another partition',

@@ -143,6 +143,14 @@ export const JOURNAL_MUTATIONS: readonly WrongVersion[] = [
     to: 'const ts = this.#clock.next();\n    if (this.#clockWatch.isDue) setTimeout(() => this.#clockWatch.writeOwed(), 100);\n    return ts;',
   },
   {
+    name: 'correction-not-synced-first',
+    isRare: true,
+    wrong: 'a power cut may take a correction, and keep the events behind it',
+    file: at('writer.ts'),
+    from: 'if (hasCorrection) this.#sync.syncNow(segment);',
+    to: '',
+  },
+  {
     name: 'refused-batch-kept',
     wrong: 'a batch that the disk refused is written with the next one',
     file: at('writer.ts'),

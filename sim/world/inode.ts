@@ -5,7 +5,7 @@ export const PAGE_BYTES = 4096;
 const SECTOR_BYTES = 512;
 
 /** Pages as they were when a sync began. */
-export type Pages = ReadonlyMap<number, Uint8Array>;
+export type Pages = { bytes: ReadonlyMap<number, Uint8Array>; version: number };
 
 /** One file or directory: what processes see of it, and what a power cut would leave. */
 export class Inode {
@@ -17,6 +17,9 @@ export class Inode {
   hasNewSize = false;
   #bytes = Buffer.alloc(0);
   readonly #durable = new Map<number, Uint8Array>();
+  /** Of each durable page: a sync that began earlier, and ends later, has older bytes. */
+  readonly #durableVersions = new Map<number, number>();
+  #version = 0;
   #durableSize = 0;
   readonly #dirty = new Set<number>();
   /** Pages that take room on the disk. */
@@ -82,6 +85,7 @@ export class Inode {
   }
 
   dirtyPages(): Pages {
+    this.#version += 1;
     // One piece of memory: V8 collects the whole heap for each 64 MiB of them.
     const copies = Buffer.alloc(this.#dirty.size * PAGE_BYTES);
     const pages = new Map<number, Uint8Array>();
@@ -90,21 +94,21 @@ export class Inode {
       this.#bytes.copy(copy, 0, page * PAGE_BYTES, Math.min((page + 1) * PAGE_BYTES, this.#bytes.length));
       pages.set(page, copy);
     }
-    return pages;
+    return { bytes: pages, version: this.#version };
   }
 
   /** Makes pages durable as they were. What was written to them since stays dirty. */
-  makeDurable(pages: Pages): void {
+  makeDurable({ bytes: pages, version }: Pages): void {
     for (const [page, bytes] of pages) {
-      this.#durable.set(page, bytes);
+      this.#store(page, bytes, version);
       this.#clean(page, bytes);
     }
   }
 
   /** The disk rejected the pages: some were written, the others are lost, and the system marks all as clean. */
-  drop(pages: Pages, random: Random): void {
+  drop({ bytes: pages, version }: Pages, random: Random): void {
     for (const [page, bytes] of pages) {
-      if (random.chance(0.3)) this.#durable.set(page, bytes);
+      if (random.chance(0.3)) this.#store(page, bytes, version);
       this.#clean(page, bytes);
     }
   }
@@ -139,6 +143,12 @@ export class Inode {
     this.#dirty.clear();
     for (const page of this.#allocated) if (page * PAGE_BYTES >= this.size) this.#allocated.delete(page);
     for (let page = 0; page * PAGE_BYTES < this.size; page++) this.#durable.set(page, this.#page(page));
+  }
+
+  #store(page: number, bytes: Uint8Array, version: number): void {
+    if ((this.#durableVersions.get(page) ?? 0) > version) return;
+    this.#durable.set(page, bytes);
+    this.#durableVersions.set(page, version);
   }
 
   /** A page that was written again since stays dirty. */

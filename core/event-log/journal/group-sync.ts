@@ -82,8 +82,17 @@ export class GroupSync {
       this.#finished.length === 0 &&
       this.#lastMs < (this.#options.quickMs ?? QUICK_MS)
     )
-      this.#syncNow();
+      this.#syncDirty();
     else this.#start();
+  }
+
+  /** Syncs a segment on the event loop, before anything else is written. Appends settle with their own sync. */
+  syncNow(file: SegmentFile): void {
+    try {
+      fdatasyncSync(file.fd);
+    } catch (error) {
+      this.#fail(file, error);
+    }
   }
 
   /** Takes over a full segment: syncs it with the next group, then cuts and closes it. */
@@ -139,17 +148,13 @@ export class GroupSync {
     });
   }
 
-  #syncNow(): void {
+  #syncDirty(): void {
     const [file, waiting] = [this.#dirty, this.#waiting];
     if (!file) return;
     this.#dirty = null;
     this.#waiting = [];
     const began = performance.now();
-    try {
-      fdatasyncSync(file.fd);
-    } catch (error) {
-      this.#fail(file, error);
-    }
+    this.syncNow(file);
     this.#observe(began);
     this.#settle(waiting);
   }

@@ -263,7 +263,8 @@ export class JournalWriter implements EventLogWriter {
     if (this.#batch.count === 0) return;
     const appends = this.#appends;
     this.#appends = [];
-    const syncsFirst = this.#syncFirst || this.#syncsTurn;
+    const hasCorrection = this.#syncsTurn;
+    const syncsFirst = this.#syncFirst || hasCorrection;
     this.#syncsTurn = false;
     const cause = this.#segments.write(this.#batch);
     if (cause) {
@@ -275,6 +276,8 @@ export class JournalWriter implements EventLogWriter {
     this.#batch.next();
     this.#metrics.events.inc(appends.length);
     const segment = this.#files.supply.current;
+    // Otherwise a power cut could take the correction, and keep later events that are behind the watermark without it.
+    if (hasCorrection) this.#sync.syncNow(segment);
     if (appends.length === 0) {
       this.#sync.writtenLazily(segment); // heartbeats: no visitor waits for them
       return;
