@@ -24,7 +24,6 @@ export const LANE_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'lease-not-renewed',
-    isRare: true,
     wrong: 'a process inserts after its lease has expired',
     file: at('replica-store.ts'),
     from: "while (!lease.isHeld()) await retry('renew_lane', lease.renew);",
@@ -48,7 +47,6 @@ export const LANE_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'lease-by-monotonic-clock',
-    isRare: true,
     wrong: 'a lease lasts until the monotonic clock says otherwise, which stops while the machine sleeps',
     file: at('leases.ts'),
     from: 'Date.now() < until.wall && ',
@@ -56,7 +54,6 @@ export const LANE_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'advance-not-fenced',
-    isRare: true,
     wrong: 'a process that lost its lane advances it',
     file: STREAMS,
     from: 'AND epoch = $8 AND held_by = $11 AND next_offset = $9',

@@ -22,7 +22,6 @@ export const PERMIT_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'use-read-first',
-    isRare: true,
     wrong: 'a start reads what workers counted before it reads the journal, and not again',
     file: OUTSTANDING,
     from: 'const now = await leasesOfStream(pool, streamId);',
@@ -44,7 +43,6 @@ export const PERMIT_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'grant-trusted-after-loss',
-    isRare: true,
     wrong: 'after the answer to a request for permits is lost, the lease is used as if nothing was granted',
     file: PERMITS,
     from: 'if (needed > 0) lease.generation = null;',
@@ -52,7 +50,6 @@ export const PERMIT_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'return-trusted-after-loss',
-    isRare: true,
     wrong: 'after the answer to a return of permits is lost, the lease is used as if they were returned',
     file: PERMITS,
     from: 'lease.granted = granted - count;\n      lease.generation = null;',

@@ -137,7 +137,6 @@ export const WEBHOOK_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'disabled-after-two-days',
-    isRare: true,
     wrong: 'failures on five days of which the first is not five days ago disable a webhook',
     file: HEALTH,
     from: 'failing_since <= to_timestamp(($2::float8 - $3) / 1000)',

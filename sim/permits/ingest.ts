@@ -21,6 +21,7 @@ type Exchange = Parameters<Policy['visit']>[2];
 /** How the names of visitors begin who are machines, and use no permit. */
 export const BOT = 'bot';
 
+const SEGMENTS = 8;
 /** The value of `create-ingest.ts`. Milliseconds. */
 const OUTSTANDING_RETRY_MS = 1_000;
 
@@ -31,6 +32,8 @@ export type IngestPlace = {
   stream: RegisteredStream;
   pool: LeasePool;
   syncMs: number;
+  /** Length of what follows the name of a visitor in its user agent. */
+  clickBytes: number;
 };
 
 /** A life of an ingest process: its journal, its permits, and the policy of links. */
@@ -40,11 +43,13 @@ export class Ingest {
   readonly #writer: JournalWriter;
   readonly #permits: Permits;
   readonly #policy: Policy;
+  readonly #clickBytes: number;
   #isClosing = false;
 
   private constructor(process: Process, world: World, place: IngestPlace, writer: JournalWriter) {
     this.process = process;
     this.#writer = writer;
+    this.#clickBytes = place.clickBytes;
     const { streamId } = writer.stream;
     this.streamId = streamId;
     const pool = place.pool as unknown as Pool;
@@ -77,7 +82,7 @@ export class Ingest {
       register: stream.register,
       recorded: stream.recorded,
       syncMs,
-      budgetBytes: 8 * 64 * 1024,
+      budgetBytes: SEGMENTS * (place.clickBytes > 0 ? 16 : 64) * 1024,
       sealer: testSealer,
       log: collectingLogger(world),
       registry: new Registry(),
@@ -112,7 +117,8 @@ export class Ingest {
       passwordHash: null,
       expiredRedirectUrl: null,
     };
-    const visit = { userAgent: visitor, cookie: '', referer: '', flags: 0, host: null, isFramed: false };
+    const userAgent = `${visitor} ${'x'.repeat(this.#clickBytes)}`;
+    const visit = { userAgent, cookie: '', referer: '', flags: 0, host: null, isFramed: false };
     if (leavesAfterMs !== null) {
       setTimeout(() => {
         exchange.over = true;

@@ -25,6 +25,8 @@ export type Step =
 export type PermitOptions = {
   /** JOURNAL_SYNC in milliseconds; 0 is `always`. */
   syncMs: number;
+  /** Length of a click's user agent, which decides how soon a segment is full. Bytes. */
+  clickBytes: number;
   ingests: number;
   links: number;
   /** The first value of each link. */
@@ -38,6 +40,8 @@ export type PermitOptions = {
   diskFaults: boolean;
   postgresFaults: boolean;
   networkFaults: boolean;
+  /** Whether requests may arrive after their sender has given up. */
+  lateRequests: boolean;
   changes: boolean;
 };
 
@@ -49,6 +53,7 @@ export function decide(seed: number): PermitHistory {
   const ingests = random.integer(1, 4);
   const options: PermitOptions = {
     syncMs: random.pick([0, 5]),
+    clickBytes: random.pick([0, 0, 3_000]),
     ingests,
     endsAt: random.integer(-1, ingests - 1),
     links: random.integer(1, 2),
@@ -59,24 +64,61 @@ export function decide(seed: number): PermitHistory {
     diskFaults: random.chance(0.2),
     postgresFaults: random.chance(0.35),
     networkFaults: random.chance(0.6),
+    lateRequests: random.chance(0.6),
     changes: random.chance(0.35),
   };
+  const theme = random.pick(['', '', '', 'late returns', 'slow starts', 'lost grant']);
+  Object.assign(options, optionsOf(theme, random, options));
   const steps: Step[] = [];
   const length = random.integer(4, 30);
-  while (steps.length < length) steps.push(...decideSteps(random, options));
+  while (steps.length < length) {
+    if (theme === 'late returns' && random.chance(0.3)) steps.push(...decideLateReturn(random, options));
+    else if (theme === 'slow starts') steps.push(...decideSlowStart(random, visitOf(random, options)));
+    else steps.push(...decideSteps(random, options));
+  }
+  if (theme === 'lost grant') steps.push(...decideLostGrant(random, options));
   return { seed, options, steps };
+}
+
+/** Returns what a history has to be like for faults that need several things at once. */
+function optionsOf(theme: string, random: Random, { ingests }: PermitOptions): Partial<PermitOptions> {
+  const several = { ingests: Math.max(2, ingests), networkFaults: true };
+  switch (theme) {
+    case 'late returns':
+      // Leases that are larger than their first visitors need, and workers that count them late.
+      return { ...several, maxClicks: random.pick([20, 40]), workerLagMs: 3_000, lateRequests: true };
+    case 'slow starts':
+      // Segments that are full after a few clicks, so that a worker truncates the journal meanwhile.
+      return { ...several, maxClicks: 40, workerLagMs: 300, clickBytes: 3_000, kills: true };
+    case 'lost grant':
+      // Nothing else that takes long until permits are free.
+      return {
+        ...several,
+        endsAt: 0,
+        lateRequests: false,
+        kills: false,
+        powerCuts: false,
+        postgresFaults: false,
+      };
+    default:
+      return {};
+  }
+}
+
+function visitOf(random: Random, options: PermitOptions): () => Step & { do: 'visit' } {
+  return () => ({
+    do: 'visit',
+    ingest: random.integer(0, options.ingests - 1),
+    link: random.integer(0, options.links - 1),
+    visitors: random.integer(1, random.pick([2, 12])),
+    leavesAfterMs: random.chance(0.15) ? random.between(0, 12) : null,
+  });
 }
 
 function decideSteps(random: Random, options: PermitOptions): Step[] {
   const ingest = () => random.integer(0, options.ingests - 1);
   const link = () => random.integer(0, options.links - 1);
-  const visit = (): Step & { do: 'visit' } => ({
-    do: 'visit',
-    ingest: ingest(),
-    link: link(),
-    visitors: random.integer(1, random.pick([2, 12])),
-    leavesAfterMs: random.chance(0.15) ? random.between(0, 12) : null,
-  });
+  const visit = visitOf(random, options);
   const wait = (): Step => ({ do: 'wait', ms: random.between(0, random.pick([4, 30, 400, 3_000])) });
   const kinds: (() => Step[])[] = [
     () => [visit()],
@@ -124,7 +166,7 @@ function decideSteps(random: Random, options: PermitOptions): Step[] {
         do: 'break network',
         lostRequests: random.pick([0, 0.3]),
         lostAnswers: random.pick([0, 0.3, 0.6]),
-        heldUp: random.pick([0, 0.3, 0.6]),
+        heldUp: options.lateRequests ? random.pick([0, 0.3, 0.6]) : 0,
         heldUpMs: random.pick([30, 1_500, 6_000]),
         lateMs: random.pick([0, 0, 400]),
       },
@@ -132,7 +174,7 @@ function decideSteps(random: Random, options: PermitOptions): Step[] {
       wait(),
     ]);
     kinds.push(() => [{ do: 'mend network' }]);
-    kinds.push(() => decideUnknownGrant(random, visit));
+    kinds.push(() => decideUnknownGrant(random, options, visit));
     if (options.kills) kinds.push(() => decideSlowStart(random, visit));
   }
   if (options.changes) {
@@ -150,7 +192,11 @@ function decideSteps(random: Random, options: PermitOptions): Step[] {
  * Requests whose sender has given up, or was killed, before PostgreSQL handles them. No visitor comes for a while after
  * that.
  */
-function decideUnknownGrant(random: Random, visit: () => Step & { do: 'visit' }): Step[] {
+function decideUnknownGrant(
+  random: Random,
+  { lateRequests }: PermitOptions,
+  visit: () => Step & { do: 'visit' },
+): Step[] {
   const first = visit();
   return [
     first,
@@ -158,8 +204,8 @@ function decideUnknownGrant(random: Random, visit: () => Step & { do: 'visit' })
     {
       do: 'break network',
       lostRequests: 0,
-      lostAnswers: 0.3,
-      heldUp: 0.5,
+      lostAnswers: lateRequests ? 0.3 : 0.8,
+      heldUp: lateRequests ? 0.5 : 0,
       heldUpMs: random.pick([300, 6_000]),
     },
     { ...first, visitors: random.integer(1, 3) },
@@ -167,6 +213,55 @@ function decideUnknownGrant(random: Random, visit: () => Step & { do: 'visit' })
     ...(random.chance(0.4)
       ? [{ do: 'kill ingest', ingest: first.ingest, afterOperations: null } as const, visit()]
       : []),
+    { do: 'mend network' },
+  ];
+}
+
+/**
+ * A return of permits is held up until its sender has given up and served visitors. Then another process wants all that
+ * is left, while the worker has not counted those visitors.
+ */
+function decideLateReturn(random: Random, { ingests, links, maxClicks }: PermitOptions): Step[] {
+  const ingest = random.integer(0, ingests - 1);
+  const other = (ingest + random.integer(1, ingests - 1)) % ingests;
+  const link = random.integer(0, links - 1);
+  const visit = (at: number, visitors: number): Step => ({
+    ...{ do: 'visit', ingest: at, link, visitors, leavesAfterMs: null },
+  });
+  // Or its response is late, and visitors come meanwhile.
+  const isLate = random.chance(0.3);
+  const faults = isLate ? { lateMs: 1_500 } : { heldUp: 1, heldUpMs: random.pick([1_500, 3_000]) };
+  const more = visit(ingest, random.integer(2, 12));
+  return [
+    visit(ingest, random.integer(1, 2)),
+    { do: 'wait', ms: random.between(300, 480) },
+    { do: 'break network', ...NO_NETWORK_FAULTS, ...faults },
+    { do: 'wait', ms: random.between(400, 900) },
+    ...(isLate ? [more] : []),
+    { do: 'mend network' },
+    ...(isLate ? [] : [more]),
+    { do: 'wait', ms: random.between(100, 1_500) },
+    visit(other, maxClicks),
+    { do: 'wait', ms: random.between(100, 1_000) },
+    ...(random.chance(0.5) ? [visit(other, maxClicks)] : []),
+  ];
+}
+
+/** The response to a request for permits is lost, and no visitor comes to that process again. */
+function decideLostGrant(random: Random, { ingests, links }: PermitOptions): Step[] {
+  const visit: Step = {
+    do: 'visit',
+    ingest: random.integer(1, ingests - 1),
+    link: random.integer(0, links - 1),
+    visitors: random.integer(1, 3),
+    leavesAfterMs: null,
+  };
+  return [
+    { do: 'break network', ...NO_NETWORK_FAULTS, lostAnswers: 0.5 },
+    visit,
+    { do: 'wait', ms: random.between(0, 1_500) },
+    visit,
+    { do: 'wait', ms: random.between(0, 1_500) },
     { do: 'mend network' },
   ];
 }

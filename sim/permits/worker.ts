@@ -107,10 +107,14 @@ export class PermitWorker {
   }
 }
 
+function visitorOf(userAgent: string): string {
+  return userAgent.slice(0, userAgent.indexOf(' '));
+}
+
 function usesIn(events: readonly DecodedEvent[]): Use[] {
   return events.flatMap(({ sequence, event }) =>
     event.kind === 'click' && (event.flags & CLICK_FLAGS.counted) !== 0
-      ? [{ sequence, linkId: bytesToUuid(event.linkId), visitor: event.userAgent }]
+      ? [{ sequence, linkId: bytesToUuid(event.linkId), visitor: visitorOf(event.userAgent) }]
       : [],
   );
 }

@@ -82,12 +82,35 @@ export function decide(seed: number): WebhookHistory {
     const none = { kills: false, pauses: false, clockFaults: false, postgresFaults: false, failovers: false };
     Object.assign(options, { ...none, networkFaults: false, receiverFaults: false });
   }
+  const hasLateOutcomes = random.chance(0.12);
+  if (hasLateOutcomes) Object.assign(options, { workers: 2, pauses: true });
   const steps: Step[] = [];
-  const kinds = stepKinds(random, options);
+  const kinds = hasLateOutcomes ? [() => decideLateOutcome(random, options)] : stepKinds(random, options);
   while (kinds.length > options.kinds) kinds.splice(random.integer(0, kinds.length - 1), 1);
   const length = random.integer(3, 20);
   while (steps.length < length) steps.push(...random.pick(kinds)());
   return { seed, options, steps };
+}
+
+/** An attempt that ends long after its claim, when another worker has made the next one. */
+function decideLateOutcome(random: Random, { workers }: WebhookOptions): Step[] {
+  return [
+    {
+      do: 'receiver',
+      hook: 0,
+      behavior: { status: random.pick([200, 500]), afterMs: random.pick([1_500, 15_000]) },
+    },
+    { do: 'event', events: 1 },
+    { do: 'wait', ms: random.between(300, 1_500) },
+    {
+      do: 'pause worker',
+      worker: random.integer(0, workers - 1),
+      ms: random.between(95_000, 130_000),
+      afterCalls: null,
+    },
+    { do: 'receiver', hook: 0, behavior: random.pick([ACCEPTS, { status: 500, afterMs: 5 }]) },
+    { do: 'wait', ms: random.between(95_000, 140_000) },
+  ];
 }
 
 const RETRY_AFTER = ['2', '600', '90000'];
@@ -134,19 +157,7 @@ function stepKinds(random: Random, options: WebhookOptions): (() => Step[])[] {
       wait(),
     ]);
     kinds.push(() => [event(), wait(), ...later()]);
-    // An attempt that ends long after its claim.
-    kinds.push(() => [
-      {
-        do: 'receiver',
-        hook: 0,
-        behavior: { status: random.pick([200, 500]), afterMs: random.pick([1_500, 15_000]) },
-      },
-      { do: 'event', events: 1 },
-      { do: 'wait', ms: random.between(300, 1_500) },
-      { do: 'pause worker', worker: worker(), ms: random.between(95_000, 130_000), afterCalls: null },
-      { do: 'receiver', hook: 0, behavior: random.pick([ACCEPTS, { status: 500, afterMs: 5 }]) },
-      { do: 'wait', ms: random.between(95_000, 140_000) },
-    ]);
+    kinds.push(() => decideLateOutcome(random, options));
   }
   if (options.badReceivers) {
     const behavior = (): Behavior =>
@@ -200,17 +211,23 @@ function stepKinds(random: Random, options: WebhookOptions): (() => Step[])[] {
       { do: 'wait', ms: 1_000 },
       { do: 'receiver', hook: 0, behavior: { status: 500, afterMs: 5 } },
     ];
-    kinds.push(() => [
-      { do: 'receiver', hook: hook(), behavior: { status: 500, afterMs: 5 } },
-      ...Array.from({ length: random.integer(4, 7) }, (): Step[] => [
-        { do: 'event', events: 1 },
-        { do: 'wait', ms: 1_000 },
-        ...(random.chance(0.1) ? accepted() : []),
-        { do: 'stand still', ms: random.pick([DAY, 20 * HOUR, 2 * DAY]) },
-      ]).flat(),
-      event(),
-      wait(),
-    ]);
+    const ofDays = (): Step[] => {
+      // Of pauses that are alike, the fifth day of failures comes after four days.
+      const pauses = random.pick([[DAY], [27 * HOUR], [DAY, 20 * HOUR, 2 * DAY]]);
+      const accepts = random.pick([0, 0.1]);
+      return [
+        { do: 'receiver', hook: hook(), behavior: { status: 500, afterMs: 5 } },
+        ...Array.from({ length: random.integer(4, 7) }, (): Step[] => [
+          { do: 'event', events: 1 },
+          { do: 'wait', ms: 1_000 },
+          ...(random.chance(accepts) ? accepted() : []),
+          { do: 'stand still', ms: random.pick(pauses) },
+        ]).flat(),
+        event(),
+        wait(),
+      ];
+    };
+    kinds.push(ofDays, ofDays, ofDays);
   }
   if (options.switches) {
     kinds.push(() => {
