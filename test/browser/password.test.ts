@@ -6,7 +6,6 @@ import { type TestStores, testStores } from '../support/stores.ts';
 import { sharedChromium } from './chromium.ts';
 import { inChromium } from './in-chromium.ts';
 import { openLink } from './open-link.ts';
-import { axeViolations } from './page-watch.ts';
 import { type Shop, startShop } from './shop.ts';
 
 let stores: TestStores;
@@ -14,14 +13,12 @@ let ingest: TestIngest;
 let shop: Shop;
 let browser: Browser;
 let url: string;
-let workspaceId: string;
 
 inChromium(async () => {
   stores = await testStores();
   ingest = await startTestIngest(stores);
   shop = await startShop('', { '/page': '/en/page' });
   const { id } = await makeWorkspace(stores.pool);
-  workspaceId = id;
   const destination = `http://127.0.0.1:${shop.port}/page`;
   const password_hash = await hashPassword('open sesame', LINK_COST);
   const link = await makeLink(stores.pool, id, destination, { password_hash, channel: null });
@@ -75,38 +72,4 @@ test('in a frame the page leads to a window of its own, which asks for the passw
   await opened.press('#password', 'Enter');
   await opened.waitForURL(/\/en\/page/);
   await Promise.all([page.close(), opened.close()]);
-});
-
-test('no page of visitors has a violation of axe, light or dark, in English or Arabic', async () => {
-  const to = 'https://example.com/';
-  const day = 86_400_000;
-  const [gone, blocked] = await Promise.all([
-    makeLink(stores.pool, workspaceId, to, { expires_at: new Date(Date.now() - day) }),
-    makeLink(stores.pool, workspaceId, to, { blocked_at: new Date() }),
-  ]);
-  const paths = ['', 'nothing-here', gone.slug, blocked.slug, new URL(url).pathname.slice(1)];
-  const found: string[] = [];
-  const titles = new Set<string>();
-  for (const [locale, colorScheme] of [
-    ['en', 'light'],
-    ['ar', 'dark'],
-  ] as const) {
-    const page = await browser.newPage({ locale, colorScheme, viewport: { width: 390, height: 800 } });
-    const check = async (name: string) => {
-      titles.add(`${locale} ${await page.title()}`);
-      for (const violation of await axeViolations(page)) found.push(`${locale} ${name}: ${violation}`);
-    };
-    for (const path of paths) {
-      await page.goto(`${ingest.url}/${path}`);
-      await check(path);
-    }
-    await page.fill('#password', 'wrong');
-    await page.press('#password', 'Enter');
-    await page.getByRole('alert').waitFor();
-    await check('wrong password');
-    await page.close();
-  }
-  expect(found).toEqual([]);
-  // Each is a page of its own; that of a wrong password has the title of the form.
-  expect(titles.size).toBe(10);
 });
