@@ -100,6 +100,8 @@ declare module 'fastify' {
     manage?: true | ((request: FastifyRequest) => boolean);
     /** The plan that a route requires, `paid` by default; a function where it depends on the query. */
     plan?: PlanNeed | ((request: FastifyRequest) => PlanNeed);
+    /** A GET that writes. */
+    writes?: true;
     /** The route reads clicks, within its workspace's concurrency limit. See `plugins/report-limit.ts`. */
     readsClicks?: true;
     /**

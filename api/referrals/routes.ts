@@ -223,8 +223,14 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.get(
     '/referrals/stats',
     {
-      // A GET that writes: analysts may only read.
-      config: { ...ANY_KEY, role: 'operator', readsClicks: true, errors: ['not_found', 'forbidden'] },
+      // It enrolls: analysts may only read.
+      config: {
+        ...ANY_KEY,
+        role: 'operator',
+        writes: true,
+        readsClicks: true,
+        errors: ['not_found', 'forbidden'],
+      },
       // A HEAD must not write, and this would enroll.
       exposeHeadRoute: false,
       schema: {

@@ -68,6 +68,11 @@ test('a press shows 60 days of a shop, in a workspace of its own, and another pr
     expect.objectContaining({ domain: 'go.sample-shop.example', status: 'pending' }),
   ]);
 
+  // What only operators read is shown too.
+  for (const path of ['/reports', '/alerts']) {
+    expect((await owner.call('GET', path)).status, path).toBe(200);
+  }
+
   // The member's own workspace has none of the sample data.
   expect((await shop.get<{ clicks: object[] }>('/clicks')).body.clicks).toEqual([]);
   expect((await shop.get<{ links: object[] }>('/links?view=records')).body.links).toEqual([]);
@@ -78,6 +83,7 @@ test('a press shows 60 days of a shop, in a workspace of its own, and another pr
   for (const [method, path, change] of [
     ['POST', '/links', link],
     ['GET', '/payouts/export', undefined],
+    ['GET', '/referrals/stats?external_user_id=new', undefined],
     ['POST', '/sample-shop', undefined],
     ['POST', '/keys', { kind: 'secret', label: 'x' }],
   ] as const) {

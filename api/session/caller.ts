@@ -70,9 +70,8 @@ async function sessionOf({ pool }: Pick<ApiDeps, 'pool'>, token: string): Promis
   return hash && callerBySession(pool, hash);
 }
 
-/** Whether a read has the usual role. A GET for operators writes a payout file; one for owners reads. */
 const isPlainRead = (request: FastifyRequest): boolean =>
-  isRead(request) && request.routeOptions.config.role !== 'operator';
+  isRead(request) && !request.routeOptions.config.writes;
 
 /** Returns the least role that may call a route. */
 export const requiredRole = ({ role }: { role?: Role }, method: string): Role =>

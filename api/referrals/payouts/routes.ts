@@ -30,8 +30,9 @@ export async function payoutRoutes(app: Api, deps: ApiDeps): Promise<void> {
     {
       config: {
         ...CONFIG,
-        // A GET that writes a payout file with unmasked addresses.
+        // It writes a payout file with unmasked addresses.
         role: 'operator',
+        writes: true,
         errors: ['not_found'],
         answers: { 200: EXPORT_ANSWER },
         responseHeaders: ['ExportId', 'LedgerHead', 'LeftOut', 'HeldBack', 'Rounded'],

@@ -67,9 +67,26 @@ test.each([
   await page.close();
 });
 
+/** Runs in the page: the labels of lists that have more columns than room. */
+const CUT = `[...document.querySelectorAll('main [role=region]:has(table)')]
+  .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+  .map((region) => region.getAttribute('aria-label'))`;
+
+test.each([
+  ['links', '/links', 'Pocket'],
+  ['keys', '/settings/developers', 'lk_live_'],
+  ['webhooks', '/webhooks', 'Orders to the warehouse'],
+])('a tablet shows %s whole, beside the navigation', async (name, path, shown) => {
+  const page = await site.open(path, { width: 800 });
+  await page.getByText(shown).first().waitFor();
+  expect(await page.evaluate(CUT)).toEqual([]);
+  await expectGood(page, `tablet-${name}`);
+  await page.close();
+});
+
 /** Runs in the page: the places of the parts of the first cell. Pixels. */
 const PARTS = `(() => {
-  const cell = document.querySelector('.card-rows tbody td');
+  const cell = document.querySelector('[data-cards] tbody td');
   const edge = cell.getBoundingClientRect().left;
   return [...cell.children].map((one) => {
     const { left, top, bottom } = one.getBoundingClientRect();

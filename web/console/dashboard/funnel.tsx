@@ -1,25 +1,21 @@
 import { Paper, Text, Title } from '@mantine/core';
 import { formatCount, formatPercent } from '../formats.ts';
+import { funnelSteps } from './funnel-steps.ts';
 import type { Result } from './source.ts';
-
-const STEPS = [
-  ['clicks', 'Clicks'],
-  ['leads', 'Leads'],
-  ['conversions', 'Conversions'],
-] as const;
 
 /** Clicks, leads and conversions of the view, each with its part of the step before. */
 export function Funnel({ result: { totals } }: { result: Result }) {
-  const most = Math.max(1, ...STEPS.map(([metric]) => totals[metric] ?? 0));
+  const steps = funnelSteps(totals);
+  const most = Math.max(1, ...steps.map(([metric]) => totals[metric] ?? 0));
   return (
     <Paper withBorder p="md" component="section" aria-label="Funnel" miw={0}>
       <Title order={2} size="h4" mb="sm">
         Funnel
       </Title>
       <ol className="funnel">
-        {STEPS.map(([metric, name], nth) => {
+        {steps.map(([metric, name], nth) => {
           const count = totals[metric] ?? 0;
-          const [beforeMetric] = STEPS[nth - 1] ?? [];
+          const [beforeMetric] = steps[nth - 1] ?? [];
           const before = beforeMetric ? (totals[beforeMetric] ?? 0) : null;
           return (
             <li key={metric}>
@@ -29,7 +25,7 @@ export function Funnel({ result: { totals } }: { result: Result }) {
                 </Text>
                 <span>{formatCount(count)}</span>
                 <Text component="span" size="xs" c="dimmed">
-                  {before === null ? '100%' : rateText(count, before, STEPS[nth - 1]?.[1] ?? '')}
+                  {before === null ? '100%' : rateText(count, before, steps[nth - 1]?.[1] ?? '')}
                 </Text>
               </div>
               <div className="funnel-bar">

@@ -24,7 +24,7 @@ export function EmptyState({ title, children, action, example }: Props) {
           {title}
         </Text>
         {children && (
-          <Note ta="center" maw={420}>
+          <Note ta="center" maw={420} className="empty-words">
             {children}
           </Note>
         )}

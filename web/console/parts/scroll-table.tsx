@@ -1,5 +1,5 @@
 import { Skeleton, Table, type TableProps, type TableTdProps, Text } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { type ReactNode, type RefObject, useLayoutEffect, useRef } from 'react';
 import { Loading } from './skeletons.tsx';
 
 /** A column's heading, right-aligned for numbers; `false`: no such column. */
@@ -14,7 +14,7 @@ type ScrollTableProps = TableProps &
     children: ReactNode;
   };
 
-/** A table that scrolls sideways, by keyboard too. On a phone, where it has `columns`, each row is a card. */
+/** A table that scrolls sideways, by keyboard too. In a narrow place, where it has `columns`, each row is a card. */
 export const ScrollTable = ({ label, ...table }: ScrollTableProps) => (
   <FramedTable {...table} region={{ tabIndex: 0, role: 'region', 'aria-label': label }} />
 );
@@ -62,14 +62,17 @@ type FramedProps = Omit<ScrollTableProps, 'label'> & {
 };
 
 function FramedTable({ region, minWidth = 600, columns, children, ...table }: FramedProps) {
+  const frame = useRef<HTMLDivElement>(null);
+  useCards(frame, columns !== undefined, minWidth);
   return (
     // `relative`: an absolutely positioned hidden heading would widen the page.
     <Table.ScrollContainer
       minWidth={minWidth}
+      ref={frame}
       type="native"
       pos="relative"
       {...region}
-      {...(columns && { className: 'card-rows', style: labelsOf(columns) })}
+      {...(columns && { style: labelsOf(columns) })}
     >
       {/* In dark mode, the library's hover color of a row is too bright for links on it. */}
       <Table verticalSpacing="xs" highlightOnHover highlightOnHoverColor="var(--row-hover)" {...table}>
@@ -84,6 +87,28 @@ function FramedTable({ region, minWidth = 600, columns, children, ...table }: Fr
       </Table>
     </Table.ScrollContainer>
   );
+}
+
+/** Width below which every row with more columns is a card. Pixels. */
+const CARDS_BELOW = 600;
+/** Width from which a card has two columns. Pixels. */
+const DOUBLE_FROM = 480;
+
+/** Makes cards of the rows while the frame is narrower than the table, and narrow. */
+function useCards(frame: RefObject<HTMLDivElement | null>, hasColumns: boolean, minWidth: number): void {
+  useLayoutEffect(() => {
+    const { current } = frame;
+    if (current === null || !hasColumns) return;
+    const update = () => {
+      const { clientWidth } = current;
+      if (clientWidth >= Math.min(minWidth, CARDS_BELOW)) current.removeAttribute('data-cards');
+      else current.setAttribute('data-cards', clientWidth < DOUBLE_FROM ? 'single' : 'double');
+    };
+    update();
+    const observer = new ResizeObserver(update);
+    observer.observe(current);
+    return () => observer.disconnect();
+  }, [frame, hasColumns, minWidth]);
 }
 
 /** The headings as custom properties, which console.css shows beside the cells of a card. */

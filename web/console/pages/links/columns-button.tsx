@@ -8,7 +8,7 @@ export function ColumnsButton({ columns }: { columns: ReturnType<typeof useLinkC
   return (
     <Popover position="bottom-end" shadow="md" trapFocus returnFocus>
       <Popover.Target>
-        <Button variant="default" size="xs" leftSection={<IconColumns3 size={16} />} visibleFrom="sm">
+        <Button variant="default" size="xs" leftSection={<IconColumns3 size={16} />} visibleFrom="md">
           Columns
         </Button>
       </Popover.Target>

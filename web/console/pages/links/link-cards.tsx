@@ -19,7 +19,7 @@ type Props = {
   selection: ReturnType<typeof useSelection> | null;
 };
 
-/** The links of a page as cards, for a phone. */
+/** The links of a page as cards, for a phone or a tablet. */
 export function LinkCards({ rows, destinations, withFigures, ownHost, selection }: Props) {
   const { workspace } = useSession();
   return (

@@ -47,13 +47,14 @@ export function LinksTable({ data, view, change, withDomains }: Props) {
   const { total, links } = data ?? { total: 0, links: [] };
   const { workspace, urls, can } = useSession();
   const selection = useSelection(links.map(({ link }) => link.id));
-  const isPhone = useMediaQuery('(max-width: 47.99em)', undefined, { getInitialValueInEffect: false });
+  // Beside the navigation, a table has no room for figures on a tablet.
+  const isNarrow = useMediaQuery('(max-width: 61.99em)', undefined, { getInitialValueInEffect: false });
   const mayChange = can('operator');
   const pages = Math.max(1, Math.ceil(total / PAGE_SIZE));
   const columns = useLinkColumns();
   const isPresent = (key: string) => columns.shown.some((column) => column.key === key);
   const folders = useApi<Folders>(isPresent('folder') ? '/folders' : null, { limit: 500 });
-  const sparklines = useSparklines(links, view.window, workspace.paid && !isPhone && isPresent('trend'));
+  const sparklines = useSparklines(links, view.window, workspace.paid && !isNarrow && isPresent('trend'));
   const destinations = useDestinationPages(links.map(({ link }) => link.id));
   const context = useMemo(
     () => ({
@@ -80,7 +81,7 @@ export function LinksTable({ data, view, change, withDomains }: Props) {
           {data === null ? 'Loading links' : plural(total, 'link', 'links')}
           {pages > 1 && `, page ${Math.min(view.page, pages)} of ${pages}`}
         </Text>
-        <Group gap="md" visibleFrom="sm">
+        <Group gap="md" visibleFrom="md">
           <SmallNote>
             <Kbd size="xs">j</Kbd> <Kbd size="xs">k</Kbd> move
             {mayChange && (
@@ -93,9 +94,9 @@ export function LinksTable({ data, view, change, withDomains }: Props) {
           <ColumnsButton columns={columns} />
         </Group>
       </Group>
-      {isPhone && data === null ? (
+      {isNarrow && data === null ? (
         <CardsSkeleton count={6} height={120} />
-      ) : isPhone ? (
+      ) : isNarrow ? (
         <LinkCards
           rows={links}
           destinations={destinations}

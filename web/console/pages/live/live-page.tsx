@@ -1,6 +1,7 @@
-import { Box, Button, Group, Paper, SimpleGrid, Stack, Text, VisuallyHidden } from '@mantine/core';
+import { Box, Button, Group, Paper, Stack, Text, VisuallyHidden } from '@mantine/core';
 import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
 import { Suspense, useEffect, useRef, useState } from 'react';
+import { Link } from 'wouter';
 import type { Click } from '../../api/click.ts';
 import { formatCount, plural } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
@@ -19,6 +20,12 @@ import { useLiveClicks } from './use-live-clicks.ts';
 
 /** Interval of screen reader announcements. Milliseconds. */
 const TOLD_EVERY = 10_000;
+
+/** What the list will look like. */
+const EXAMPLE = [
+  ['Autumn sale', 'Berlin', '2 seconds ago'],
+  ['Newsletter', 'Vienna', '9 seconds ago'],
+];
 
 const MAP = lazyPage<{ clicks: readonly Click[] }>(() => import('./live-map.tsx'));
 
@@ -46,17 +53,19 @@ export default function LivePage() {
       <Stack gap="md">
         <LiveFilters filter={filter} change={change} />
         {failure !== null && <FailureNotice error={failure} again={again} />}
-        <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
-          <Figure label="Clicks in the last minute" value={formatCount(perMinute(list, now))} />
-          <Figure label="Clicks a second" value={formatCount(perSecond(list, now))} />
-        </SimpleGrid>
-        {list.rows.length > 0 && (
-          <Paper withBorder p="xs">
-            <Suspense fallback={<MapSkeleton />}>
-              <Shapes clicks={list.rows} />
-            </Suspense>
-          </Paper>
-        )}
+        <div className="live-top">
+          <div className="live-figures">
+            <Figure label="Clicks in the last minute" value={formatCount(perMinute(list, now))} />
+            <Figure label="Clicks a second" value={formatCount(perSecond(list, now))} />
+          </div>
+          {list.rows.length > 0 && (
+            <Paper withBorder p="xs">
+              <Suspense fallback={<MapSkeleton />}>
+                <Shapes clicks={list.rows} />
+              </Suspense>
+            </Paper>
+          )}
+        </div>
         {isPaused && (
           <Group gap="sm" role="status">
             <Text size="sm">
@@ -78,9 +87,21 @@ export default function LivePage() {
           </Box>
         ) : failure !== null ? null : (
           <Paper withBorder>
-            <EmptyState title={isLoaded ? 'Waiting for the first click' : 'Loading clicks'}>
-              {isLoaded && 'Open one of your links. The click appears here.'}
-            </EmptyState>
+            {isLoaded ? (
+              <EmptyState
+                title="Waiting for the first click"
+                example={EXAMPLE}
+                action={
+                  <Button component={Link} href="/links" variant="default">
+                    Show the links
+                  </Button>
+                }
+              >
+                Open one of your links. The click appears here.
+              </EmptyState>
+            ) : (
+              <EmptyState title="Loading clicks" />
+            )}
           </Paper>
         )}
       </Stack>

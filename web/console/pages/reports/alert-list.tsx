@@ -2,9 +2,11 @@ import { Button, Group, Table } from '@mantine/core';
 import { useState } from 'react';
 import { useApi } from '../../api/queries.ts';
 import type { ResponseOf } from '../../api/responses.ts';
+import { useSession } from '../../api/session.ts';
 import { formatAgo, formatInstant } from '../../formats.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { GuideContext } from '../../parts/guide.ts';
 import { ListTab } from '../../parts/list-tab.tsx';
 import { Note, SmallNote } from '../../parts/note.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
@@ -26,8 +28,15 @@ const ALL = 100;
 /** Refresh interval. Milliseconds. */
 const REFRESH = 30_000;
 
+/** What the list will look like. */
+const EXAMPLE = [
+  ['Autumn sale', 'Clicks over 500 in 24 hours', 'Fine'],
+  ['Newsletter', 'No clicks in 6 hours', 'Firing'],
+];
+
 /** Figures of views that are watched, and what they found. Operators only. */
 export function AlertList() {
+  const { urls } = useSession();
   const alerts = useApi<Alerts>('/alerts', { limit: ALL }, { every: REFRESH });
   const [edited, setEdited] = useState<Alert | 'new' | null>(null);
   const [past, setPast] = useState<Alert | null>(null);
@@ -42,9 +51,11 @@ export function AlertList() {
         items={({ alerts: list }) => list}
         table={TABLE}
         empty={
-          <EmptyState title="No alerts yet">
-            Such as: clicks differ by half from the same hours of the last four weeks.
-          </EmptyState>
+          <GuideContext value={`${urls.base_url}/docs/alerts`}>
+            <EmptyState title="No alerts yet" example={EXAMPLE}>
+              You learn within the hour that a campaign takes off, or that its clicks stopped.
+            </EmptyState>
+          </GuideContext>
         }
         row={(alert) => (
           <Row key={alert.id} alert={alert} edit={() => setEdited(alert)} show={() => setPast(alert)} />

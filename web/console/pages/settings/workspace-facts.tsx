@@ -36,7 +36,9 @@ export function WorkspaceFacts() {
             <Fact name="ID">
               {/* No higher than the other facts, as its skeleton is not. */}
               <Group gap="xs" wrap="nowrap" my={-6}>
-                <Code style={{ overflowWrap: 'anywhere' }}>{workspace.id}</Code>
+                <Code className="one-line" miw={0}>
+                  {workspace.id}
+                </Code>
                 <CopyButton value={workspace.id} what="the workspace's ID" />
               </Group>
             </Fact>
