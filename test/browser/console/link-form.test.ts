@@ -73,6 +73,10 @@ test('all that is wrong is said at once, each at its field, and the address with
     expect(await page.evaluate('document.activeElement.getAttribute("aria-invalid")')).toBe('true');
   }
   await expectGood(page, 'links-new-faults');
+  // What changed is not wrong until it is sent again.
+  await field(page, 'Destination URL').fill('https://shop.example/tea');
+  expect(await field(page, 'Destination URL').getAttribute('aria-invalid')).toBeNull();
+  expect(await field(page, 'Slug').getAttribute('aria-invalid')).toBe('true');
   await page.close();
 });
 

@@ -138,6 +138,23 @@ test('a saved view is sent as a report, paused, and deleted', { timeout: 120_000
   await page.getByRole('button', { name: 'Delete', exact: true }).last().click();
   await page.getByText('No reports yet').waitFor();
   await expectGood(page, 'reports-empty');
+  // Neither needs a saved view.
+  for (const [kind, name] of [
+    ['report', 'Each week'],
+    ['alert', 'Quiet hours'],
+  ] as const) {
+    await page.getByRole('button', { name: `New ${kind}` }).click();
+    const made = page.getByRole('dialog', { name: `New ${kind}` });
+    await made.getByLabel('Name').fill(name);
+    expect(await made.getByLabel('View').locator('option:checked').textContent()).toBe('All clicks');
+    await made.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('button', { name }).first().waitFor();
+  }
+  const { reports } = await site.api<{ reports: object[] }>('/reports', undefined, 'GET');
+  const { alerts } = await site.api<{ alerts: object[] }>('/alerts', undefined, 'GET');
+  expect([...reports, ...alerts]).toEqual(
+    Array(2).fill(expect.objectContaining({ query: {}, saved_view_id: null })),
+  );
   await page.close();
 });
 

@@ -66,7 +66,6 @@ function Content({ link }: { link: LinkRecord }) {
           <Stack gap="md">
             <ShortUrl link={link} />
             <LinkFacts link={link} />
-            {workspace.paid && <LinkComments linkId={link.id} />}
           </Stack>
         </Grid.Col>
         <Grid.Col span={{ base: 12, sm: 4 }}>
@@ -74,7 +73,10 @@ function Content({ link }: { link: LinkRecord }) {
         </Grid.Col>
       </Grid>
       {workspace.paid ? (
-        <Activity link={link} />
+        <>
+          <Activity link={link} />
+          <LinkComments linkId={link.id} />
+        </>
       ) : (
         <EmptyState title="Statistics require an active paid plan">
           The click list, click exports and editing require one too.

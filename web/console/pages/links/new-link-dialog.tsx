@@ -7,7 +7,7 @@ import { FormDialog } from '../../parts/form-dialog.tsx';
 import { useFirstFocus } from '../../parts/use-first-focus.ts';
 import { BasicFields } from './form/basics.tsx';
 import { EMPTY_DRAFT, type LinkDraft } from './form/link-draft.ts';
-import { wrongWith } from './form/link-form.tsx';
+import { useWrong } from './form/link-form.tsx';
 import { useCreateLinks } from './use-create-links.ts';
 
 /** Paths of the failures that the dialog's fields show. */
@@ -19,6 +19,7 @@ export default function NewLinkDialog({ close }: { close: () => void }) {
   const [draft, setDraft] = useState(EMPTY_DRAFT);
   const [made, setMade] = useState<LinkRecord[] | null>(null);
   const { create, error, isPending } = useCreateLinks(setMade);
+  const wrong = useWrong(error, draft, null);
   const more = () => {
     close();
     navigate(`/links/new?${new URLSearchParams({ url: draft.destination_url })}`);
@@ -47,7 +48,7 @@ export default function NewLinkDialog({ close }: { close: () => void }) {
           setDraft((before) => ({ ...before, [field]: value }))
         }
         fill={(part) => setDraft((before) => ({ ...before, ...part }))}
-        wrong={(path) => wrongWith(error, path, null)}
+        wrong={wrong}
         existing={null}
       />
     </FormDialog>

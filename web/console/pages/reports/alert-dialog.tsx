@@ -1,13 +1,13 @@
 import { NativeSelect, SimpleGrid, TextInput } from '@mantine/core';
 import { METRICS, type Metric } from '../../../../core/analytics/dimensions.ts';
 import { METRIC_NAMES } from '../../../../core/analytics/metric-names.ts';
-import { useApi, useSend } from '../../api/queries.ts';
-import type { ResponseOf } from '../../api/responses.ts';
+import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { useDraft } from '../../parts/use-draft.ts';
 import { type Alert, type AlertDraft, alertBodyOf, alertDraftOf, CONDITION_NAMES } from './alert-draft.ts';
 import { RecipientFields } from './recipient-fields.tsx';
+import { ViewField } from './view-field.tsx';
 
 const TYPES = (Object.keys(CONDITION_NAMES) as AlertDraft['type'][]).map((value) => ({
   value,
@@ -18,7 +18,6 @@ const COUNTED: readonly Metric[] = ['clicks', 'visitors', 'leads', 'conversions'
 /** Makes an alert on a saved view, or changes one. */
 export function AlertDialog({ alert, close }: { alert: Alert | null; close: () => void }) {
   const { member } = useSession();
-  const views = useApi<ResponseOf<'/saved-views'>>('/saved-views', { limit: 500 });
   const save = useSend<object>(
     (body) =>
       alert ? { path: `/alerts/${alert.id}`, method: 'PATCH', body } : { path: '/alerts', body, once: true },
@@ -28,8 +27,6 @@ export function AlertDialog({ alert, close }: { alert: Alert | null; close: () =
     () => alertDraftOf(alert, member.email),
     save.error,
   );
-  const isOwn = alert !== null && alert.saved_view_id === null;
-  const choices = (views.data?.saved_views ?? []).map(({ id, name }) => ({ value: id, label: name }));
   const metrics = draft.type === 'change' || draft.type === 'none' ? COUNTED : METRICS;
   return (
     <FormDialog
@@ -38,7 +35,7 @@ export function AlertDialog({ alert, close }: { alert: Alert | null; close: () =
       isLong
       isDirty={isDirty}
       send={save}
-      submit={() => save.mutate(alertBodyOf(draft), { onSuccess: close })}
+      submit={() => save.mutate(alertBodyOf(draft, alert), { onSuccess: close })}
       label={alert ? 'Save' : 'Create'}
       failed="Not saved"
       fields={[
@@ -48,19 +45,14 @@ export function AlertDialog({ alert, close }: { alert: Alert | null; close: () =
         'condition.window_hours',
         ...draft.recipients.flatMap((_, n) => [`recipients.${n}.address`, `recipients.${n}.type`]),
       ]}
-      isReady={draft.name.trim() !== '' && (draft.view !== '' || isOwn)}
+      isReady={draft.name.trim() !== ''}
     >
       <TextInput label="Name" data-autofocus required maxLength={100} {...text('name', 'name', 'Name')} />
-      <NativeSelect
-        label="Saved view"
-        description={
-          choices.length === 0 && !isOwn
-            ? 'There is none yet: save one on the overview first.'
-            : 'What it watches. The filters of the view count, its period does not.'
-        }
-        data={[{ value: '', label: isOwn ? 'A view that was deleted' : 'Choose a view' }, ...choices]}
+      <ViewField
+        of={alert}
+        about="What it watches. The filters of the view count, its period does not."
         value={draft.view}
-        onChange={(event) => change({ view: event.currentTarget.value })}
+        choose={(view) => change({ view })}
       />
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
         <NativeSelect
@@ -82,7 +74,7 @@ export function AlertDialog({ alert, close }: { alert: Alert | null; close: () =
         {draft.type === 'change' && (
           <TextInput
             label="Percent"
-            description="Up or down, against the same hours of four weeks."
+            description="Of the same hours of four weeks."
             inputMode="numeric"
             {...text('percent', 'condition.percent', 'Percent')}
           />

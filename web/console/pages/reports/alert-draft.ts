@@ -3,6 +3,7 @@ import { METRIC_NAMES } from '../../../../core/analytics/metric-names.ts';
 import type { ResponseOf } from '../../api/responses.ts';
 import { typedNumber } from '../../parts/typed-number.ts';
 import type { RecipientRow } from './report-draft.ts';
+import { viewBody } from './view-field.tsx';
 
 export type Alerts = ResponseOf<'/alerts'>;
 export type Alert = Alerts['alerts'][number];
@@ -42,9 +43,9 @@ export function alertDraftOf(alert: Alert | null, email: string | null): AlertDr
 const hasValue = ({ type }: Pick<AlertDraft, 'type'>) => type === 'over' || type === 'under';
 
 /** Returns the body of a create or a change. */
-export const alertBodyOf = (draft: AlertDraft) => ({
+export const alertBodyOf = (draft: AlertDraft, alert: Alert | null) => ({
   name: draft.name.trim(),
-  ...(draft.view !== '' && { saved_view_id: draft.view }),
+  ...viewBody(draft.view, alert),
   condition: {
     metric: draft.metric,
     type: draft.type,

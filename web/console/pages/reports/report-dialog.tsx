@@ -1,12 +1,12 @@
 import { Checkbox, NativeSelect, SimpleGrid, TextInput } from '@mantine/core';
-import { useApi, useSend } from '../../api/queries.ts';
-import type { ResponseOf } from '../../api/responses.ts';
+import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { viewerTimeZone } from '../../formats.ts';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { useDraft } from '../../parts/use-draft.ts';
 import { RecipientFields } from './recipient-fields.tsx';
 import { bodyOf, draftOf, HOURS, type Report, type ReportDraft, WEEKDAYS } from './report-draft.ts';
+import { ViewField } from './view-field.tsx';
 
 const PERIODS = [
   { value: 'day', label: 'Each day' },
@@ -25,9 +25,8 @@ type Props = {
 };
 
 /** Makes a report of a saved view, or changes one. */
-export function ReportDialog({ report, view, close }: Props) {
+export function ReportDialog({ report, view: given, close }: Props) {
   const { member } = useSession();
-  const views = useApi<ResponseOf<'/saved-views'>>('/saved-views', { limit: 500 });
   const save = useSend<object>(
     (body) =>
       report
@@ -38,16 +37,15 @@ export function ReportDialog({ report, view, close }: Props) {
   const { draft, form, change, text, check, choice, isDirty } = useDraft(
     () =>
       draftOf(report, {
-        view: view?.id ?? '',
-        name: view?.name ?? '',
+        view: given?.id ?? '',
+        name: given?.name ?? '',
         zone: viewerTimeZone(),
         email: member.email,
       }),
     save.error,
   );
-  const choices = (views.data?.saved_views ?? []).map(({ id, name }) => ({ value: id, label: name }));
-  const isOwn = report !== null && report.saved_view_id === null;
-  const native = (name: 'view' | 'every' | 'weekday' | 'day' | 'hour' | 'time_zone', path: string) => {
+  const { onChange: choose, ...view } = choice('view', 'saved_view_id');
+  const native = (name: 'every' | 'weekday' | 'day' | 'hour' | 'time_zone', path: string) => {
     const { onChange, ...rest } = choice(name, path);
     return {
       ...rest,
@@ -62,7 +60,7 @@ export function ReportDialog({ report, view, close }: Props) {
       isLong
       isDirty={isDirty}
       send={save}
-      submit={() => save.mutate(bodyOf(draft), { onSuccess: close })}
+      submit={() => save.mutate(bodyOf(draft, report), { onSuccess: close })}
       label={report ? 'Save' : 'Create'}
       failed="Not saved"
       fields={[
@@ -71,7 +69,7 @@ export function ReportDialog({ report, view, close }: Props) {
         'schedule.time_zone',
         ...draft.recipients.flatMap((_, n) => [`recipients.${n}.address`, `recipients.${n}.type`]),
       ]}
-      isReady={isReady(draft, isOwn)}
+      isReady={isReady(draft)}
     >
       <TextInput
         label="Name"
@@ -81,15 +79,11 @@ export function ReportDialog({ report, view, close }: Props) {
         maxLength={100}
         {...text('name', 'name', 'Name')}
       />
-      <NativeSelect
-        label="Saved view"
-        description={
-          choices.length === 0 && !isOwn
-            ? 'There is none yet: save one on the overview first.'
-            : 'What it shows. A change of the view changes the report.'
-        }
-        data={[{ value: '', label: isOwn ? 'A view that was deleted' : 'Choose a view' }, ...choices]}
-        {...native('view', 'saved_view_id')}
+      <ViewField
+        of={report}
+        about="What it shows. A change of the view changes the report."
+        {...view}
+        choose={choose}
       />
       <SimpleGrid cols={{ base: 1, sm: 3 }}>
         <NativeSelect label="How often" data={PERIODS} {...native('every', 'schedule.every')} />
@@ -112,8 +106,5 @@ export function ReportDialog({ report, view, close }: Props) {
   );
 }
 
-const isReady = ({ name, view, recipients }: ReportDraft, isOwn: boolean) =>
-  name.trim() !== '' &&
-  (view !== '' || isOwn) &&
-  recipients.length > 0 &&
-  recipients.every(({ address }) => address.trim() !== '');
+const isReady = ({ name, recipients }: ReportDraft) =>
+  name.trim() !== '' && recipients.length > 0 && recipients.every(({ address }) => address.trim() !== '');

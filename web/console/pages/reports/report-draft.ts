@@ -1,4 +1,5 @@
 import type { ResponseOf } from '../../api/responses.ts';
+import { viewBody } from './view-field.tsx';
 
 export type Reports = ResponseOf<'/reports'>;
 export type Report = Reports['reports'][number];
@@ -43,9 +44,9 @@ export function draftOf(
 }
 
 /** Returns the body of a create or a change. */
-export const bodyOf = (draft: ReportDraft) => ({
+export const bodyOf = (draft: ReportDraft, report: Report | null) => ({
   name: draft.name.trim(),
-  ...(draft.view !== '' && { saved_view_id: draft.view }),
+  ...viewBody(draft.view, report),
   schedule: {
     every: draft.every,
     ...(draft.every === 'week' && { weekday: Number(draft.weekday) }),

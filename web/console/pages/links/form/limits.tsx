@@ -14,7 +14,7 @@ function ScheduleFields({ draft, set, wrong }: FormFields) {
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
         <TextInput
           label="Starts"
-          description="Before it the link is as an unknown slug."
+          description="Until then visitors get the page for unknown links."
           type="datetime-local"
           value={draft.starts_at}
           error={wrong('starts_at')}

@@ -7,6 +7,7 @@ import { sentenceOf } from '../../../api/sentence.ts';
 import { cleanAddress } from '../../../parts/clean-address.ts';
 import { FormSection } from '../../../parts/form-section.tsx';
 import { BlocksSkeleton } from '../../../parts/skeletons.tsx';
+import { useChangedSince } from '../../../parts/use-changed-since.ts';
 import { BasicFields, ELSEWHERE } from './basics.tsx';
 import type { FormFields } from './fields.ts';
 import { DraftProblem, type LinkDraft } from './link-draft.ts';
@@ -47,11 +48,12 @@ export function LinkForm({ draft, onChange, existing, error, pending, submit, la
     place?.focus();
     place?.scrollIntoView({ block: 'center' });
   }, [error]);
+  const wrong = useWrong(error, draft, existing);
   const fields: FormFields = {
     draft,
     set: (field, value) => onChange({ ...draft, [field]: value }),
     fill: (part) => onChange({ ...draft, ...part }),
-    wrong: (path) => wrongWith(error, path, existing),
+    wrong,
     existing,
   };
   const elsewhere = messageElsewhere(error, (path) => isOnPage(path, draft, existing));
@@ -117,6 +119,17 @@ export const FormSkeleton = () => (
   </div>
 );
 
+/** Returns what a failure says about fields that have not changed since. */
+export function useWrong(
+  error: unknown,
+  draft: LinkDraft,
+  existing: FormFields['existing'],
+): FormFields['wrong'] {
+  const isChanged = useChangedSince(error, draft);
+  return (path) =>
+    path in draft && isChanged(path as keyof LinkDraft) ? null : wrongWith(error, path, existing);
+}
+
 /** The fields that an error names. */
 function pathsOf(error: unknown): string[] {
   if (error instanceof DraftProblem) return [error.path];
@@ -124,7 +137,7 @@ function pathsOf(error: unknown): string[] {
 }
 
 /** What a failure says of the field at `path`, or null. */
-export function wrongWith(error: unknown, path: string, existing: FormFields['existing']): string | null {
+function wrongWith(error: unknown, path: string, existing: FormFields['existing']): string | null {
   if (error instanceof DraftProblem) return error.path === path ? error.message : null;
   const own = fieldDetail(error, path);
   // Only a new link can become external.
