@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify';
 import { openReaders } from '../analytics/replicas/open-readers.ts';
+import type { Replica } from '../clickhouse/replicas.ts';
 import { inBlocks } from '../core/addresses/address-blocks.ts';
 import { withoutPort } from '../core/addresses/address-port.ts';
 import { MAIN_REPLICA } from '../core/settings/replicas.ts';
@@ -178,8 +179,9 @@ function trustedProxies(blocks: readonly string[]): ((address: string) => boolea
  * body, parameters and `Idempotency-Key`, then the handler.
  */
 export async function createApi(given: GivenApiDeps): Promise<Api> {
-  const main = { name: MAIN_REPLICA, clickhouse: given.clickhouse };
-  const deps = { ...given, readers: given.readers ?? openReaders(given.pool, [main], given.log) };
+  const main: Replica = { name: MAIN_REPLICA, clickhouse: given.clickhouse };
+  const { replicas = [main] as const, readers = openReaders(given.pool, replicas, given.log) } = given;
+  const deps = { ...given, replicas, readers };
   const app: Api = fastify<Server, IncomingMessage, ServerResponse, FastifyBaseLogger>({
     loggerInstance: deps.log,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),

@@ -5,6 +5,7 @@ import type { Registry } from 'prom-client';
 import type { TSchema } from 'typebox';
 import type { ClickHouseClient } from '../clickhouse/client.ts';
 import type { Readers } from '../clickhouse/readers/readers.ts';
+import type { Replica } from '../clickhouse/replicas.ts';
 import type { Cost } from '../core/access/passwords.ts';
 import type { Role } from '../core/access/roles.ts';
 import type { LookUpTxt } from '../core/dns/txt-records.ts';
@@ -28,8 +29,10 @@ import type { RecordChange } from './plugins/audit.ts';
 export type ApiDeps = {
   config: Config;
   pool: Pool;
-  /** The first replica, for what the API writes. */
+  /** The first replica. */
   clickhouse: ClickHouseClient;
+  /** All replicas, for what it writes. */
+  replicas: readonly [Replica, ...Replica[]];
   /** All replicas, for what it reads. */
   readers: Readers;
   /** The stream that `/track/*` writes to. */
@@ -48,8 +51,9 @@ export type ApiDeps = {
   passwordCost?: Cost;
 };
 
-/** What `createApi` takes. Left out, `readers` read `clickhouse` alone. */
-export type GivenApiDeps = Omit<ApiDeps, 'readers'> & Partial<Pick<ApiDeps, 'readers'>>;
+/** What `createApi` takes. Left out, `replicas` are `clickhouse` alone, and `readers` read it. */
+export type GivenApiDeps = Omit<ApiDeps, 'readers' | 'replicas'> &
+  Partial<Pick<ApiDeps, 'readers' | 'replicas'>>;
 
 /** The Fastify instance with handlers typed by their TypeBox schemas. */
 export type Api = FastifyInstance<

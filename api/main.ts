@@ -63,7 +63,18 @@ async function openApi(tier: TierProcess): Promise<OpenTier> {
     registry,
   });
   const blockedDomains = openBlockedDomains(config.blockedDomainsFile, log);
-  const deps = { config, pool, clickhouse, readers, eventLog, log, registry, tracing, blockedDomains };
+  const deps = {
+    config,
+    pool,
+    clickhouse,
+    replicas,
+    readers,
+    eventLog,
+    log,
+    registry,
+    tracing,
+    blockedDomains,
+  };
   const app = await createApi(deps);
   const place = { host: config.host, port: config.apiPort };
   await app.listen(place).catch((error: unknown) => {

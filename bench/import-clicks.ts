@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { importClicks } from '../api/click-imports/import-clicks.ts';
 import { createClickHouse } from '../clickhouse/client.ts';
 import { migrate } from '../clickhouse/migrate.ts';
+import { silentLogger } from '../core/tier/log.ts';
 import { createWorkspace } from '../sql/workspaces/workspaces.ts';
 import { makeLink } from '../test/support/ingest.ts';
 import { benchmark } from './harness/bench.ts';
@@ -48,7 +49,7 @@ await benchmark(async (bench) => {
     const start = performance.now();
     const { created, failed } = await importClicks({
       pool,
-      clickhouse,
+      clickhouses: { replicas: [{ name: 'main', clickhouse }], log: silentLogger() },
       workspace,
       shortUrl: 'https://hop.example',
       source: 'csv',

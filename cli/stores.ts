@@ -1,7 +1,10 @@
 import { access, constants, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type ClickHouseClient, createClickHouse } from '../clickhouse/client.ts';
+import type { ClickHouseClient } from '../clickhouse/client.ts';
+import { openReplicas, type Replica } from '../clickhouse/replicas.ts';
 import { type Config, readConfig } from '../core/settings/config.ts';
+import { MAIN_REPLICA } from '../core/settings/replicas.ts';
+import { createLogger, type Logger } from '../core/tier/log.ts';
 import { createPool, type Pool } from '../sql/database/pool.ts';
 import { CommandFailed } from './output.ts';
 import { directoryId } from './processes/record-file.ts';
@@ -89,20 +92,30 @@ async function isUnreadable(path: string): Promise<boolean> {
 /** Longer than for a request, because an erasure changes every part of a table. */
 const CLICKHOUSE_MS = 600_000;
 
-export type Stores = { config: Config; pool: Pool; clickhouse: ClickHouseClient };
+export type Stores = {
+  config: Config;
+  pool: Pool;
+  /** The first replica. */
+  clickhouse: ClickHouseClient;
+  replicas: readonly [Replica, ...Replica[]];
+  log: Logger;
+};
 
 /** Runs a command with both databases open, and closes them afterwards. */
 export async function withStores<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
   const config = await operatorConfig();
   const pool = createPool(config.databaseUrl, { max: 4, name: 'hoplog-cli' });
-  const clickhouse = createClickHouse({
-    url: config.clickhouseUrl,
-    database: config.clickhouseDatabase,
-    timeoutMs: CLICKHOUSE_MS,
-  });
+  // Beside `npm start`, the address of `main` is that of the running service.
+  const addresses = config.clickhouseReplicas.map(({ name, url }) => ({
+    name,
+    url: name === MAIN_REPLICA ? config.clickhouseUrl : url,
+  }));
+  const replicas = openReplicas(addresses, config.clickhouseDatabase, CLICKHOUSE_MS);
+  const [{ clickhouse }] = replicas;
+  const log = createLogger('hoplog', config.logLevel);
   try {
-    return await work({ config, pool, clickhouse });
+    return await work({ config, pool, clickhouse, replicas, log });
   } finally {
-    await Promise.all([pool.end(), clickhouse.close()]);
+    await Promise.all([pool.end(), ...replicas.map((replica) => replica.clickhouse.close())]);
   }
 }

@@ -73,7 +73,7 @@ test('revenue is converted by the rate, in its direction only, including earlier
   api,
   shop,
 }) => {
-  const { pool, clickhouse, readers } = api.stores;
+  const { pool, readers, replicas } = api.stores;
   const workspaceId = shop.workspace.id;
   const metrics = createWorkerMetrics(new Registry());
   const now = nowNanos();
@@ -89,7 +89,7 @@ test('revenue is converted by the rate, in its direction only, including earlier
         ...{ visitorId, email: null, externalUserId: null, amountMinor: 10_000, currency: 'eur' },
       },
     ]);
-    await attribute({ pool, clickhouse, readers, metrics, log: silentLogger() }, 'orders');
+    await attribute({ pool, readers, replicas, metrics, log: silentLogger() }, 'orders');
     const { body } = await shop.get<{ channels: { conversions: number; revenue: number }[] }>('/channels');
     return body.channels.map(({ conversions, revenue }) => ({ conversions, revenue }));
   };

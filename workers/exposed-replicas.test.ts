@@ -1,8 +1,7 @@
 import { Registry } from 'prom-client';
 import { expect } from 'vitest';
-import { inTransaction } from '../sql/database/pool.ts';
 import { addReplica } from '../sql/event-log/replica-lanes.ts';
-import { recordMissed, recordRepaired } from '../sql/event-log/replica-repairs.ts';
+import { missedOf, recordMissed, recordRepaired } from '../sql/event-log/replica-repairs.ts';
 import { registerStream } from '../sql/event-log/streams.ts';
 import { storesTest as test } from '../test/support/fixtures.ts';
 import { exposeReplicas } from './exposed-replicas.ts';
@@ -34,8 +33,8 @@ test('each replica has the age of its watermark, and says whether it may be read
   expect(ages.second).toBeGreaterThanOrEqual(3_600);
   expect(await readable()).toEqual({ main: 1, second: 0 });
 
-  await inTransaction(pool, (tx) => recordMissed(tx, ['main'], 'orders', [1]));
+  await recordMissed(pool, { stored: ['second'], of: [{ work: 'orders', subject: 1 }] });
   expect(await readable()).toEqual({ main: 0, second: 0 });
-  await recordRepaired(pool, 'main', 'orders', ['1']);
+  await recordRepaired(pool, 'main', 'orders', await missedOf(pool, 'main', 'orders', 10));
   expect(await readable()).toEqual({ main: 1, second: 0 });
 });

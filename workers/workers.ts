@@ -226,7 +226,13 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
       everyMs: () => pause.ms(STORE_REPORTS_EVERY_MS),
       work: async () =>
         (await shared.waits('waitingReports')) &&
-        storeWaitingReports({ ...dependencies, readers, metrics, onOrdersStored: publication.wake }),
+        storeWaitingReports({
+          ...dependencies,
+          readers,
+          replicas,
+          metrics,
+          onOrdersStored: publication.wake,
+        }),
     }),
     startJob({
       ...shared,

@@ -506,13 +506,14 @@ describe('undoing an import', () => {
     api,
   }) => {
     const workspace = await api.addWorkspace();
-    const { pool, clickhouse } = api.stores;
+    const { pool } = api.stores;
     await addLink(workspace, 'down');
     const text = 'ts,slug\n2024-03-01,down\n2024-03-02,down\n';
     const { body } = await send(api, workspace, text);
     const dead = createClickHouse({ url: 'http://127.0.0.1:1', database: 'none' });
+    const clickhouses = { replicas: [{ name: 'main', clickhouse: dead }], log: silentLogger() };
     const target = { workspaceId: workspace.workspace.id, importId: body.import_id };
-    const undone = await undoImport({ pool, clickhouse: dead }, target, async () => undefined);
+    const undone = await undoImport({ pool, clickhouses }, target, async () => undefined);
     await dead.close();
     expect(undone).toEqual({ import_id: body.import_id, clicks: 2, orders: 0, complete: false });
     type Listed = { imports: { undone_at: string | null; removed_at: string | null }[] };
@@ -526,7 +527,7 @@ describe('undoing an import', () => {
       409,
       expect.stringContaining('are being removed'),
     ]);
-    await removeUndoneImports({ pool, clickhouse });
+    await removeUndoneImports({ pool, replicas: api.stores.replicas, log: silentLogger() });
     expect(await listed()).toEqual([false, false]);
     expect((await workspace.get<{ clicks: object[] }>('/clicks')).body.clicks).toEqual([]);
     expect((await send(api, workspace, text)).body).toMatchObject({ created: 2, skipped: 0 });

@@ -1,4 +1,4 @@
-import type { ClickHouseClient } from '../../clickhouse/client.ts';
+import { type ReplicasToWrite, wholeReplica } from '../../analytics/replicas/write-to-each.ts';
 import { clickFileRows, type ReadClickRow } from '../../core/click-imports/click-file.ts';
 import type { ClickRow, LinkName } from '../../core/click-imports/click-row.ts';
 import type { ClickSource } from '../../core/click-imports/click-sources.ts';
@@ -31,7 +31,7 @@ import { requireTime, timeLimits } from './time-limits.ts';
 const BATCH = 50_000;
 export type ClickImportOptions = LinkDefaults & {
   pool: Pool;
-  clickhouse: ClickHouseClient;
+  clickhouses: ReplicasToWrite;
   workspace: Pick<Workspace, 'id' | 'retention_months'>;
   /** Origin of the deployment's short links. */
   shortUrl: string;
@@ -63,15 +63,19 @@ export async function importClicks(options: ClickImportOptions): Promise<ClickIm
 }
 
 async function run(options: ClickImportOptions): Promise<ClickImportResult> {
-  const { pool, clickhouse, workspace, source, dryRun = false, importId = uuidv7() } = options;
+  const { pool, clickhouses, workspace, source, dryRun = false, importId = uuidv7() } = options;
   const format = CLICK_FORMATS[source];
   const columns = new FileColumns();
   const { finder, link: standard } = await createLinkFinder(pool, workspace.id, options.shortUrl, options);
-  const times = createStoredTimes(clickhouse, workspace.id, format.grows ?? false);
+  const times = createStoredTimes(
+    async () => (await wholeReplica(pool, clickhouses.replicas)).clickhouse,
+    workspace.id,
+    format.grows ?? false,
+  );
   const { visitor: secret } = await readSecrets(pool);
   const store: ClickStore = createClickStore({
     pool,
-    clickhouse,
+    clickhouses,
     workspaceId: workspace.id,
     importId,
     source,

@@ -19,7 +19,7 @@ import { requireTime, timeLimits } from './time-limits.ts';
 /** Rows of a transaction. */
 const BATCH = 1_000;
 
-export type OrderImportOptions = Omit<ClickImportOptions, 'clickhouse' | 'workspace'> & {
+export type OrderImportOptions = Omit<ClickImportOptions, 'clickhouses' | 'workspace'> & {
   workspace: Pick<Workspace, 'id' | 'retention_months' | 'currency'>;
 };
 

@@ -28,7 +28,7 @@ const PIECE = 65_536;
 
 /** Registers `POST /clicks/import`, the list of imports, and their undoing. */
 export async function clickImportRoutes(app: Api, deps: ApiDeps): Promise<void> {
-  const { pool, clickhouse, config } = deps;
+  const { pool, config } = deps;
   let running = 0;
 
   await app.register(async (scope) => {
@@ -67,7 +67,7 @@ export async function clickImportRoutes(app: Api, deps: ApiDeps): Promise<void> 
         try {
           const given = {
             pool,
-            clickhouse,
+            clickhouses: deps,
             workspace: auth.workspace,
             shortUrl: config.shortUrl,
             source: query.from,
@@ -120,8 +120,10 @@ export async function clickImportRoutes(app: Api, deps: ApiDeps): Promise<void> 
     },
     async (request) => {
       const { workspace } = request.auth;
-      return undoImport(deps, { workspaceId: workspace.id, importId: request.params.id }, (tx) =>
-        request.audit(tx),
+      return undoImport(
+        { pool, clickhouses: deps },
+        { workspaceId: workspace.id, importId: request.params.id },
+        (tx) => request.audit(tx),
       );
     },
   );

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { ClickHouseClient } from '../../clickhouse/client.ts';
+import { type ReplicasToWrite, writeToEach } from '../../analytics/replicas/write-to-each.ts';
+import { REPAIRED_TOKENS } from '../../clickhouse/copies/copy-rows.ts';
 import { type ImportedClickRow, importedClickBlock } from '../../clickhouse/inserts/clicks.ts';
 import { insertBlock } from '../../clickhouse/inserts/insert-block.ts';
 import type { ClickRow } from '../../core/click-imports/click-row.ts';
@@ -33,7 +34,7 @@ export type ClickStore = (clicks: readonly NewClick[]) => Promise<void>;
  */
 export function createClickStore(given: {
   pool: Pool;
-  clickhouse: ClickHouseClient;
+  clickhouses: ReplicasToWrite;
   workspaceId: string;
   importId: string;
   source: string;
@@ -41,7 +42,7 @@ export function createClickStore(given: {
   /** Returns the id of a visitor by its name in the source, 16 bytes. */
   visitorOf(name: string): Buffer;
 }): ClickStore {
-  const { pool, clickhouse, workspaceId, importId, source, undone } = given;
+  const { pool, clickhouses, workspaceId, importId, source, undone } = given;
   const enrich = createRowEnricher();
   const [workspaceBytes, importBytes] = [uuidToBytes(workspaceId), uuidToBytes(importId)];
   let hasBegun = false;
@@ -75,7 +76,7 @@ export function createClickStore(given: {
     clicks.forEach(({ key, ts }, n) => {
       numbers.set([key.high, key.low, ts], n * 3);
     });
-    return hash.update(numbers).digest('hex');
+    return `${REPAIRED_TOKENS.import}${hash.update(numbers).digest('hex')}`;
   }
 
   return async (clicks) => {
@@ -84,10 +85,11 @@ export function createClickStore(given: {
       if (!hasBegun) await beginClickImport(pool, { id: importId, workspaceId, source });
       hasBegun = true;
       month.sort((a, b) => a.ts - b.ts);
-      await insertBlock(clickhouse, {
-        table: 'clicks',
-        block: importedClickBlock(rowsOf(month), importBytes),
-        token: tokenOf(month),
+      const block = importedClickBlock(rowsOf(month), importBytes);
+      const token = tokenOf(month);
+      const stored = await writeToEach(pool, clickhouses, {
+        what: 'imported clicks',
+        write: (clickhouse, signal) => insertBlock(clickhouse, { table: 'clicks', block, token, signal }),
       });
       await addToClickImport(
         pool,
@@ -98,6 +100,7 @@ export function createClickStore(given: {
           firstTs: month[0]?.ts ?? 0,
           lastTs: month.at(-1)?.ts ?? 0,
         },
+        stored,
       );
     }
   };

@@ -36,9 +36,12 @@ const MICROS_PER_SECOND = 1_000_000;
 /** Number of clicks in loaded months above which the least recently used months are dropped. */
 const REMEMBERED = 3_000_000;
 
-/** @param grows whether the rows of the source are counts that grow */
+/**
+ * @param read returns a client of ClickHouse whose server has every imported click
+ * @param grows whether the rows of the source are counts that grow
+ */
 export function createStoredTimes(
-  client: ClickHouseClient,
+  read: () => Promise<ClickHouseClient>,
   workspaceId: string,
   grows: boolean,
 ): StoredTimes {
@@ -54,7 +57,7 @@ export function createStoredTimes(
       next: new Map(),
     };
     await eachImportedKey(
-      client,
+      await read(),
       workspaceId,
       { from: start, to: monthAfter(start) },
       ({ high, low, ts, count }) => {

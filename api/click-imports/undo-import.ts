@@ -1,4 +1,4 @@
-import type { ClickHouseClient } from '../../clickhouse/client.ts';
+import { type ReplicasToWrite, writeToEach } from '../../analytics/replicas/write-to-each.ts';
 import { removeImport } from '../../clickhouse/undo-import.ts';
 import { databaseFault } from '../../core/databases/faults.ts';
 import { AppError } from '../../core/errors.ts';
@@ -18,7 +18,7 @@ export type Undone = { import_id: string; clicks: number; orders: number; comple
  * @throws {AppError} `not_found` for an import that the workspace does not have, `conflict` while an import runs
  */
 export async function undoImport(
-  { pool, clickhouse }: { pool: Pool; clickhouse: ClickHouseClient },
+  { pool, clickhouses }: { pool: Pool; clickhouses: ReplicasToWrite },
   { workspaceId, importId }: { workspaceId: string; importId: string },
   onBegin: (tx: Queryable) => Promise<void>,
 ): Promise<Undone> {
@@ -32,8 +32,14 @@ export async function undoImport(
       return undoImportedOrders(tx, workspaceId, importId);
     });
     try {
-      const { clicks } = await removeImport(clickhouse, { workspaceId, importId });
-      await clicksRemoved(pool, workspaceId, importId);
+      let clicks = 0;
+      const cleaned = await writeToEach(pool, clickhouses, {
+        what: 'the removal of an import',
+        async write(clickhouse) {
+          clicks = Math.max(clicks, (await removeImport(clickhouse, { workspaceId, importId })).clicks);
+        },
+      });
+      await clicksRemoved(pool, workspaceId, importId, cleaned);
       return { import_id: importId, clicks, orders, complete: true };
     } catch (error) {
       const fault = databaseFault(error);

@@ -93,12 +93,12 @@ function entryOf(letter: StoredDeadLetter): Entry {
   };
 }
 
-async function replayAll({ config, pool, clickhouse }: Stores): Promise<{ replayed: number; left: number }> {
+async function replayAll({ config, pool, replicas }: Stores): Promise<{ replayed: number; left: number }> {
   const secrets = await readSecrets(pool);
   const sealer = createAddressSealer(secrets.address);
   return replayDeadLetters({
     pool,
-    clickhouse,
+    replicas,
     decode: (batch) => decodeEvents(batch, sealer),
     enricher: createEnricher({ geo: openGeo({ networks: openNetworks() }) }),
     metrics: createWorkerMetrics(new Registry()),

@@ -95,7 +95,7 @@ export function clickImportCommands(imports: Command): void {
 }
 
 async function run(path: string | undefined, options: Options): Promise<Result> {
-  return withStores(async ({ pool, clickhouse, config }) => {
+  return withStores(async ({ pool, config, ...clickhouses }) => {
     const workspace = await namedWorkspace(pool, options.workspace);
     const importId = uuidv7();
 
@@ -109,7 +109,7 @@ async function run(path: string | undefined, options: Options): Promise<Result> 
         return await alone(() =>
           work({
             pool,
-            clickhouse,
+            clickhouses,
             workspace,
             importId,
             shortUrl: config.shortUrl,
@@ -150,7 +150,7 @@ async function run(path: string | undefined, options: Options): Promise<Result> 
 }
 
 async function undo(importId: string, named: string | undefined) {
-  return withStores(async ({ pool, clickhouse }) => {
+  return withStores(async ({ pool, ...clickhouses }) => {
     const workspaceId =
       named === undefined
         ? await workspaceOf(await workspacesOfImport(pool, importId), importId)
@@ -162,7 +162,7 @@ async function undo(importId: string, named: string | undefined) {
         target: { type: 'click_import', id: importId },
       });
     try {
-      return await alone(() => undoImport({ pool, clickhouse }, { workspaceId, importId }, record));
+      return await alone(() => undoImport({ pool, clickhouses }, { workspaceId, importId }, record));
     } catch (error) {
       throw inWords(error, importId);
     }

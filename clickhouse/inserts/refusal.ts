@@ -28,3 +28,16 @@ const REFUSALS = new Set([
 export function isRefusal(error: unknown): error is ClickHouseError {
   return error instanceof ClickHouseError && REFUSALS.has(error.code);
 }
+
+/** Thrown when ClickHouse refused rows of a block whose other rows it stored. */
+export class RowsRefused extends Error {
+  constructor(reason: string) {
+    super(reason);
+    this.name = 'RowsRefused';
+  }
+}
+
+/** Returns whether a write failed because of its rows. */
+export function refusesRows(error: unknown): error is ClickHouseError | RowsRefused {
+  return isRefusal(error) || error instanceof RowsRefused;
+}

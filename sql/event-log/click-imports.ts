@@ -1,4 +1,5 @@
 import type { Queryable } from '../database/pool.ts';
+import { missedParameters, recordsMissed } from './replica-repairs.ts';
 
 /** An import of clicks. */
 export type ClickImport = {
@@ -77,17 +78,27 @@ export async function beginClickImport(
   );
 }
 
-/** Adds the numbers of stored rows and clicks. @param stored times in microseconds */
+/**
+ * Adds the numbers of stored rows and clicks.
+ *
+ * @param stored times in microseconds
+ * @param replicas the replicas of ClickHouse that have them
+ */
 export async function addToClickImport(
   db: Queryable,
   { id, workspaceId }: { id: string; workspaceId: string },
   stored: { rows: number; clicks: number; firstTs: number; lastTs: number },
+  replicas: readonly string[],
 ): Promise<void> {
   await db.query(
-    `UPDATE click_imports SET rows = rows + $2, clicks = clicks + $3, first_ts = least(first_ts, $4),
+    `WITH ${recordsMissed(7)}
+     UPDATE click_imports SET rows = rows + $2, clicks = clicks + $3, first_ts = least(first_ts, $4),
        last_ts = greatest(last_ts, $5), updated_at = clock_timestamp(), roll_up_due = clock_timestamp()
      WHERE id = $1 AND workspace_id = $6`,
-    [id, stored.rows, stored.clicks, stored.firstTs, stored.lastTs, workspaceId],
+    [
+      ...[id, stored.rows, stored.clicks, stored.firstTs, stored.lastTs, workspaceId],
+      ...missedParameters(writeOf(workspaceId, id, replicas)),
+    ],
   );
 }
 
@@ -114,14 +125,29 @@ export async function undoClickImport(db: Queryable, workspaceId: string, id: st
   );
 }
 
-/** Records that the clicks of an import that was undone are in no response. Roll-ups follow. */
-export async function clicksRemoved(db: Queryable, workspaceId: string, id: string): Promise<void> {
+/**
+ * Records that the clicks of an import that was undone are in no response. Roll-ups follow.
+ *
+ * @param replicas the replicas of ClickHouse that they left
+ */
+export async function clicksRemoved(
+  db: Queryable,
+  workspaceId: string,
+  id: string,
+  replicas: readonly string[],
+): Promise<void> {
   await db.query(
-    `UPDATE click_imports SET removed_at = clock_timestamp(), roll_up_due = clock_timestamp()
+    `WITH ${recordsMissed(3)}
+     UPDATE click_imports SET removed_at = clock_timestamp(), roll_up_due = clock_timestamp()
      WHERE workspace_id = $1 AND id = $2`,
-    [workspaceId, id],
+    [workspaceId, id, ...missedParameters(writeOf(workspaceId, id, replicas))],
   );
 }
+
+const writeOf = (workspaceId: string, id: string, stored: readonly string[]) => ({
+  stored,
+  of: [{ work: 'click_imports' as const, subject: `${workspaceId}/${id}` }],
+});
 
 /** SQL: an import that was undone while ClickHouse did not respond. */
 const IS_TO_REMOVE = 'undone_at IS NOT NULL AND removed_at IS NULL';

@@ -1,5 +1,6 @@
 import { storableText } from '../../core/text/storable.ts';
 import type { Queryable } from '../database/pool.ts';
+import { missedParameters, recordsMissed, type StoredWrite } from './replica-repairs.ts';
 
 /** An event that could not be decoded or stored, with the data for a replay. */
 export type DeadLetter = {
@@ -139,11 +140,14 @@ function toLetter(row: DeadLetterRow): StoredDeadLetter {
 /**
  * Marks a letter as replayed, and keeps only the number of its events: erasures don't reach dead letters. Returns
  * false when it was replayed before.
+ *
+ * @param write the rows of its events, and the replicas that have them
  */
-export async function markReplayed(transaction: Queryable, id: number): Promise<boolean> {
+export async function markReplayed(transaction: Queryable, id: number, write: StoredWrite): Promise<boolean> {
   const { rowCount } = await transaction.query(
-    `UPDATE dead_letters SET replayed_at = now(), payload = blank_events(payload) WHERE id = $1 AND replayed_at IS NULL`,
-    [id],
+    `WITH ${recordsMissed(2)}
+     UPDATE dead_letters SET replayed_at = now(), payload = blank_events(payload) WHERE id = $1 AND replayed_at IS NULL`,
+    [id, ...missedParameters(write)],
   );
   return rowCount === 1;
 }

@@ -34,6 +34,15 @@ export async function listReplicas(db: Queryable): Promise<ListedReplica[]> {
   return rows;
 }
 
+/**
+ * Returns where the events begin that a replica lacks because it is behind a lane, in microseconds; null: it is behind
+ * none.
+ */
+export async function replicaBehindSince(db: Queryable, replica: string): Promise<number | null> {
+  const { rows } = await db.query<{ behind: number | null }>(`SELECT ${behindOf('$1')} AS behind`, [replica]);
+  return rows[0]?.behind ?? null;
+}
+
 /** Returns the watermark of a replica, in microseconds, whether it may be read or not; null: there is no stream. */
 export async function replicaWatermark(db: Queryable, replica: string): Promise<number | null> {
   const { rows } = await db.query<{ watermark: number | null }>(`SELECT ${watermarkOf('$1')} AS watermark`, [

@@ -115,12 +115,12 @@ CREATE TABLE replica_streams (
 CREATE INDEX replica_streams_stream ON replica_streams (stream_id);
 
 -- What a replica missed of the writes that do not come from the event log, while another one got them. It is not read
--- until nothing is left.
+-- until nothing is left. Works and their subjects: replica-repairs.ts.
 CREATE TABLE replica_repairs (
   replica     text NOT NULL REFERENCES replicas (name) ON DELETE CASCADE,
   work        text NOT NULL,
-  subject     text NOT NULL, -- of the work: the internal id of an order, 'all' of the roll-ups
-  recorded_at timestamptz NOT NULL DEFAULT now(),
+  subject     text NOT NULL,
+  recorded_at timestamptz NOT NULL DEFAULT clock_timestamp(), -- newer when it was missed again
   PRIMARY KEY (replica, work, subject)
 );
 

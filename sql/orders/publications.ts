@@ -64,6 +64,16 @@ export async function publicationsOf(tx: Queryable, internalIds: readonly string
   return rows;
 }
 
+/** Returns which of these internal ids are queued, due or not. */
+export async function queuedOf(tx: Queryable, internalIds: readonly string[]): Promise<string[]> {
+  if (internalIds.length === 0) return [];
+  const { rows } = await tx.query<{ id: string }>(
+    `SELECT order_internal_id::text AS id FROM order_publications WHERE order_internal_id = ANY ($1::bigint[])`,
+    [internalIds],
+  );
+  return rows.map(({ id }) => id);
+}
+
 /**
  * Removes orders that are in ClickHouse from the queue. An order with another version by now stays. Locks the orders,
  * because a transaction that changes one holds its lock when it finds the order queued.

@@ -1,4 +1,5 @@
 import type { Queryable } from '../database/pool.ts';
+import { missedParameters, recordsMissed, type StoredWrite } from '../event-log/replica-repairs.ts';
 import type { AttributionModel } from '../workspaces/workspaces.ts';
 import { IS_UNDONE } from './imported-orders.ts';
 import { BROWSER, IS_KNOWN } from './leads.ts';
@@ -219,25 +220,34 @@ export async function releaseClaims(
 /**
  * Records that the shares of these versions are in ClickHouse, and ends the claim. A newer version of an order still
  * waits for its own. The row of an identify that is not a lead is removed.
+ *
+ * @param write the shares, and the replicas that have them
  */
 export async function markAttributed(
   db: Queryable,
   kind: ConversionKind,
   events: readonly Pick<Unattributed, 'internalId' | 'version' | 'isGivenUp'>[],
+  write: StoredWrite,
 ): Promise<void> {
   const isGone = (event: (typeof events)[number]) => kind === 'leads' && event.isGivenUp;
   const [gone, marked] = [events.filter(isGone), events.filter((event) => !isGone(event))];
   if (gone.length > 0) {
-    await db.query('DELETE FROM leads WHERE internal_id = ANY ($1::bigint[])', [
+    await db.query(`WITH ${recordsMissed(2)} DELETE FROM leads WHERE internal_id = ANY ($1::bigint[])`, [
       gone.map(({ internalId }) => internalId),
+      ...missedParameters(write),
     ]);
   }
   if (marked.length === 0) return;
   await db.query(
-    `UPDATE ${kind} AS event
+    `WITH ${recordsMissed(3)}
+     UPDATE ${kind} AS event
      SET ${KINDS[kind].attributed}, claimed_until = NULL
      FROM unnest($1::bigint[], $2::bigint[]) AS done (internal_id, version)
      WHERE event.internal_id = done.internal_id`,
-    [marked.map(({ internalId }) => internalId), marked.map(({ version }) => version)],
+    [
+      marked.map(({ internalId }) => internalId),
+      marked.map(({ version }) => version),
+      ...missedParameters(write),
+    ],
   );
 }

@@ -1,5 +1,6 @@
 import type { Queryable } from '../database/pool.ts';
 import type { DeadLetter } from '../event-log/dead-letters.ts';
+import { missedParameters, recordsMissed, type StoredWrite } from '../event-log/replica-repairs.ts';
 import { watermark } from '../event-log/streams.ts';
 
 /** A report that waits until every stream has passed it, with its bytes and its place in the event log. */
@@ -82,10 +83,12 @@ export async function claimWaitingReports(
 export async function removeWaitingReports(
   transaction: Queryable,
   reports: readonly ClaimedReport[],
+  write: StoredWrite,
 ): Promise<void> {
-  await transaction.query('DELETE FROM waiting_reports WHERE internal_id = ANY ($1::bigint[])', [
-    reports.map(({ internalId }) => internalId),
-  ]);
+  await transaction.query(
+    `WITH ${recordsMissed(2)} DELETE FROM waiting_reports WHERE internal_id = ANY ($1::bigint[])`,
+    [reports.map(({ internalId }) => internalId), ...missedParameters(write)],
+  );
 }
 
 /**

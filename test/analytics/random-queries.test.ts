@@ -160,7 +160,7 @@ async function storeAndAttribute(
   workspaceId: string,
   { identifies, orders }: Events,
 ): Promise<void> {
-  const { pool, clickhouse, readers } = api.stores;
+  const { pool, readers, replicas } = api.stores;
   const stored = { workspaceId, streamOrdinal: 0, externalUserId: null };
   for (const { micros: ts, visitor: visitorId, email } of identifies) {
     await upsertIdentities(pool, [{ ...stored, ts, visitorId, email, byServer: false }]);
@@ -174,7 +174,7 @@ async function storeAndAttribute(
     })),
   );
   const metrics = createWorkerMetrics(new Registry());
-  const dependencies = { pool, clickhouse, readers, metrics, log: silentLogger() };
+  const dependencies = { pool, readers, replicas, metrics, log: silentLogger() };
   while (await attribute(dependencies, 'orders'));
   while (await attribute(dependencies, 'leads'));
 }

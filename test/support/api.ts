@@ -94,7 +94,8 @@ export async function testApi(
   };
   const given = { ...ground, ...change(ground) };
   const main = { name: MAIN_REPLICA, clickhouse: given.clickhouse };
-  const deps = { ...given, readers: given.readers ?? openReaders(given.pool, [main], given.log) };
+  const { replicas = [main] as const, readers = openReaders(given.pool, replicas, given.log) } = given;
+  const deps = { ...given, replicas, readers };
   const app = await createApi(deps);
   return {
     app,

@@ -37,9 +37,9 @@ export type Reported = {
 /** Databases whose watermark is at {@link NOW}, for tests of attribution. */
 export async function createAttributionRig() {
   const stores = await testStores({ isPooled: true });
-  const { pool, clickhouse, readers } = stores;
+  const { pool, clickhouse, readers, replicas } = stores;
   const metrics = createWorkerMetrics(new Registry());
-  const dependencies: AttributionDependencies = { pool, clickhouse, readers, metrics, log: silentLogger() };
+  const dependencies: AttributionDependencies = { pool, readers, replicas, metrics, log: silentLogger() };
   const stream = await registerStream(pool, 'ingest-0');
   await advanceStreams(pool, [{ ...stream, highWater: 0n, visibleBefore: NOW }]);
   let workspaceId = '';

@@ -4,6 +4,7 @@ import { openReaders } from '../../analytics/replicas/open-readers.ts';
 import { type ClickHouseClient, createClickHouse } from '../../clickhouse/client.ts';
 import { migrate } from '../../clickhouse/migrate.ts';
 import type { Readers } from '../../clickhouse/readers/readers.ts';
+import type { Replica } from '../../clickhouse/replicas.ts';
 import { MAIN_REPLICA } from '../../core/settings/replicas.ts';
 import { silentLogger } from '../../core/tier/log.ts';
 import { createPool, type Pool } from '../../sql/database/pool.ts';
@@ -31,6 +32,8 @@ export type TestStores = StoreAddresses & {
   clickhouse: ClickHouseClient;
   /** Reads `clickhouse`. */
   readers: Readers;
+  /** `clickhouse` as the only replica. */
+  replicas: readonly [Replica];
   /**
    * Creates the tables now, for files whose other processes or clients use ClickHouse. Until then its database does not
    * exist.
@@ -82,6 +85,7 @@ export async function testStores({ isPooled = false, bySocket = false } = {}): P
     admin,
     clickhouse,
     readers: openReaders(pool, [{ name: MAIN_REPLICA, clickhouse }], silentLogger()),
+    replicas: [{ name: MAIN_REPLICA, clickhouse }],
     createTables: create,
     async close() {
       await Promise.all([pool.end(), admin.end(), clickhouse.close()]);

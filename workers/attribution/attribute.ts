@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { ClickHouseClient } from '../../clickhouse/client.ts';
+import { writeToEach } from '../../analytics/replicas/write-to-each.ts';
+import { momentOf } from '../../clickhouse/copies/moments.ts';
 import {
   type AttributedShareRow,
   attributedSharesBlock,
@@ -8,6 +9,7 @@ import { insertBlock } from '../../clickhouse/inserts/insert-block.ts';
 import { clicksBeforeOrders, origins } from '../../clickhouse/queries/clicks-before-orders.ts';
 import { momentKey, type StoredShares, storedShares } from '../../clickhouse/queries/stored-shares.ts';
 import type { JobReaders } from '../../clickhouse/readers/readers.ts';
+import type { Replica } from '../../clickhouse/replicas.ts';
 import { convertMinor, MoneyError } from '../../core/money/money.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import { inTransaction, type Pool, type Queryable } from '../../sql/database/pool.ts';
@@ -32,9 +34,9 @@ import { spansOf } from './spans.ts';
 
 export type AttributionDependencies = {
   pool: Pool;
-  /** Gets the shares. */
-  clickhouse: ClickHouseClient;
   readers: JobReaders;
+  /** They get the shares. */
+  replicas: readonly Replica[];
   metrics: WorkerMetrics;
   log: Logger;
 };
@@ -55,16 +57,16 @@ export async function attribute(
   dependencies: AttributionDependencies,
   kind: ConversionKind,
 ): Promise<boolean> {
-  const { pool, readers } = dependencies;
+  const { pool, readers, replicas } = dependencies;
   const before = await reportsStoredBefore(pool);
   if (before === null) return false;
   const claimed = await inTransaction(pool, async (transaction) => {
     const events = await claimUnattributed(transaction, kind, before, BATCH);
     if (events.length === 0) return null;
     const readMarks = () => marksOfReplicas(transaction);
-    const stored = await readers.readUpTo(
+    const [stored, clickhouse] = await readers.readUpTo(
       before,
-      (clickhouse) => storedShares(clickhouse, events),
+      async (clickhouse) => [await storedShares(clickhouse, events), clickhouse] as const,
       readMarks,
     );
     const storedOf = (event: Unattributed) => sharesStoredOf(event, stored.get(momentKey(event)));
@@ -76,7 +78,11 @@ export async function attribute(
       const own = storedOf(event).filter(({ orderId }) => orderId === event.orderId);
       return { ...attributed, stored: storedOf(event), written: writtenWith(event, rows.length, own) };
     });
-    await markAttributed(transaction, kind, events.filter(isStored));
+    // An attempt that was interrupted may have written into this replica alone.
+    const isRead = (replica: Replica) => replicas.length === 1 || replica.clickhouse === clickhouse;
+    const read = replicas.filter(isRead).map(({ name }) => name);
+    const known = events.filter(isStored);
+    await markAttributed(transaction, kind, known, { stored: read, of: known.flatMap(subjectsOf) });
     const unchanged = await recordShares(transaction, kind, computed);
     return {
       shares: computed.filter(({ event }) => unchanged.has(event.internalId)),
@@ -86,15 +92,27 @@ export async function attribute(
   if (claimed === null) return false;
   const { shares, mayBeMore } = claimed;
   const events = shares.map(({ event }) => event);
+  let stored: string[];
   try {
-    await insertShares(dependencies, shares);
+    stored = await insertShares(dependencies, shares);
   } catch (error) {
     const ids = events.map(({ internalId }) => internalId);
     await releaseClaims(pool, kind, ids).catch(() => {}); // the claim ends soon
     throw error;
   }
-  await markAttributed(pool, kind, events);
+  await markAttributed(pool, kind, events, {
+    stored,
+    of: shares.flatMap(({ event, written }) => subjectsOf({ ...event, written })),
+  });
   return mayBeMore;
+}
+
+/** Returns the moments at which an event has shares in ClickHouse, or replaced ones. */
+function subjectsOf({ workspaceId, ts, streamOrdinal, written }: Unattributed) {
+  return [{ ts, streamOrdinal }, ...written].map((at) => ({
+    work: 'attributed_shares' as const,
+    subject: momentOf(workspaceId, at.ts, at.streamOrdinal),
+  }));
 }
 
 /** The rows to write for an event. */
@@ -108,10 +126,11 @@ function sharesStoredOf(event: Unattributed, found: readonly StoredShares[] = []
   return found.filter(({ orderId, isLead }) => (event.revenue ? orderId === event.orderId : isLead));
 }
 
+/** @returns the replicas that have the shares */
 async function insertShares(
-  { clickhouse, metrics }: AttributionDependencies,
+  { pool, replicas, metrics, log }: AttributionDependencies,
   shares: readonly Attributed[],
-): Promise<void> {
+): Promise<string[]> {
   const rows = shares.flatMap(({ event, rows: own, written, stored }) => [
     ...own,
     ...replacedShares(event, own.length, written),
@@ -119,13 +138,20 @@ async function insertShares(
       .filter(({ orderId }) => orderId !== event.orderId)
       .flatMap(({ orderId, ...one }) => replacedShares({ ...event, orderId }, 0, [{ ...event, ...one }])),
   ]);
-  if (rows.length === 0) return;
-  await insertBlock(clickhouse, {
-    table: 'attributed_shares',
-    block: attributedSharesBlock(rows),
-    token: tokenOf(shares.map(({ event }) => event)),
-  });
+  if (rows.length === 0) return replicas.map(({ name }) => name);
+  const block = attributedSharesBlock(rows);
+  const token = tokenOf(shares.map(({ event }) => event));
+  const stored = await writeToEach(
+    pool,
+    { replicas, log },
+    {
+      what: 'attributed shares',
+      write: (clickhouse, signal) =>
+        insertBlock(clickhouse, { table: 'attributed_shares', block, token, signal }),
+    },
+  );
   metrics.insertedRows.inc({ table: 'attributed_shares' }, rows.length);
+  return stored;
 }
 
 /**

@@ -36,7 +36,8 @@ async function sentAndKilled(): Promise<() => Promise<void>> {
     throw new Error('killed');
   };
   const clickhouse = Object.create(rig.stores.clickhouse, { exec: { value: exec } });
-  await expect(attribute({ ...rig.dependencies, clickhouse }, 'orders')).rejects.toThrow('killed');
+  const replicas = [{ name: 'main', clickhouse }];
+  await expect(attribute({ ...rig.dependencies, replicas }, 'orders')).rejects.toThrow('killed');
   if (!sent) throw new Error('nothing was sent');
   return sent;
 }

@@ -1,14 +1,19 @@
 import { createHash } from 'node:crypto';
+import { writeToEach } from '../../analytics/replicas/write-to-each.ts';
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
+import { momentOf } from '../../clickhouse/copies/moments.ts';
+import { RowsRefused } from '../../clickhouse/inserts/refusal.ts';
 import { copiedLandings } from '../../clickhouse/queries/copied-landings.ts';
 import type { JobReaders } from '../../clickhouse/readers/readers.ts';
+import type { Replica } from '../../clickhouse/replicas.ts';
 import type { IdentifyEvent, OrderEvent } from '../../core/events/types.ts';
 import { bytesToUuid } from '../../core/ids.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import { normalizeEmail } from '../../core/tracking/emails.ts';
-import { inTransaction, type Pool } from '../../sql/database/pool.ts';
+import { inTransaction, type Pool, type Queryable } from '../../sql/database/pool.ts';
 import { addDeadLetters } from '../../sql/event-log/dead-letters.ts';
 import { marksOfReplicas } from '../../sql/event-log/replica-marks.ts';
+import type { StoredWrite } from '../../sql/event-log/replica-repairs.ts';
 import { watermark } from '../../sql/event-log/streams.ts';
 import {
   type ClaimedReport,
@@ -26,9 +31,9 @@ import type { WorkerMetrics } from '../metrics.ts';
 
 export type WaitingReportDependencies = {
   pool: Pool;
-  /** Gets the identifies. */
-  clickhouse: ClickHouseClient;
   readers: JobReaders;
+  /** They get the identifies. */
+  replicas: readonly Replica[];
   decode: Decode;
   metrics: WorkerMetrics;
   log: Logger;
@@ -105,14 +110,14 @@ async function storeBatch(
       identifies: found.filter(isIdentify),
       orders: found.filter(isOrder),
     });
-    await insertIdentifies(dependencies, claimed, prepared);
+    const write = await insertIdentifies(dependencies, transaction, claimed, prepared);
     try {
       await storeReports(transaction, prepared);
     } catch (error) {
       if (refusesValues(error)) throw new ValuesRefused(claimed, `refused_by_records: ${error.message}`);
       throw error;
     }
-    await removeWaitingReports(transaction, claimed);
+    await removeWaitingReports(transaction, claimed, write);
     return { reports: claimed.length, orders: prepared.orders.length };
   });
   if (stored.orders > 0) onOrdersStored();
@@ -166,19 +171,38 @@ async function withoutCopies(clickhouse: ClickHouseClient, rows: readonly Row[])
 }
 
 async function insertIdentifies(
-  { clickhouse, metrics, log }: WaitingReportDependencies,
+  { replicas, metrics, log }: WaitingReportDependencies,
+  transaction: Queryable,
   claimed: readonly ClaimedReport[],
   { identifies }: Reports,
-): Promise<void> {
-  const signal = new AbortController().signal;
-  const insert = createInsertStep({ clickhouse, metrics, log, signal, retry: (_step, work) => work() });
+): Promise<StoredWrite> {
+  const [block] = toBlocks({ clicks: [], erased: [], identifies });
+  if (!block) return { stored: [], of: [] };
   const hash = createHash('sha256').update(claimed.map(({ internalId }) => internalId).join());
   const token = `waiting/${hash.digest('hex')}`;
-  for (const block of toBlocks({ clicks: [], erased: [], identifies })) {
-    const {
-      refused: [refused],
-    } = await insert({ block, bytes: encodeBlock(block) }, token, true);
-    if (refused) throw new ValuesRefused(claimed, refused.reason);
+  const bytes = encodeBlock(block);
+  try {
+    const stored = await writeToEach(
+      transaction,
+      { replicas, log },
+      {
+        what: 'identifies',
+        async write(clickhouse, signal) {
+          const retry = <T>(_step: string, work: () => Promise<T>) => work();
+          const insert = createInsertStep({ clickhouse, metrics, log, signal, retry });
+          const { refused } = await insert({ block, bytes }, token, true);
+          if (refused[0]) throw new RowsRefused(refused[0].reason);
+        },
+      },
+    );
+    const of = identifies.map(({ event, ordinal }) => ({
+      work: 'identifies' as const,
+      subject: momentOf(bytesToUuid(event.workspaceId), event.ts, ordinal),
+    }));
+    return { stored, of };
+  } catch (error) {
+    if (error instanceof RowsRefused) throw new ValuesRefused(claimed, error.message);
+    throw error;
   }
 }
 
@@ -192,7 +216,7 @@ async function bury(
       transaction,
       reports.map((report) => ({ ...report, reason })),
     );
-    await removeWaitingReports(transaction, reports);
+    await removeWaitingReports(transaction, reports, { stored: [], of: [] });
   });
   metrics.deadLetters.inc({ reason: reasonCode(reason) });
   log.error({ reason }, 'stored a dead letter');

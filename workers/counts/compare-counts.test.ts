@@ -179,7 +179,7 @@ describe('the comparison of ClickHouse with the log', () => {
     isBroken = false;
     const replayed = await replayDeadLetters({
       pool,
-      clickhouse,
+      replicas: rig.stores.replicas,
       decode: (batch) => decodeEvents(batch, sealer),
       enricher: breaking,
       metrics: createWorkerMetrics(new Registry()),

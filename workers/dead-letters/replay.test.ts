@@ -20,11 +20,11 @@ import { type ReplayDependencies, replayDeadLetters } from './replay.ts';
 const NOW = Date.UTC(2026, 10, 20) * 1000;
 
 function dependencies(rig: Rig): ReplayDependencies {
-  const { pool, clickhouse } = rig.stores;
+  const { pool, replicas } = rig.stores;
   const sealer = createAddressSealer(rig.addressKey);
   return {
     pool,
-    clickhouse,
+    replicas,
     decode: (batch) => decodeEvents(batch, sealer),
     enricher: createEnricher({ geo: emptyGeo() }),
     metrics: createWorkerMetrics(new Registry()),

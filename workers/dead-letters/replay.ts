@@ -1,8 +1,14 @@
-import type { ClickHouseClient } from '../../clickhouse/client.ts';
+import { writeToEach } from '../../analytics/replicas/write-to-each.ts';
+import { REPAIRED_TOKENS } from '../../clickhouse/copies/copy-rows.ts';
+import { momentOf } from '../../clickhouse/copies/moments.ts';
+import { RowsRefused } from '../../clickhouse/inserts/refusal.ts';
+import type { Replica } from '../../clickhouse/replicas.ts';
 import type { Enricher } from '../../core/enrich/enrich.ts';
 import type { LogBatch } from '../../core/event-log/port.ts';
+import { WORKSPACE_AT } from '../../core/events/click-reader.ts';
 import { schemasOfReason } from '../../core/events/fingerprints.ts';
 import { CLICK_FLAGS } from '../../core/events/types.ts';
+import { bytesToUuid } from '../../core/ids.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import { inTransaction, type Pool, type PoolClient } from '../../sql/database/pool.ts';
 import { type CountedHour, storeCounts } from '../../sql/event-log/counted-clicks.ts';
@@ -12,10 +18,12 @@ import {
   type StoredDeadLetter,
   unreplayedDeadLetters,
 } from '../../sql/event-log/dead-letters.ts';
+import { replicasBehind } from '../../sql/event-log/replica-lanes.ts';
+import type { StoredWrite } from '../../sql/event-log/replica-repairs.ts';
 import { readStreams, type StreamProgress } from '../../sql/event-log/streams.ts';
 import { addUsedPermits, type PermitUse } from '../../sql/links/leases.ts';
 import { addWaitingReports } from '../../sql/orders/waiting-reports.ts';
-import { encodeBlock, toBlocks } from '../lane/blocks.ts';
+import { type Block, encodeBlock, toBlocks } from '../lane/blocks.ts';
 import { countedClicks } from '../lane/counted-clicks.ts';
 import { reasonCode } from '../lane/dead-letters.ts';
 import { withoutErased } from '../lane/erased.ts';
@@ -26,7 +34,7 @@ import type { WorkerMetrics } from '../metrics.ts';
 
 export type ReplayDependencies = {
   pool: Pool;
-  clickhouse: ClickHouseClient;
+  replicas: readonly Replica[];
   decode: Decode;
   enricher: Enricher;
   metrics: WorkerMetrics;
@@ -85,18 +93,67 @@ async function replay(
   const found = createPrepareStep(dependencies)(range, new Map([[stream.streamId, before]]));
   if (found.deadLetters.length > 0) return 'left';
   const prepared = await withoutErased(pool, found);
-  const signal = new AbortController().signal;
-  const insert = createInsertStep({ ...dependencies, signal, retry: (_step, work) => work() });
-  for (const block of toBlocks(prepared)) {
-    const { refused } = await insert({ block, bytes: encodeBlock(block) }, `dead/${letter.id}`, true);
-    if (refused.length > 0) return 'left';
+  let write: StoredWrite;
+  try {
+    write = await insertRows(dependencies, letter, prepared);
+  } catch (error) {
+    if (error instanceof RowsRefused) return 'left';
+    throw error;
   }
   try {
-    return (await record(dependencies, letter, batch, prepared)) ? 'stored' : 'known';
+    return (await record(dependencies, letter, batch, prepared, write)) ? 'stored' : 'known';
   } catch (error) {
     log.error({ letter: letter.id, err: error }, 'failed to replay a dead letter; it stays');
     return 'left';
   }
+}
+
+/**
+ * Inserts the rows of a letter. A replica that is behind may read its events from the log again, and look for none of
+ * them: it gets the rows when it is past them.
+ */
+async function insertRows(
+  { pool, replicas, metrics, log }: ReplayDependencies,
+  { id, partition }: StoredDeadLetter,
+  prepared: Prepared,
+): Promise<StoredWrite> {
+  const blocks = toBlocks(prepared).map((block) => ({ block, bytes: encodeBlock(block) }));
+  if (blocks.length === 0) return { stored: [], of: [] };
+  const behind = replicas.length > 1 ? await replicasBehind(pool, partition) : [];
+  const stored = await writeToEach(
+    pool,
+    { replicas, log },
+    {
+      what: 'a replayed dead letter',
+      except: behind.map(({ replica }) => replica),
+      async write(clickhouse, signal) {
+        const retry = <T>(_step: string, work: () => Promise<T>) => work();
+        const insert = createInsertStep({ clickhouse, metrics, log, signal, retry });
+        for (const encoded of blocks) {
+          const { refused } = await insert(encoded, `${REPAIRED_TOKENS.deadLetter}${id}`, true);
+          if (refused[0]) throw new RowsRefused(refused[0].reason);
+        }
+      },
+    },
+  );
+  return { stored, of: blocks.flatMap(({ block }) => subjectsOf(block)) };
+}
+
+function subjectsOf(block: Block): StoredWrite['of'] {
+  if (block.table === 'identifies')
+    return block.rows.map(({ event: { workspaceId, ts }, ordinal }) => ({
+      work: block.table,
+      subject: momentOf(bytesToUuid(workspaceId), ts, ordinal),
+    }));
+  return block.rows.map(({ event: { ts, ids, idsAt }, ordinal }) => ({
+    work: block.table,
+    subject: momentOf(
+      block.table === 'clicks'
+        ? bytesToUuid(ids.subarray(idsAt + WORKSPACE_AT, idsAt + WORKSPACE_AT + 16))
+        : '',
+      ...([ts, ordinal] as const),
+    ),
+  }));
 }
 
 /** Stores the letter's events in PostgreSQL, and marks it replayed. @returns false when it was replayed already */
@@ -105,13 +162,14 @@ async function record(
   letter: StoredDeadLetter,
   batch: LogBatch,
   prepared: Prepared,
+  write: StoredWrite,
 ): Promise<boolean> {
   return inTransaction(pool, async (transaction) => {
     const isCounted = COUNTED_ALREADY.has(reasonCode(letter.reason)) || prepared.leaseUses.length === 0;
     // Runs before the mark, so that letters are locked in the order of their ids.
     const others = await lettersWith(transaction, letter, batch);
     const uses = isCounted ? [] : usesNotCounted(others, decode, batch);
-    if (!(await markReplayed(transaction, letter.id))) return false;
+    if (!(await markReplayed(transaction, letter.id, write))) return false;
     await storeReports(transaction, prepared);
     await addWaitingReports(transaction, prepared.waiting);
     await addUsedPermits(transaction, uses);

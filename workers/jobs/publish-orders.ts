@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
+import { writeToEach } from '../../analytics/replicas/write-to-each.ts';
 import { assertAnswers } from '../../clickhouse/client.ts';
 import { insertBlock } from '../../clickhouse/inserts/insert-block.ts';
 import { type OrderRow, orderBlock } from '../../clickhouse/inserts/orders.ts';
-import { isRefusal } from '../../clickhouse/inserts/refusal.ts';
+import { refusesRows } from '../../clickhouse/inserts/refusal.ts';
 import type { Replica } from '../../clickhouse/replicas.ts';
 import { uuidToBytes } from '../../core/ids.ts';
 import type { Logger } from '../../core/tier/log.ts';
@@ -15,9 +16,9 @@ import {
   holdPublications,
   type Publication,
   publicationsOf,
+  queuedOf,
 } from '../../sql/orders/publications.ts';
 import type { WorkerMetrics } from '../metrics.ts';
-import { writeToEach } from '../replicas/write-to-each.ts';
 
 export type PublishDependencies = {
   pool: Pool;
@@ -43,26 +44,29 @@ const REPAIR_MS = 5_000;
  */
 export async function publishOrders(dependencies: PublishDependencies): Promise<boolean> {
   const { pool, replicas, metrics, log } = dependencies;
-  const onMissed = (replica: string, error: unknown) =>
-    log.warn({ err: error, replica }, 'a replica missed orders; it is not read until it has them');
   return inTransaction(pool, async (tx) => {
     await holdPublications(tx);
     const orders = await duePublications(tx, CHUNK);
     if (orders.length === 0) return false;
     const refused: Publication[] = [];
-    const missing = new Set<string>();
+    let whole = replicas.map(({ name }) => name);
     await insert(orders, refused, async (some) => {
-      const missed = await writeToEach(tx, { replicas, onMissed }, (clickhouse, signal) =>
-        insertOrders(clickhouse, some, signal),
+      const stored = await writeToEach(
+        tx,
+        { replicas, log },
+        {
+          what: 'orders',
+          write: (clickhouse, signal) => insertOrders(clickhouse, some, signal),
+        },
       );
-      for (const name of missed) missing.add(name);
+      whole = whole.filter((name) => stored.includes(name));
     });
-    const ids = orders.map(({ internal_id: id }) => id);
-    await recordMissed(tx, [...missing], 'orders', ids);
-    await dropPublications(
-      tx,
-      orders.filter((order) => !refused.includes(order)),
-    );
+    const published = orders.filter((order) => !refused.includes(order));
+    await recordMissed(tx, {
+      stored: whole,
+      of: published.map(({ internal_id: subject }) => ({ work: 'orders', subject })),
+    });
+    await dropPublications(tx, published);
     await delayPublications(
       tx,
       refused.map((order) => order.internal_id),
@@ -89,7 +93,7 @@ async function insert(
   try {
     await write(orders);
   } catch (error) {
-    if (!isRefusal(error)) throw error;
+    if (!refusesRows(error)) throw error;
     if (orders.length === 1) refused.push(...orders);
     if (refused.length > MAX_REFUSED) throw error;
     if (orders.length === 1) return;
@@ -113,21 +117,35 @@ async function insertOrders(
 }
 
 /**
- * Writes orders that a replica has missed, as they are now. One that it refuses was refused by the others, too.
+ * Writes orders that a replica has missed, as they are now. One that it refuses stays missed, unless it is queued: the
+ * other replicas refused it too.
  *
- * @returns how many it had missed
+ * @returns whether it may have missed more
  */
-export async function repairOrders(pool: Pool, { name, clickhouse }: Replica): Promise<number> {
+export async function repairOrders(
+  { pool, log }: { pool: Pool; log: Logger },
+  { name, clickhouse }: Replica,
+): Promise<boolean> {
+  if ((await missedOf(pool, name, 'orders', 1)).length === 0) return false;
   // The transaction holds the publications for all replicas: a replica that is away must not delay it.
   await assertAnswers(clickhouse);
   const signal = AbortSignal.timeout(REPAIR_MS);
   return inTransaction(pool, async (tx) => {
     await holdPublications(tx);
     const missed = await missedOf(tx, name, 'orders', CHUNK);
-    const orders = await publicationsOf(tx, missed);
-    if (orders.length > 0) await insert(orders, [], (some) => insertOrders(clickhouse, some, signal));
-    await recordRepaired(tx, name, 'orders', missed);
-    return missed.length;
+    const orders = await publicationsOf(
+      tx,
+      missed.map(({ subject }) => subject),
+    );
+    const refused: Publication[] = [];
+    if (orders.length > 0) await insert(orders, refused, (some) => insertOrders(clickhouse, some, signal));
+    const left = new Set(refused.map(({ internal_id: id }) => String(id)));
+    for (const id of await queuedOf(tx, [...left])) left.delete(id);
+    for (const order of left)
+      log.error({ replica: name, order }, 'a replica refuses an order that others have; it is not read');
+    const repaired = missed.filter(({ subject }) => !left.has(subject));
+    await recordRepaired(tx, name, 'orders', repaired);
+    return missed.length === CHUNK && repaired.length > 0;
   });
 }
 

@@ -1,4 +1,4 @@
-import type { ClickHouseClient } from '../../clickhouse/client.ts';
+import { type ReplicasToWrite, writeToEach } from '../../analytics/replicas/write-to-each.ts';
 import { removeImport } from '../../clickhouse/undo-import.ts';
 import { withJobLease } from '../../sql/database/job-leases.ts';
 import type { Pool } from '../../sql/database/pool.ts';
@@ -10,15 +10,17 @@ import { clicksRemoved, importsToRemove } from '../../sql/event-log/click-import
  */
 export async function removeUndoneImports({
   pool,
-  clickhouse,
-}: {
-  pool: Pool;
-  clickhouse: ClickHouseClient;
-}): Promise<void> {
+  ...clickhouses
+}: ReplicasToWrite & { pool: Pool }): Promise<void> {
   for (const { workspaceId, importId } of await importsToRemove(pool, null)) {
     await withJobLease(pool, `clickImport/${workspaceId}`, async () => {
-      await removeImport(clickhouse, { workspaceId, importId });
-      await clicksRemoved(pool, workspaceId, importId);
+      const cleaned = await writeToEach(pool, clickhouses, {
+        what: 'the removal of an import',
+        async write(clickhouse) {
+          await removeImport(clickhouse, { workspaceId, importId });
+        },
+      });
+      await clicksRemoved(pool, workspaceId, importId, cleaned);
     });
   }
 }

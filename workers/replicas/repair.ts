@@ -5,6 +5,8 @@ import { replicaStates } from '../../sql/event-log/replica-repairs.ts';
 import { repairOrders } from '../jobs/publish-orders.ts';
 import { repairRollUps } from '../rollups/keep-rolled-up.ts';
 import { forEachReplica } from './for-each-replica.ts';
+import { repairImports } from './repair-imports.ts';
+import { repairRows } from './repair-rows.ts';
 
 export type RepairDependencies = { pool: Pool; replicas: readonly Replica[]; log: Logger };
 
@@ -17,17 +19,30 @@ export type RepairDependencies = { pool: Pool; replicas: readonly Replica[]; log
 export function createRepair(dependencies: RepairDependencies): () => Promise<boolean> {
   const { pool, replicas, log } = dependencies;
 
+  /** @returns whether it may have missed more */
   async function repair(replica: Replica): Promise<boolean> {
-    const orders = await repairOrders(pool, replica);
-    const rollUps = await repairRollUps(dependencies, replica);
-    if (orders + rollUps === 0) return false;
-    log.info({ replica: replica.name, orders, rollUps }, 'repaired a replica');
-    return true;
+    const hasMore = [
+      await repairOrders(dependencies, replica),
+      await repairImports(dependencies, replica),
+      await repairRows(dependencies, replica, 'clicks'),
+      await repairRows(dependencies, replica, 'identifies'),
+      await repairRows(dependencies, replica, 'removed_clicks'),
+      await repairRows(dependencies, replica, 'attributed_shares'),
+    ].includes(true);
+    // Last: they count what the others give.
+    if (!hasMore) await repairRollUps(dependencies, replica);
+    return hasMore;
   }
 
   return async () => {
-    const out = (await replicaStates(pool)).filter(({ isOut }) => isOut);
-    const due = replicas.filter(({ name }) => out.some((state) => state.name === name));
-    return (await forEachReplica(due, repair)).includes(true);
+    const out = (await replicaStates(pool)).filter(({ isOut }) => isOut).map(({ name }) => name);
+    if (out.length === 0) return false;
+    const due = replicas.filter(({ name }) => out.includes(name));
+    const hasMore = (await forEachReplica(due, repair)).includes(true);
+    const left = (await replicaStates(pool)).filter(({ isOut }) => isOut).map(({ name }) => name);
+    for (const { name } of due) {
+      if (!left.includes(name)) log.info({ replica: name }, 'a replica has everything that it had missed');
+    }
+    return hasMore;
   };
 }

@@ -5,12 +5,7 @@ import { withJobLease } from '../../sql/database/job-leases.ts';
 import { inTransaction, type Pool } from '../../sql/database/pool.ts';
 import { rolledUp, rollUpDue } from '../../sql/event-log/click-imports.ts';
 import { replicaWatermark } from '../../sql/event-log/replica-marks.ts';
-import {
-  missedOf,
-  recordMissed,
-  recordRepaired,
-  replicaStates,
-} from '../../sql/event-log/replica-repairs.ts';
+import { missedOf, recordMissed, recordRepaired } from '../../sql/event-log/replica-repairs.ts';
 import { forEachReplica } from '../replicas/for-each-replica.ts';
 
 export type RollUpDependencies = { pool: Pool; replicas: readonly Replica[]; log: Logger };
@@ -41,27 +36,26 @@ export async function rollUpImports(dependencies: RollUpDependencies): Promise<b
   await withLease(pool, async () => {
     const ended = await Promise.allSettled(replicas.map((replica) => rollUpClosed(dependencies, replica)));
     const failed = ended.find((one) => one.status === 'rejected');
-    const done = new Set(replicas.filter((_, n) => ended[n]?.status === 'fulfilled').map(({ name }) => name));
-    if (failed && done.size === 0) throw failed.reason;
+    const stored = replicas.filter((_, n) => ended[n]?.status === 'fulfilled').map(({ name }) => name);
+    if (failed && stored.length === 0) throw failed.reason;
     if (ended.some((one) => one.status === 'fulfilled' && !one.value)) return;
-    const missed = (await replicaStates(pool)).map(({ name }) => name).filter((name) => !done.has(name));
     await inTransaction(pool, async (tx) => {
-      await recordMissed(tx, missed, 'roll_ups', ['all']);
+      await recordMissed(tx, { stored, of: [{ work: 'roll_ups', subject: 'all' }] });
       await rolledUp(tx, due);
     });
   });
   return false;
 }
 
-/** Rolls up what a replica missed of imports. @returns how many runs it had missed: 0 or 1 */
-export async function repairRollUps(dependencies: RollUpDependencies, replica: Replica): Promise<number> {
+/** Rolls up what a replica missed of imports, unless another process rolls up. */
+export async function repairRollUps(dependencies: RollUpDependencies, replica: Replica): Promise<void> {
   const { pool } = dependencies;
-  if ((await missedOf(pool, replica.name, 'roll_ups', 1)).length === 0) return 0;
+  const missed = await missedOf(pool, replica.name, 'roll_ups', 1);
+  if (missed.length === 0) return;
   await withLease(pool, async () => {
     if (await rollUpClosed(dependencies, replica))
-      await recordRepaired(pool, replica.name, 'roll_ups', ['all']);
+      await recordRepaired(pool, replica.name, 'roll_ups', missed);
   });
-  return 1;
 }
 
 /** One process at a time rolls up. */
