@@ -67,11 +67,13 @@ export async function hideLinks(client: ClickHouseClient, links: readonly Erased
  * {@link beginRewriting} removes them.
  *
  * @param names emails and user ids whose orders without a visitor id belong to the visitor too
+ * @param before microseconds: of the orders without a visitor id only older ones; left out: all
  */
 export async function hideVisitor(
   client: ClickHouseClient,
   { workspaceId, targetId }: Erased,
   { emails, users }: Names,
+  before: number | null = null,
 ): Promise<{ clicks: number; identifies: number }> {
   const params = { workspace: workspaceId, visitor: targetId };
   const own = 'workspace_id = {workspace:UUID} AND visitor_id = {visitor:UUID}';
@@ -93,7 +95,7 @@ export async function hideVisitor(
       clickhouse_settings: { lightweight_deletes_sync: '2' },
     });
   }
-  await anonymizeOrders(client, { workspaceId, targetId }, { emails, users }, null);
+  await anonymizeOrders(client, { workspaceId, targetId }, { emails, users }, before);
   return { clicks: Number(found?.clicks ?? 0), identifies: Number(found?.identifies ?? 0) };
 }
 

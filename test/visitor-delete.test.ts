@@ -282,7 +282,7 @@ describe('visitor delete', () => {
   });
 
   test('has the workers rewrite ClickHouse without the rows', async () => {
-    const { pool, clickhouse } = api.stores;
+    const { clickhouse } = api.stores;
     const stored = async () => {
       const result = await clickhouse.query({
         query: `SELECT count() AS rows FROM clicks WHERE visitor_id = {ann:UUID} AND workspace_id = {shop:UUID}`,
@@ -296,7 +296,7 @@ describe('visitor delete', () => {
     const metrics = createWorkerMetrics(new Registry());
     await expect
       .poll(async () => {
-        await eraseRequested({ pool, clickhouse, metrics });
+        await eraseRequested({ ...api.stores, metrics });
         return stored();
       })
       .toBe(0);

@@ -1,4 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { writeToEach } from '../../analytics/replicas/write-to-each.ts';
 import { hideLinks } from '../../clickhouse/erasures.ts';
+import { RECENT_MS } from '../../clickhouse/readers/readers.ts';
 import { picturesOf } from '../../core/bio/pictures.ts';
 import { DEFAULT_THEME, mergeTheme } from '../../core/bio/theme.ts';
 import { AppError, badRequest } from '../../core/errors.ts';
@@ -22,6 +25,7 @@ import {
 import { touchPictures } from '../../sql/bio/pictures.ts';
 import type { PoolClient, Queryable } from '../../sql/database/pool.ts';
 import { requestErasure } from '../../sql/erasure/erasures.ts';
+import { recordMissed } from '../../sql/event-log/replica-repairs.ts';
 import { deleteLink } from '../../sql/links/links.ts';
 import { claimSlugs } from '../../sql/links/slugs.ts';
 import { lockWorkspace, type Workspace } from '../../sql/workspaces/workspaces.ts';
@@ -139,15 +143,25 @@ export async function removePage(
  * later: the erasure was requested in the same transaction.
  */
 export async function hideHistory(
-  { clickhouse, log }: Pick<ApiDeps, 'clickhouse' | 'log'>,
+  { pool, replicas, log }: Pick<ApiDeps, 'pool' | 'replicas' | 'log'>,
   workspaceId: string,
   links: string[],
 ): Promise<void> {
+  if (links.length === 0) return;
   try {
-    await hideLinks(
-      clickhouse,
-      links.map((targetId) => ({ workspaceId, targetId })),
+    const hidden = links.map((targetId) => ({ workspaceId, targetId }));
+    const stored = await writeToEach(
+      pool,
+      { replicas, log },
+      {
+        what: 'deleted links',
+        write: (clickhouse) => hideLinks(clickhouse, hidden),
+      },
     );
+    if (replicas.length === stored.length) return;
+    const of = links.map((id) => ({ work: 'erasures' as const, subject: `${workspaceId}/link/${id}` }));
+    await recordMissed(pool, { stored, of });
+    await sleep(RECENT_MS); // until no reader takes a replica that missed it for one that may be read
   } catch (error) {
     log.warn(
       { err: error, workspace: workspaceId, links },

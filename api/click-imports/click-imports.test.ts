@@ -493,7 +493,7 @@ describe('a click that was imported', () => {
       requestErasure(tx, { workspaceId: workspace.workspace.id, kind: 'visitor', targetId: gone }),
     );
     const metrics = createWorkerMetrics(new Registry());
-    await eraseRequested({ pool, clickhouse, metrics });
+    await eraseRequested({ ...api.stores, metrics });
     await expect.poll(visitors).toEqual([kept, kept]);
     await updateWorkspace(pool, workspace.workspace.id, { retention_months: 1 });
     await removeExpired({ pool, replicas: [{ name: 'main', clickhouse }], metrics }, Date.now());

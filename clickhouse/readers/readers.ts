@@ -65,7 +65,7 @@ export type ReadersDependencies = {
 };
 
 /** Marks of this age still say which replica to read for a reader that was promised nothing. Milliseconds. */
-const RECENT_MS = 1_000;
+export const RECENT_MS = 1_000;
 /** Longest wait for a replica that has what a reader was promised. Milliseconds. */
 const PATIENCE_MS = 5_000;
 const LOOK_EVERY_MS = 50;

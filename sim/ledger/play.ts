@@ -76,7 +76,8 @@ class Player implements HistoryPlayer<Step> {
       const programIds = await createPrograms(call, this.#history.programs);
       const driver = createDriver({
         call,
-        stores: { pool, clickhouse: null as never },
+        // Its histories erase no one.
+        stores: { pool, clickhouse: null as never, replicas: null as never, log: null as never },
         workspaceId,
         programIds,
         foreign: CURRENCY_WITHOUT_RATE,

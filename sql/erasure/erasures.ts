@@ -273,12 +273,35 @@ export async function oldestOpenErasure(db: Queryable): Promise<number | null> {
   return rows[0]?.requested_at ?? null;
 }
 
-/** Marks these erasures as done, unless one was requested again since it was read. */
-export async function finishErasures(db: Queryable, erasures: readonly Erasure[]): Promise<void> {
+/** Returns an erasure that is not done, or null. */
+export async function openErasure(
+  db: Queryable,
+  given: Pick<Erasure, 'workspaceId' | 'kind' | 'targetId'>,
+): Promise<Pick<Erasure, 'names' | 'requestedAt'> | null> {
+  const { rows } = await db.query<{ requested_at: number; emails: string[]; users: string[] }>(
+    `SELECT (extract(epoch FROM requested_at) * 1000000)::bigint AS requested_at, emails, users FROM erasures
+     WHERE workspace_id = $1 AND kind = $2 AND target_id = $3 AND done_at IS NULL`,
+    [given.workspaceId, given.kind, given.targetId],
+  );
+  const [row] = rows;
+  return row ? { requestedAt: row.requested_at, names: { emails: row.emails, users: row.users } } : null;
+}
+
+/**
+ * Marks these erasures as done, unless one was requested again since it was read.
+ *
+ * @param replicas the replicas of ClickHouse that have no row of them; another one that was added meanwhile may have
+ */
+export async function finishErasures(
+  db: Queryable,
+  erasures: readonly Erasure[],
+  replicas: readonly string[],
+): Promise<void> {
   await db.query(
     `UPDATE erasures SET done_at = now(), emails = '{}', users = '{}'
      FROM unnest($1::bigint[], $2::bigint[]) AS done (id, requested_at)
-     WHERE erasures.id = done.id AND (extract(epoch FROM erasures.requested_at) * 1000000)::bigint = done.requested_at`,
-    [erasures.map((erasure) => erasure.id), erasures.map((erasure) => erasure.requestedAt)],
+     WHERE erasures.id = done.id AND (extract(epoch FROM erasures.requested_at) * 1000000)::bigint = done.requested_at
+       AND NOT EXISTS (SELECT FROM replicas WHERE name <> ALL ($3))`,
+    [erasures.map((erasure) => erasure.id), erasures.map((erasure) => erasure.requestedAt), replicas],
   );
 }

@@ -43,6 +43,23 @@ export async function replicaBehindSince(db: Queryable, replica: string): Promis
   return rows[0]?.behind ?? null;
 }
 
+export type ReplicaProgress = {
+  name: string;
+  /** It has missed something that another replica has. */
+  isOut: boolean;
+  /** Microseconds; null: there is no stream. */
+  watermark: number | null;
+};
+
+/** Returns how far every replica is, also one that is being filled. */
+export async function replicaProgress(db: Queryable): Promise<ReplicaProgress[]> {
+  const { rows } = await db.query<ReplicaProgress>(
+    `SELECT name, EXISTS (SELECT FROM replica_repairs WHERE replica = name) AS "isOut",
+       ${watermarkOf('name')} AS watermark FROM replicas ORDER BY name`,
+  );
+  return rows;
+}
+
 /** Returns the watermark of a replica, in microseconds, whether it may be read or not; null: there is no stream. */
 export async function replicaWatermark(db: Queryable, replica: string): Promise<number | null> {
   const { rows } = await db.query<{ watermark: number | null }>(`SELECT ${watermarkOf('$1')} AS watermark`, [

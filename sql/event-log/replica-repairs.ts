@@ -11,9 +11,10 @@ export type CopiedTable = 'attributed_shares' | 'clicks' | 'identifies' | 'remov
  * | `orders`        | the internal id of an order                                                                    |
  * | `roll_ups`      | `all`                                                                                          |
  * | `click_imports` | `<workspace>/<import>`                                                                         |
+ * | `erasures`      | `<workspace>/<kind>/<target>`: the target is in no response                                     |
  * | a table         | `<workspace>/<nanoseconds since the epoch>` of rows; of `removed_clicks`, the workspace is empty |
  */
-export type RepairedWork = 'orders' | 'roll_ups' | 'click_imports' | CopiedTable;
+export type RepairedWork = 'orders' | 'roll_ups' | 'click_imports' | 'erasures' | CopiedTable;
 
 /** A replica. It must not be read while it has missed something, or while it is being filled. */
 export type ReplicaState = { name: string; isOut: boolean; isFilled: boolean };

@@ -39,7 +39,7 @@ const emailOf = (number: number) => `person${number % PERSONS}+${number}@mail.ex
  */
 export function createDriver(given: {
   call: Call;
-  stores: Pick<TestStores, 'pool' | 'clickhouse'>;
+  stores: Pick<TestStores, 'pool' | 'clickhouse' | 'replicas' | 'log'>;
   workspaceId: string;
   programIds: string[];
   /** The currency of the purchases in another currency. */

@@ -6,7 +6,7 @@ import { migrate } from '../../clickhouse/migrate.ts';
 import type { Readers } from '../../clickhouse/readers/readers.ts';
 import type { Replica } from '../../clickhouse/replicas.ts';
 import { MAIN_REPLICA } from '../../core/settings/replicas.ts';
-import { silentLogger } from '../../core/tier/log.ts';
+import { type Logger, silentLogger } from '../../core/tier/log.ts';
 import { createPool, type Pool } from '../../sql/database/pool.ts';
 import { databaseUrlOf, databaseUrlsOf, TEST_OWNER } from './database-url.ts';
 import { onClickHouse, onPostgres } from './shared-servers.ts';
@@ -34,6 +34,8 @@ export type TestStores = StoreAddresses & {
   readers: Readers;
   /** `clickhouse` as the only replica. */
   replicas: readonly [Replica];
+  /** Writes nothing. */
+  log: Logger;
   /**
    * Creates the tables now, for files whose other processes or clients use ClickHouse. Until then its database does not
    * exist.
@@ -86,6 +88,7 @@ export async function testStores({ isPooled = false, bySocket = false } = {}): P
     clickhouse,
     readers: openReaders(pool, [{ name: MAIN_REPLICA, clickhouse }], silentLogger()),
     replicas: [{ name: MAIN_REPLICA, clickhouse }],
+    log: silentLogger(),
     createTables: create,
     async close() {
       await Promise.all([pool.end(), admin.end(), clickhouse.close()]);

@@ -130,14 +130,14 @@ describe('the comparison of ClickHouse with the log', () => {
       await requestErasure(pool, erased);
       const link = links[nth % 2] ?? '';
       if (nth % 6 === 5) await requestErasure(pool, { ...erased, kind: 'link', targetId: link });
-      await eraseRequested({ pool, clickhouse, metrics });
+      await eraseRequested({ ...rig.stores, metrics });
     }
     isOver = true;
     await writing;
     expect(await comparing).toEqual([]);
     await rig.settled(stream);
     const left = async () => {
-      await eraseRequested({ pool, clickhouse, metrics });
+      await eraseRequested({ ...rig.stores, metrics });
       const { open } = await rig.ask<{ open: string }>(
         'SELECT count() AS open FROM system.mutations WHERE database = currentDatabase() AND NOT is_done',
       );

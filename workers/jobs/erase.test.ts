@@ -46,7 +46,7 @@ async function eraseAll(metrics: WorkerMetrics): Promise<void> {
 
 describe('erasures', () => {
   it('rewrite ClickHouse, and are done once the watermark has passed the request', async () => {
-    const { pool, clickhouse } = rig.stores;
+    const { pool } = rig.stores;
     const { workspace } = rig;
     const [erased, kept, button, link] = [uuidv7(), uuidv7(), uuidv7(), uuidv7()];
     const other = uuidv7();
@@ -69,7 +69,7 @@ describe('erasures', () => {
     await requestErasure(pool, { workspaceId: workspace, kind: 'visitor', targetId: erased });
     await requestErasure(pool, { workspaceId: workspace, kind: 'link', targetId: button });
     const eraseAndRead = async () => {
-      await eraseRequested({ pool, clickhouse, metrics });
+      await eraseRequested({ ...rig.stores, metrics });
       return left();
     };
     const all = await left();
@@ -79,7 +79,7 @@ describe('erasures', () => {
     await expect.poll(() => rig.stored('identifies')).toMatchObject({ rows: 0 });
     expect((await pool.query('SELECT FROM identities')).rowCount).toBe(0);
     expect((await pool.query('SELECT FROM visitor_users')).rowCount).toBe(0);
-    await eraseRequested({ pool, clickhouse, metrics });
+    await eraseRequested({ ...rig.stores, metrics });
     expect(await open()).toBe(2); // an older click may not be stored yet
     stream.append([heartbeat(Date.now() * 1000 + 60_000_000)]);
     await rig.settled(stream);
@@ -149,13 +149,13 @@ describe('erasures', () => {
       replicas: [{ name: 'main', clickhouse: slow }],
     });
     await sent.promise;
-    const erasing = eraseRequested({ pool, clickhouse, metrics });
+    const erasing = eraseRequested({ ...rig.stores, metrics });
     const waits = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
     await expect.poll(async () => (await pool.query(waits)).rowCount).toBe(1);
     gate.resolve();
     await Promise.all([publishing, erasing]);
     const open = async () => {
-      await eraseRequested({ pool, clickhouse, metrics });
+      await eraseRequested({ ...rig.stores, metrics });
       return (await pool.query('SELECT FROM erasures WHERE done_at IS NULL')).rowCount;
     };
     await expect.poll(open).toBe(0);
@@ -202,7 +202,7 @@ describe('erasures', () => {
   });
 
   it('that wait for the watermark do not delay younger ones, however many they are', async () => {
-    const { pool, clickhouse } = rig.stores;
+    const { pool } = rig.stores;
     const { workspace } = rig;
     const youngest = uuidv7();
     const stream = await rig.stream('ingest-0');
@@ -215,7 +215,7 @@ describe('erasures', () => {
     await requestErasure(pool, { workspaceId: workspace, kind: 'link', targetId: youngest });
     const metrics = createWorkerMetrics(new Registry());
     const eraseAndRead = async () => {
-      await eraseRequested({ pool, clickhouse, metrics });
+      await eraseRequested({ ...rig.stores, metrics });
       return left();
     };
     await expect.poll(eraseAndRead).toEqual([]);
@@ -253,9 +253,9 @@ describe('erasures', () => {
     }
 
     async function erase(kind: 'visitor' | 'link', targetId: string): Promise<void> {
-      const { pool, clickhouse } = rig.stores;
+      const { pool } = rig.stores;
       await requestErasure(pool, { workspaceId: rig.workspace, kind, targetId });
-      await eraseRequested({ pool, clickhouse, metrics: createWorkerMetrics(new Registry()) });
+      await eraseRequested({ ...rig.stores, metrics: createWorkerMetrics(new Registry()) });
     }
 
     async function kept(): Promise<[type: string, status: string, data: unknown][]> {

@@ -5,6 +5,7 @@ import { replicaStates } from '../../sql/event-log/replica-repairs.ts';
 import { repairOrders } from '../jobs/publish-orders.ts';
 import { repairRollUps } from '../rollups/keep-rolled-up.ts';
 import { forEachReplica } from './for-each-replica.ts';
+import { repairErasures } from './repair-erasures.ts';
 import { repairImports } from './repair-imports.ts';
 import { repairRows } from './repair-rows.ts';
 
@@ -28,6 +29,7 @@ export function createRepair(dependencies: RepairDependencies): () => Promise<bo
       await repairRows(dependencies, replica, 'identifies'),
       await repairRows(dependencies, replica, 'removed_clicks'),
       await repairRows(dependencies, replica, 'attributed_shares'),
+      await repairErasures(pool, replica),
     ].includes(true);
     // Last: they count what the others give.
     if (!hasMore) await repairRollUps(dependencies, replica);

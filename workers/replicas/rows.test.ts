@@ -3,6 +3,7 @@ import { Registry } from 'prom-client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { importClicks } from '../../api/click-imports/import-clicks.ts';
 import { undoImport } from '../../api/click-imports/undo-import.ts';
+import { eraseVisitor } from '../../cli/erase-visitor.ts';
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import type { Replica } from '../../clickhouse/replicas.ts';
 import { createEnricher } from '../../core/enrich/enrich.ts';
@@ -11,6 +12,7 @@ import { createAddressSealer } from '../../core/events/address-seal.ts';
 import { decodeEvents } from '../../core/events/codec.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { silentLogger } from '../../core/tier/log.ts';
+import { requestErasure } from '../../sql/erasure/erasures.ts';
 import { addReplica } from '../../sql/event-log/replica-lanes.ts';
 import { readReplicaMarks } from '../../sql/event-log/replica-marks.ts';
 import type { RegisteredStream } from '../../sql/event-log/streams.ts';
@@ -20,11 +22,13 @@ import { type OwnClickHouse, ownClickHouse } from '../../test/support/own-clickh
 import { until } from '../../test/support/until.ts';
 import { createRig, type Rig } from '../../test/support/worker-rig.ts';
 import { replayDeadLetters } from '../dead-letters/replay.ts';
+import { eraseRequested } from '../jobs/erase.ts';
 import { createWorkerMetrics } from '../metrics.ts';
 import { click, heartbeat, identify, order } from '../test-support/events.ts';
 import type { LogWriter } from '../test-support/log-writer.ts';
+import { createRepair } from './repair.ts';
 
-const TABLES = ['clicks', 'identifies', 'orders', 'attributed_shares', 'removed_clicks'];
+const TABLES = ['clicks', 'identifies', 'orders', 'attributed_shares', 'removed_clicks', 'deleted_links'];
 
 let main: OwnClickHouse;
 let second: OwnClickHouse;
@@ -36,10 +40,12 @@ afterAll(() => Promise.all([main.close(), second.close()]));
 let rig: Rig;
 let stream: LogWriter & RegisteredStream;
 let reports = 0;
+let buyers: string[] = [];
 beforeEach(async () => {
   rig = await createRig();
   stream = await rig.stream('ingest-0');
   reports = 0;
+  buyers = [];
   for (const { clickhouse } of [main, second]) {
     for (const table of TABLES) await clickhouse.command({ query: `TRUNCATE TABLE ${table}` });
   }
@@ -66,6 +72,7 @@ async function report(): Promise<void> {
   const ts = Date.now() * 1_000;
   for (let n = 0; n < 20; n++) {
     const visitor = uuidv7();
+    buyers.push(visitor);
     const at = ts + n * 10;
     const landedAt = [at];
     stream.append([
@@ -199,5 +206,78 @@ describe('rows that do not come from the lanes, in two replicas', () => {
     expect(await equalRows()).toMatchObject({ clicks: 50 });
     const { rows } = await pool.query('SELECT FROM replica_repairs');
     expect(rows).toEqual([]);
+  });
+});
+
+describe('erasures in two replicas', () => {
+  it('are not done while one is away, and reach it before it is read', async () => {
+    const { pool } = rig.stores;
+    const { workspace: workspaceId } = rig;
+    const workers = work();
+    await report();
+    await equalRows();
+    await workers.stop();
+    const [visitorId = '', ...others] = buyers;
+    await second.kill();
+    const given = { pool, replicas: replicas(), log: silentLogger() };
+    expect(await eraseVisitor(given, { workspaceId, visitorId })).toEqual({ deleted: 3 });
+    expect(await readable()).toEqual(['main']);
+
+    const metrics = createWorkerMetrics(new Registry());
+    const left = async ({ clickhouse }: OwnClickHouse) => {
+      const result = await clickhouse.query({
+        query: `SELECT (SELECT count() FROM clicks WHERE visitor_id = {visitor:UUID})
+          + (SELECT count() FROM identifies WHERE visitor_id = {visitor:UUID})
+          + (SELECT count() FROM orders WHERE visitor_id = {visitor:UUID}) AS rows`,
+        query_params: { visitor: visitorId },
+        clickhouse_settings: { apply_deleted_mask: 0 },
+        format: 'JSONEachRow',
+      });
+      return Number((await result.json<{ rows: string }>())[0]?.rows);
+    };
+    await until(
+      'main has no row of the visitor',
+      async () => {
+        await eraseRequested({ ...given, metrics });
+        return left(main);
+      },
+      (rows) => rows === 0,
+    );
+    await eraseRequested({ ...given, metrics });
+    const isDone = async () =>
+      (await pool.query('SELECT FROM erasures WHERE done_at IS NULL')).rowCount === 0;
+    expect(await isDone()).toBe(false);
+
+    await second.start();
+    expect(await left(second)).toBeGreaterThan(0);
+    work();
+    expect(await equalRows()).toMatchObject({ clicks: others.length, identifies: others.length });
+    stream.append([heartbeat(Date.now() * 1_000)]);
+    await until('the erasure is done', isDone, (done) => done);
+    expect(await left(second)).toBe(0);
+    await equalRows();
+  });
+
+  it('hide a deleted link in one that was away before it is read', async () => {
+    const { pool } = rig.stores;
+    const { workspace: workspaceId } = rig;
+    const given = { pool, replicas: replicas(), log: silentLogger() };
+    const metrics = createWorkerMetrics(new Registry());
+    const targetId = uuidv7();
+    await second.kill();
+    await requestErasure(pool, { workspaceId, kind: 'link', targetId });
+    await eraseRequested({ ...given, metrics });
+    expect(await readable()).toEqual(['main']);
+    await second.start();
+    await until(
+      'both may be read',
+      async () => {
+        await createRepair(given)();
+        return readable();
+      },
+      (names) => names.length === 2,
+    );
+    expect(await second.hash('deleted_links FINAL')).toEqual(await main.hash('deleted_links FINAL'));
+    expect((await second.hash('deleted_links FINAL')).rows).toBe(1);
   });
 });
