@@ -8,6 +8,7 @@ import { connectionTroubles } from '../sql/connections/connection-troubles.ts';
 import { createPool, type Pool } from '../sql/database/pool.ts';
 import { liveWorkers } from '../sql/event-log/live-workers.ts';
 import { type Progress, readProgress } from '../sql/event-log/progress.ts';
+import { troubledReplicas } from '../sql/event-log/replica-details.ts';
 import { describeDifferences } from '../workers/counts/differences.ts';
 import { describeTrouble } from './connection-troubles.ts';
 import { diskStatus } from './disk-status.ts';
@@ -22,7 +23,7 @@ export type Status = {
   /**
    * Always redirects, api, workers, postgres, clickhouse; `disk` if `DATA_DIR` is on this machine; `clock` while
    * PostgreSQL is up; `kafka` if configured; `connections` if billing providers are connected; `counts` if
-   * ClickHouse has other clicks than the log had.
+   * ClickHouse has other clicks than the log had; `replicas` if one of several is not read or behind.
    */
   parts: Record<string, PartStatus>;
   /** Null while PostgreSQL is down. */
@@ -63,28 +64,31 @@ export async function readStatus(config: OperatorConfig): Promise<Status> {
   });
   let progress: StatusProgress | null = null;
   try {
-    const [serving, workers, postgres, store, kafka, disk, connections, counts] = await Promise.all([
-      servingStatus(config),
-      part(() => workersAlive(pool)),
-      part(async () => {
-        progress = withLag(await readProgress(pool), Date.now());
-        return 'reachable';
-      }),
-      part(async () => {
-        const result = await clickhouse.query({
-          query: 'SELECT version() AS version',
-          format: 'JSONEachRow',
-        });
-        const [row] = await result.json<{ version: string }>();
-        assertWhole(await damagedParts(clickhouse));
-        return `version ${row?.version ?? 'unknown'}`;
-      }),
-      config.kafkaBrokers.length === 0 ? null : part(() => reachableBrokers(config)),
-      diskStatus(config.dataDir),
-      // When PostgreSQL is down, its own check reports it.
-      connectionsStatus(pool).catch(() => null),
-      countsStatus(pool).catch(() => null),
-    ]);
+    const [serving, workers, postgres, store, kafka, disk, connections, counts, replicas] = await Promise.all(
+      [
+        servingStatus(config),
+        part(() => workersAlive(pool)),
+        part(async () => {
+          progress = withLag(await readProgress(pool), Date.now());
+          return 'reachable';
+        }),
+        part(async () => {
+          const result = await clickhouse.query({
+            query: 'SELECT version() AS version',
+            format: 'JSONEachRow',
+          });
+          const [row] = await result.json<{ version: string }>();
+          assertWhole(await damagedParts(clickhouse));
+          return `version ${row?.version ?? 'unknown'}`;
+        }),
+        config.kafkaBrokers.length === 0 ? null : part(() => reachableBrokers(config)),
+        diskStatus(config.dataDir),
+        // When PostgreSQL is down, its own check reports it.
+        connectionsStatus(pool).catch(() => null),
+        countsStatus(pool).catch(() => null),
+        replicasStatus(pool).catch(() => null),
+      ],
+    );
     const read = progress as StatusProgress | null; // The compiler does not see the assignment in the closure.
     const clock = read && clockStatus(read);
     const parts = {
@@ -97,6 +101,7 @@ export async function readStatus(config: OperatorConfig): Promise<Status> {
       ...(clock && { clock }),
       ...(connections && { connections }),
       ...(counts && { counts }),
+      ...(replicas && { replicas }),
     };
     return { parts, progress };
   } finally {
@@ -141,6 +146,16 @@ async function connectionsStatus(pool: Pool): Promise<PartStatus | null> {
   if (connected === 0) return null;
   const detail = troubles.map((trouble) => describeTrouble(trouble).message).join('; ');
   return { ok: true, isWarning: troubles.length > 0, detail: detail || `${connected} receive events` };
+}
+
+/** Null: every replica of ClickHouse is read, or there is one. */
+async function replicasStatus(pool: Pool): Promise<PartStatus | null> {
+  const troubled = await troubledReplicas(pool);
+  if (troubled.length === 0) return null;
+  const named = troubled.map(({ name, state, behind_seconds: seconds }) =>
+    state === 'behind' ? `${name} is ${seconds} s behind` : `${name}: ${state}`,
+  );
+  return { ok: true, isWarning: true, detail: `${named.join(', ')}; see docs/operations/replicas.md` };
 }
 
 /** Null: no hour differs. */

@@ -13,6 +13,7 @@ import { type Readiness, storeStates } from '../core/tier/health.ts';
 import { type OpenTier, startTier, type TierProcess } from '../core/tier/start.ts';
 import { createPool } from '../sql/database/pool.ts';
 import { waitForSecrets } from '../sql/database/secrets.ts';
+import { troubledReplicas } from '../sql/event-log/replica-details.ts';
 import { describeDifferences } from './counts/differences.ts';
 import { giveBackWhenQuiet } from './idle-memory.ts';
 import { createIdleLanes } from './lane/idle-lanes.ts';
@@ -57,10 +58,15 @@ async function openWorkers(tier: TierProcess): Promise<OpenTier> {
     const state = tier.state();
     const ready = stores.postgres === 'up' && state === 'working';
     const counts = ready ? await describeDifferences(pool).catch(() => []) : [];
-    const isDegraded = stores.clickhouse === 'down' || counts.length > 0;
+    const troubled = ready && replicas.length > 1 ? await troubledReplicas(pool).catch(() => []) : [];
+    const isDegraded = stores.clickhouse === 'down' || counts.length > 0 || troubled.length > 0;
     const working = !ready ? 'unready' : isDegraded ? 'degraded' : 'ready';
     const status = state === 'working' ? working : state;
-    return { ready, body: { status, stores, ...(counts.length > 0 && { counts }) } };
+    const details = {
+      ...(counts.length > 0 && { counts }),
+      ...(troubled.length > 0 && { replicas: troubled }),
+    };
+    return { ready, body: { status, stores, ...details } };
   }
   await tier.serveMetrics(readiness);
 

@@ -1,9 +1,11 @@
 import { assertAnswers } from '../../clickhouse/client.ts';
 import { lossBody, type StoreStates, storeStates } from '../../core/tier/health.ts';
+import { troubledReplicas } from '../../sql/event-log/replica-details.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 
 /**
- * Returns whether the API can serve, and details for the operator: both databases by name, and a loss of events.
+ * Returns whether the API can serve, and details for the operator: both databases by name, replicas of ClickHouse that
+ * are not read or behind, and a loss of events.
  * `/track` requires that the event log's shipper has started. Without ClickHouse the API serves everything except reads
  * of clicks.
  */
@@ -18,11 +20,20 @@ export async function apiReadiness(
   const shipping = deps.eventLog.ready();
   const ready = stores.postgres === 'up' && shipping && !isStopping;
   const loss = deps.eventLog.loss();
+  const replicas =
+    ready && deps.readers.isReplicated ? await troubledReplicas(deps.pool).catch(() => []) : [];
+  // One of several replicas makes no request fail: it is named, and the status stays.
   const isDegraded = loss !== null || stores.clickhouse === 'down';
   const status = isStopping ? 'stopping' : !ready ? 'unready' : isDegraded ? 'degraded' : 'ready';
   return {
     ready,
-    body: { status, stores, ...(!shipping && { shipper: 'not started' }), ...lossBody(loss) },
+    body: {
+      status,
+      stores,
+      ...(replicas.length > 0 && { replicas }),
+      ...(!shipping && { shipper: 'not started' }),
+      ...lossBody(loss),
+    },
   };
 }
 

@@ -39,6 +39,7 @@ const OPERATOR_COMMANDS: Modules = {
   demo: async () => (await import('./demo.ts')).demoCommands,
   'dead-letter': async () => (await import('./dead-letter.ts')).deadLetterCommands,
   stream: async () => (await import('./stream.ts')).streamCommands,
+  replica: async () => (await import('./replica.ts')).replicaCommands,
   partitions: async () => (await import('./partitions.ts')).partitionCommands,
   visitor: async () => (await import('./visitor.ts')).visitorCommands,
   audit: async () => (await import('./audit.ts')).auditCommands,

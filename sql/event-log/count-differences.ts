@@ -18,12 +18,6 @@ export type CountDifference = {
 /** When a replica was last compared, and the older hour that is next. */
 export type LastComparison = { replica: string; comparedAt: Date; nextHour: number };
 
-/** Returns the names of the replicas that may be read: another one does not have everything yet. */
-export async function comparableReplicas(db: Queryable): Promise<Set<string>> {
-  const { rows } = await db.query<{ name: string }>('SELECT name FROM replicas WHERE is_readable');
-  return new Set(rows.map(({ name }) => name));
-}
-
 /** Returns when each replica was last compared. */
 export async function lastComparisons(db: Queryable): Promise<LastComparison[]> {
   const { rows } = await db.query<{ replica: string; compared_at: Date; next_hour: number }>(

@@ -1,4 +1,5 @@
 import type { Queryable } from '../database/pool.ts';
+import { IS_FILL } from './replica-fills.ts';
 
 /** A table of ClickHouse whose rows a repair copies from a replica that has them. */
 export type CopiedTable = 'attributed_shares' | 'clicks' | 'identifies' | 'removed_clicks';
@@ -17,13 +18,20 @@ export type CopiedTable = 'attributed_shares' | 'clicks' | 'identifies' | 'remov
 export type RepairedWork = 'orders' | 'roll_ups' | 'click_imports' | 'erasures' | CopiedTable;
 
 /** A replica. It must not be read while it has missed something, or while it is being filled. */
-export type ReplicaState = { name: string; isOut: boolean; isFilled: boolean };
+export type ReplicaState = {
+  name: string;
+  isOut: boolean;
+  isFilled: boolean;
+  /** It is not repaired meanwhile. */
+  isFilling: boolean;
+};
 
 /** Returns every replica that has data, or is being filled. */
 export async function replicaStates(db: Queryable): Promise<ReplicaState[]> {
   const { rows } = await db.query<ReplicaState>({
     name: 'replica_states',
-    text: `SELECT name, is_readable AS "isFilled", EXISTS (SELECT FROM replica_repairs WHERE replica = name) AS "isOut"
+    text: `SELECT name, is_readable AS "isFilled", EXISTS (SELECT FROM replica_repairs WHERE replica = name) AS "isOut",
+        EXISTS (SELECT FROM replica_repairs WHERE replica = name AND ${IS_FILL}) AS "isFilling"
       FROM replicas ORDER BY name`,
   });
   return rows;

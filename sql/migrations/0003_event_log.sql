@@ -83,7 +83,8 @@ CREATE TABLE log_lanes (
 CREATE TABLE replicas (
   name     text PRIMARY KEY CHECK (name ~ '^[a-z0-9]([a-z0-9-]*[a-z0-9])?$'),
   added_at timestamptz NOT NULL DEFAULT now(),
-  is_readable boolean NOT NULL DEFAULT false -- it has everything that is not in the event log, too
+  is_readable boolean NOT NULL DEFAULT false, -- it has everything that is not in the event log, too
+  log_from jsonb -- how far each stream was when it was added: another replica has what is older; null: the log has all
 );
 INSERT INTO replicas (name, is_readable) VALUES ('main', true);
 

@@ -90,6 +90,32 @@ const CASES: Record<string, Case> = {
     rests: { 'hoplog_count_compared_age_seconds{instance="a",replica="main"}': '899x90' },
     labels: { replica: 'main' },
   },
+  ReplicaNotRead: {
+    fires: {
+      'hoplog_replica_readable{instance="a",replica="second"}': '0x180',
+      'hoplog_replica_readable{instance="b",replica="second"}': '0x180',
+      'hoplog_replica_readable{instance="a",replica="main"}': '1x180',
+    },
+    rests: {
+      'hoplog_replica_readable{instance="a",replica="main"}': '1x180',
+      'hoplog_replica_readable{instance="a",replica="second"}': '0x40 1x140',
+    },
+    labels: { replica: 'second' },
+    atMinute: 70,
+  },
+  ReplicaBehind: {
+    fires: {
+      'hoplog_replica_watermark_age_seconds{instance="a",replica="main"}': '1x90',
+      'hoplog_replica_watermark_age_seconds{instance="a",replica="second"}': '62x90',
+      'hoplog_replica_watermark_age_seconds{instance="b",replica="second"}': '62x90',
+    },
+    // Both wait for the same stream.
+    rests: {
+      'hoplog_replica_watermark_age_seconds{instance="a",replica="main"}': '600x90',
+      'hoplog_replica_watermark_age_seconds{instance="a",replica="second"}': '600x90',
+    },
+    labels: { replica: 'second' },
+  },
   ClockAhead: {
     fires: { 'hoplog_journal_clock_ahead_seconds{instance="a"}': '6x90' },
     rests: { 'hoplog_journal_clock_ahead_seconds{instance="a"}': '5x90' },

@@ -5,13 +5,13 @@ import type { Logger } from '../../core/tier/log.ts';
 import { withJobLease } from '../../sql/database/job-leases.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import {
-  comparableReplicas,
   countDifferences,
   lastComparisons,
   recordComparison,
   recordDifferences,
 } from '../../sql/event-log/count-differences.ts';
 import { pruneCounts } from '../../sql/event-log/counted-clicks.ts';
+import { listReplicas } from '../../sql/event-log/replica-marks.ts';
 import { compareHours } from './compare-hours.ts';
 import { hourName } from './differences.ts';
 
@@ -38,8 +38,8 @@ export async function compareCounts(
 ): Promise<boolean> {
   await withJobLease(pool, 'countComparison', async () => {
     const last = new Map((await lastComparisons(pool)).map((known) => [known.replica, known]));
-    const comparable = await comparableReplicas(pool);
-    for (const replica of replicas.filter(({ name }) => comparable.has(name))) {
+    const readable = (await listReplicas(pool)).filter(({ isReadable }) => isReadable);
+    for (const replica of replicas.filter(({ name }) => readable.some((one) => one.name === name))) {
       const known = last.get(replica.name);
       // A time in the future was written while the clock was ahead.
       const age = known ? now - known.comparedAt.getTime() : Number.POSITIVE_INFINITY;

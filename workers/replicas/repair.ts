@@ -37,7 +37,8 @@ export function createRepair(dependencies: RepairDependencies): () => Promise<bo
   }
 
   return async () => {
-    const out = (await replicaStates(pool)).filter(({ isOut }) => isOut).map(({ name }) => name);
+    const states = await replicaStates(pool);
+    const out = states.filter(({ isOut, isFilling }) => isOut && !isFilling).map(({ name }) => name);
     if (out.length === 0) return false;
     const due = replicas.filter(({ name }) => out.includes(name));
     const hasMore = (await forEachReplica(due, repair)).includes(true);
