@@ -24,19 +24,27 @@ afterEach(async () => {
 });
 
 /** Returns the files below a folder of DATA_DIR whose bytes have the text. */
-function filesWith(text: string, folder: string): string[] {
-  const files = readdirSync(join(dataDir, folder), { recursive: true, withFileTypes: true });
-  return files
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => bytesOf(path).includes(text));
+const filesWith = (text: string, folder: string): string[] =>
+  filesBelow(join(dataDir, folder)).filter((path) =>
+    unlessRemoved(() => readFileSync(path), Buffer.alloc(0)).includes(text),
+  );
+
+/** Folder by folder: ClickHouse renames and removes those of its parts. */
+function filesBelow(folder: string): string[] {
+  const entries = unlessRemoved(() => readdirSync(folder, { withFileTypes: true }), []);
+  return entries.flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return filesBelow(path);
+    return entry.isFile() ? [path] : [];
+  });
 }
 
-function bytesOf(path: string): Buffer {
+/** Returns what a read returns, or `removed` where the path was removed meanwhile. */
+function unlessRemoved<T>(read: () => T, removed: T): T {
   try {
-    return readFileSync(path);
+    return read();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0); // removed meanwhile
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return removed;
     throw error;
   }
 }
