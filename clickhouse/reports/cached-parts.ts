@@ -13,9 +13,9 @@ import { PROGRESS_HEADERS } from '../queries/run-query.ts';
  * - The shares of a workspace by day, and by channel or the keys and conditions of a query: a day with a share that was
  *   written since is read share by share (`cached-shares.ts`).
  *
- * With half of 20 million clicks of 60 days, a question for 30 days takes ClickHouse's CPU, by country: 475 ms when it
- * is asked first and 125 ms later; by city (20,000): 1,532 and 516; by country under two conditions: 334 and 129
- * (`bench/analytics.ts --clicks 20000000 --days 60`, on a busy machine).
+ * With half of 20 million clicks of 60 days, a question for 30 days takes, when it is asked first and later, by country:
+ * 236 and 94 ms; by city (20,000): 699 and 279; by country under two conditions: 138 and 71; a panel of a dashboard with
+ * eight, all at once: 1,371 and 465 (`bench/analytics.ts --clicks 20000000 --days 60`, two cores).
  */
 
 /** A part that is requested twice within this time is cached, and checked when it is over. Milliseconds. */
