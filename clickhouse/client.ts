@@ -55,8 +55,11 @@ export function createClickHouse(options: ClickHouseOptions): ClickHouseClient {
   const settings: ClickHouseSettings = { ...SETTINGS, max_execution_time: Math.ceil(timeoutMs / 1_000) };
   const queries = createQueryConnection({ credentials, database, timeoutMs, maxConnections, settings });
   const probes = createQueryConnection({
-    ...{ credentials, database, settings: SETTINGS },
-    ...{ timeoutMs: PROBE_MS, maxConnections: 1 },
+    credentials,
+    database,
+    timeoutMs: PROBE_MS,
+    maxConnections: 1,
+    settings: SETTINGS,
   });
   const close = client.close.bind(client);
   return Object.assign(client, {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type ReplicasToWrite, writeToEach } from '../../analytics/replicas/write-to-each.ts';
-import { REPAIRED_TOKENS } from '../../clickhouse/copies/copy-rows.ts';
+import { REPAIRED_TOKENS } from '../../clickhouse/copies/copy-missed.ts';
 import { type ImportedClickRow, importedClickBlock } from '../../clickhouse/inserts/clicks.ts';
 import { insertBlock } from '../../clickhouse/inserts/insert-block.ts';
 import type { ClickRow } from '../../core/click-imports/click-row.ts';

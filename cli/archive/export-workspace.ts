@@ -1,6 +1,7 @@
 import { ARCHIVED_EVENTS } from '../../clickhouse/archive/archived-tables.ts';
-import { eventColumns, readEvents } from '../../clickhouse/archive/read-events.ts';
+import { readEvents } from '../../clickhouse/archive/read-events.ts';
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
+import { storedColumns } from '../../clickhouse/stored-columns.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { type ArchivedTable, NUMBERED, type Numbered } from '../../sql/archive/archived-table.ts';
 import { ARCHIVED_TABLES, LEFT_OUT } from '../../sql/archive/archived-tables.ts';
@@ -83,7 +84,7 @@ async function write(writer: ArchiveWriter, options: ExportOptions): Promise<Man
   });
   const limits = { workspaceId: workspace.id, before: read.before, ...read.limits };
   for (const table of ARCHIVED_EVENTS) {
-    const columns = await eventColumns(clickhouse, table);
+    const columns = await storedColumns(clickhouse, table);
     const files: ArchiveFile[] = [];
     for await (const { content, ...about } of readEvents(clickhouse, table, columns, limits)) {
       files.push(await writer.add(`clickhouse/${table.name}/${numbered(files)}.parquet`, content, about));

@@ -1,7 +1,7 @@
 import { ARCHIVED_EVENTS } from '../../clickhouse/archive/archived-tables.ts';
-import { eventColumns } from '../../clickhouse/archive/read-events.ts';
 import { removeEvents, writeEvents } from '../../clickhouse/archive/write-events.ts';
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
+import { storedColumns } from '../../clickhouse/stored-columns.ts';
 import type { LookUpTxt } from '../../core/dns/txt-records.ts';
 import type { Config } from '../../core/settings/config.ts';
 import type { ImportContext } from '../../sql/archive/archived-table.ts';
@@ -125,7 +125,7 @@ async function columnsOf(db: Queryable, name: string): Promise<string[]> {
 
 async function columnsOfEvents(clickhouse: ClickHouseClient, name: string): Promise<string[]> {
   const table = ARCHIVED_EVENTS.find((one) => one.name === name);
-  return table === undefined ? [] : (await eventColumns(clickhouse, table)).map((column) => column.name);
+  return table === undefined ? [] : (await storedColumns(clickhouse, table)).map((column) => column.name);
 }
 
 function refusal({ unproven }: DomainsHere): string {
@@ -162,7 +162,7 @@ async function writeFiles(
   const { id, workspace } = archive.manifest;
   for (const table of ARCHIVED_EVENTS) {
     const { files, columns } = archive.part(table.name);
-    const known = await eventColumns(clickhouse, table);
+    const known = await storedColumns(clickhouse, table);
     for (const file of files) {
       await writeEvents(clickhouse, table, {
         workspaceId: workspace.id,

@@ -1,5 +1,6 @@
 import { notFromLog } from '../../clickhouse/copies/before-log.ts';
-import { COMPARED_TABLES, monthsOf } from '../../clickhouse/copies/compared-tables.ts';
+import { both, COMPARED_TABLES, monthsOf, rowsOfSpan } from '../../clickhouse/copies/compared-tables.ts';
+import { copyRows } from '../../clickhouse/copies/copy-rows.ts';
 import {
   type Compared,
   DAY_SECONDS,
@@ -7,7 +8,6 @@ import {
   differingPieces,
   HOUR_SECONDS,
 } from '../../clickhouse/copies/differing-spans.ts';
-import { fillSpan } from '../../clickhouse/copies/fill-span.ts';
 import type { Replica } from '../../clickhouse/replicas.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import { recordFilled, streamMarks } from '../../sql/event-log/replica-fills.ts';
@@ -41,12 +41,15 @@ export async function fillReplica(
     for (const month of await monthsOf(source.clickhouse, table)) {
       await assertSource(pool, source.name);
       const compared: Compared = {
-        ...{ one: source.clickhouse, other: target.clickhouse, table },
+        one: source.clickhouse,
+        other: target.clickhouse,
+        table,
         condition: notFromLog(table, marks),
       };
       let inMonth = 0;
       for (const piece of await piecesOf(compared, month)) {
-        await fillSpan(source.clickhouse, target.clickhouse, table, piece, compared.condition);
+        const rows = both(rowsOfSpan(table, piece), compared.condition);
+        await copyRows(source.clickhouse, target.clickhouse, table, rows);
         inMonth += Math.max(0, piece.rows[0] - piece.rows[1]);
       }
       rows += inMonth;

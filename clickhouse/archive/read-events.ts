@@ -1,29 +1,13 @@
 import type { Readable } from 'node:stream';
 import type { ClickHouseClient } from '../client.ts';
 import { PROGRESS_HEADERS, runQuery } from '../queries/run-query.ts';
+import type { StoredColumn } from '../stored-columns.ts';
 import type { ArchivedEvents } from './archived-tables.ts';
 
 /** Rows of a file. One file is in memory at once; a click with the longest texts takes about 3 kB. */
 const FILE_ROWS = 50_000;
 /** Longest time of a query, in seconds. */
 const SECONDS = 3_600;
-
-export type EventColumn = { name: string; type: string };
-
-/** Returns the columns of a table that are in archives. */
-export async function eventColumns(
-  client: ClickHouseClient,
-  { name, without = [] }: ArchivedEvents,
-): Promise<EventColumn[]> {
-  const columns = await runQuery<EventColumn>(client, {
-    sql: `SELECT name, type FROM system.columns
-      WHERE database = currentDatabase() AND table = {table:String} AND default_kind NOT IN ('MATERIALIZED', 'ALIAS')
-      ORDER BY position`,
-    params: { table: name },
-    seconds: 30,
-  });
-  return columns.filter((column) => !without.includes(column.name));
-}
 
 /** The limits of a workspace's events in the archive. */
 export type EventLimits = {
@@ -96,12 +80,12 @@ const FIRST = -(2n ** 62n);
 /**
  * Yields the rows of a table as Parquet, one file after the other, sorted by the table's key.
  *
- * @param columns of {@link eventColumns}
+ * @param columns of `storedColumns`
  */
 export async function* readEvents(
   client: ClickHouseClient,
   table: ArchivedEvents,
-  columns: readonly EventColumn[],
+  columns: readonly StoredColumn[],
   limits: EventLimits,
 ): AsyncGenerator<EventFile> {
   if (!table.hasTimes) {
@@ -129,7 +113,7 @@ export async function* readEvents(
 async function parquet(
   client: ClickHouseClient,
   table: ArchivedEvents,
-  columns: readonly EventColumn[],
+  columns: readonly StoredColumn[],
   limits: EventLimits,
   slice: Slice | null,
 ): Promise<Buffer> {

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import type { ClickHouseClient } from '../client.ts';
+import { type StoredColumn, structureOf } from '../stored-columns.ts';
 import { ARCHIVED_EVENTS, type ArchivedEvents } from './archived-tables.ts';
-import type { EventColumn, EventFile } from './read-events.ts';
+import type { EventFile } from './read-events.ts';
 
 const SECONDS = 3_600;
 
@@ -19,7 +20,7 @@ export async function writeEvents(
   table: ArchivedEvents,
   given: {
     workspaceId: string;
-    known: readonly EventColumn[];
+    known: readonly StoredColumn[];
     columns: readonly string[];
     content: Buffer;
     token: string;
@@ -46,7 +47,7 @@ export async function writeEvents(
       : `AND ts > fromUnixTimestamp64Nano({after:Int64}, 'UTC') AND ts <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')`;
   const { stream } = await client.exec({
     query: `INSERT INTO ${table.name} (${names})
-      SELECT ${names} FROM (SELECT ${values.join(', ')} FROM input('${structure(columns)}')
+      SELECT ${names} FROM (SELECT ${values.join(', ')} FROM input('${structureOf(columns)}')
         WHERE workspace_id = {workspace:UUID})
       WHERE (${table.key}) NOT IN (SELECT ${table.key} FROM ${table.name} WHERE workspace_id = {workspace:UUID} ${between})
       FORMAT Parquet`,
@@ -64,12 +65,6 @@ export async function writeEvents(
     },
   });
   for await (const _ of stream);
-}
-
-function structure(columns: readonly EventColumn[]): string {
-  return columns
-    .map(({ name, type }) => `${name} ${type}`.replaceAll('\\', '\\\\').replaceAll("'", "\\'"))
-    .join(', ');
 }
 
 /** Removes the events of a workspace that an import of another archive left behind. The workspace is not there. */

@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from '../client.ts';
 import { runQuery } from '../queries/run-query.ts';
+import { storedColumns } from '../stored-columns.ts';
 
 /** A table of which each replica has the same rows. */
 export type ComparedTable = {
@@ -10,6 +11,8 @@ export type ComparedTable = {
   final: boolean;
   /** Rows have `ts`. */
   hasTimes: boolean;
+  /** Columns that differ between replicas. */
+  without?: readonly string[];
 };
 
 /**
@@ -27,8 +30,17 @@ export const COMPARED_TABLES: readonly ComparedTable[] = [
     key: ['workspace_id', 'ts', 'order_id', 'version', 'part'],
     final: true,
     hasTimes: true,
+    // The time at which a replica got the share.
+    without: ['written'],
   },
 ];
+
+/** Returns the table of a name. */
+export function comparedTable(name: ComparedTable['name']): ComparedTable {
+  const found = COMPARED_TABLES.find((table) => table.name === name);
+  if (!found) throw new RangeError(`no table ${name} is compared`);
+  return found;
+}
 
 /** Times in seconds since the epoch, the end excluded. */
 export type Span = { from: number; to: number };
@@ -51,6 +63,7 @@ export function rowsOfSpan({ hasTimes }: ComparedTable, { from, to }: Span): Con
   };
 }
 
+/** Returns SQL of the rows that two conditions select. */
 export const both = (one: Condition, other: Condition): Condition => ({
   sql: `(${one.sql}) AND (${other.sql})`,
   params: { ...one.params, ...other.params },
@@ -90,14 +103,10 @@ export async function contentsOf(
 }
 
 /** Returns SQL of the columns that are equal in each replica, in the order of their names. */
-export async function hashedColumns(client: ClickHouseClient, { name }: ComparedTable): Promise<string> {
-  const rows = await runQuery<{ name: string }>(client, {
-    sql: `SELECT name FROM system.columns
-      WHERE database = currentDatabase() AND table = {table:String} AND default_kind NOT IN ('MATERIALIZED', 'ALIAS')
-        AND (table, name) != ('attributed_shares', 'written')
-      ORDER BY name`,
-    params: { table: name },
-    seconds: 30,
-  });
-  return rows.map((row) => row.name).join(', ');
+export async function hashedColumns(client: ClickHouseClient, table: ComparedTable): Promise<string> {
+  const columns = await storedColumns(client, table);
+  return columns
+    .map(({ name }) => name)
+    .sort()
+    .join(', ');
 }

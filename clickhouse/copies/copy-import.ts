@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '../client.ts';
 import { runQuery } from '../queries/run-query.ts';
-import { copyRows } from './copy-rows.ts';
+import { copyMissed } from './copy-missed.ts';
 
 /** Longest time of one statement, in seconds. */
 const SECONDS = 600;
@@ -18,9 +18,9 @@ export async function copyImport(
   const [stored, present] = await Promise.all([clicksByDay(from, clicks), clicksByDay(to, clicks)]);
   for (const [day, hash] of stored) {
     if (present.get(day) === hash) continue;
-    await copyRows(from, to, {
+    await copyMissed(from, to, {
       table: 'clicks',
-      condition: `${OWN} AND ts >= toDateTime64({day:String}, 9, 'UTC')
+      sql: `${OWN} AND ts >= toDateTime64({day:String}, 9, 'UTC')
         AND ts < toDateTime64({day:String}, 9, 'UTC') + INTERVAL 1 DAY`,
       params: { ...parametersOf(clicks), day },
     });

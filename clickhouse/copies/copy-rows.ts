@@ -1,64 +1,46 @@
 import { Readable } from 'node:stream';
 import type { ClickHouseClient } from '../client.ts';
-import { PROGRESS_HEADERS, runQuery } from '../queries/run-query.ts';
-
-/** Rows that one replica lacks and another one has. */
-export type RowsToCopy = {
-  table: 'attributed_shares' | 'clicks' | 'deleted_links' | 'identifies' | 'removed_clicks';
-  /** SQL, of the table. */
-  condition: string;
-  params: Record<string, unknown>;
-};
+import { PROGRESS_HEADERS } from '../queries/run-query.ts';
+import { storedColumns, structureOf } from '../stored-columns.ts';
+import type { ComparedTable, Condition } from './compared-tables.ts';
 
 /** Longest time of one statement, in seconds. */
 const SECONDS = 600;
 
-/** Inserts of clicks that are repaired by copies, by the beginning of their tokens. */
-export const REPAIRED_TOKENS = { import: 'import/', deadLetter: 'dead/', archive: 'archive/' } as const;
-
-type Column = { name: string; type: string };
-
 /**
- * Copies rows from one replica to another. May be repeated: clicks that are there are left out, and the other tables
- * keep one row of each key.
- *
- * @throws Error while an earlier insert of such clicks may still take effect in `to`, which would store them twice
+ * Copies rows of a table that a replica lacks from another one. May be repeated: clicks that are there are left out,
+ * and the other tables keep one row of each key. Nothing else may insert such rows meanwhile.
  */
 export async function copyRows(
   from: ClickHouseClient,
   to: ClickHouseClient,
-  { table, condition, params }: RowsToCopy,
+  table: ComparedTable,
+  of: Condition,
 ): Promise<void> {
-  if (table === 'clicks') await assertNoneRuns(to);
-  const columns = await columnsOf(to, table);
+  const columns = await storedColumns(to, table);
   const names = columns.map(({ name }) => name).join(', ');
-  const { stream } = await from.exec({
-    query: `SELECT ${names} FROM ${table} ${table === 'clicks' ? '' : 'FINAL'} WHERE ${condition} FORMAT Native`,
-    query_params: params,
+  const settings = { wait_end_of_query: 1 as const, max_execution_time: SECONDS, ...PROGRESS_HEADERS };
+  const read = await from.exec({
+    query: `SELECT ${names} FROM ${table.name} ${table.final ? 'FINAL' : ''} WHERE ${of.sql} FORMAT Native`,
+    query_params: of.params,
     use_multipart_params: true,
     // An error has to be a status, not the end of a stream that looks whole.
-    clickhouse_settings: { wait_end_of_query: 1, max_execution_time: SECONDS, ...PROGRESS_HEADERS },
+    clickhouse_settings: settings,
   });
-  const pieces = stream[Symbol.asyncIterator]();
+  const pieces = read.stream[Symbol.asyncIterator]();
   const first = await pieces.next();
   if (first.done) return;
-  const lacking =
-    table === 'clicks'
-      ? `SELECT ${names} FROM input('${structure(columns)}')
-         WHERE (workspace_id, ts) NOT IN (SELECT workspace_id, ts FROM clicks WHERE ${condition})`
-      : '';
+  const key = table.key.join(', ');
+  const lacking = table.final
+    ? ''
+    : `SELECT ${names} FROM input('${structureOf(columns)}')
+       WHERE (${key}) NOT IN (SELECT ${key} FROM ${table.name} WHERE ${of.sql})`;
   const inserted = await to.exec({
-    query: `INSERT INTO ${table} (${names}) ${lacking} FORMAT Native`,
-    ...(lacking !== '' && { query_params: params }),
+    query: `INSERT INTO ${table.name} (${names}) ${lacking} FORMAT Native`,
+    ...(lacking !== '' && { query_params: of.params }),
     values: Readable.from(all(first.value, pieces), { objectMode: false }),
-    clickhouse_settings: {
-      async_insert: 0,
-      // A copy of rows that were removed since has the same hash.
-      insert_deduplicate: 0,
-      wait_end_of_query: 1,
-      max_execution_time: SECONDS,
-      ...PROGRESS_HEADERS,
-    },
+    // A block of rows that were removed since has the token of the one before.
+    clickhouse_settings: { ...settings, async_insert: 0, insert_deduplicate: 0 },
   });
   for await (const _ of inserted.stream);
 }
@@ -66,33 +48,4 @@ export async function copyRows(
 async function* all(first: unknown, rest: AsyncIterator<unknown>): AsyncGenerator<unknown> {
   yield first;
   for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
-}
-
-/** Returns the columns that an insert gives. `written` is the time at which this replica gets a share. */
-async function columnsOf(client: ClickHouseClient, table: string): Promise<Column[]> {
-  return runQuery<Column>(client, {
-    sql: `SELECT name, type FROM system.columns
-      WHERE database = currentDatabase() AND table = {table:String} AND default_kind NOT IN ('MATERIALIZED', 'ALIAS')
-        AND (table, name) != ('attributed_shares', 'written')
-      ORDER BY position`,
-    params: { table },
-    seconds: 30,
-  });
-}
-
-function structure(columns: readonly Column[]): string {
-  return columns
-    .map(({ name, type }) => `${name} ${type}`.replaceAll('\\', '\\\\').replaceAll("'", "\\'"))
-    .join(', ');
-}
-
-async function assertNoneRuns(client: ClickHouseClient): Promise<void> {
-  const [row] = await runQuery<{ running: string }>(client, {
-    sql: `SELECT count() AS running FROM system.processes
-      WHERE current_database = currentDatabase()
-        AND arrayExists(start -> startsWith(Settings['insert_deduplication_token'], start), {starts:Array(String)})`,
-    params: { starts: Object.values(REPAIRED_TOKENS) },
-    seconds: 30,
-  });
-  if (row?.running !== '0') throw new Error('an earlier insert of clicks still runs in the replica');
 }

@@ -1,4 +1,4 @@
-import type { RowsToCopy } from './copy-rows.ts';
+import type { MissedRows } from './copy-missed.ts';
 
 /** A moment of a workspace at which rows happened: `<workspace>/<nanoseconds since the epoch>`. */
 export type Moment = string;
@@ -14,17 +14,16 @@ export function microsOf(moment: Moment): number {
 }
 
 /** Returns the rows of a table at these moments. */
-export function rowsAt(table: RowsToCopy['table'], moments: readonly Moment[]): RowsToCopy {
+export function rowsAt(table: MissedRows['table'], moments: readonly Moment[]): MissedRows {
   const parts = moments.map((moment) => moment.split('/'));
   const times = parts.map(([, time = '0']) => BigInt(time));
   if (table === 'removed_clicks') {
-    const condition =
-      "ts IN (SELECT fromUnixTimestamp64Nano(arrayJoin({times:Array(Int64)}), 'UTC') AS moment)";
-    return { table, condition, params: { times } };
+    const sql = "ts IN (SELECT fromUnixTimestamp64Nano(arrayJoin({times:Array(Int64)}), 'UTC') AS moment)";
+    return { table, sql, params: { times } };
   }
   return {
     table,
-    condition: `(workspace_id, ts) IN (SELECT given.1, fromUnixTimestamp64Nano(given.2, 'UTC') FROM (
+    sql: `(workspace_id, ts) IN (SELECT given.1, fromUnixTimestamp64Nano(given.2, 'UTC') FROM (
       SELECT arrayJoin(arrayZip({workspaces:Array(UUID)}, {times:Array(Int64)})) AS given))`,
     params: { workspaces: parts.map(([workspace]) => workspace), times },
   };

@@ -1,5 +1,5 @@
 import { writeToEach } from '../../analytics/replicas/write-to-each.ts';
-import { REPAIRED_TOKENS } from '../../clickhouse/copies/copy-rows.ts';
+import { REPAIRED_TOKENS } from '../../clickhouse/copies/copy-missed.ts';
 import { momentOf } from '../../clickhouse/copies/moments.ts';
 import { RowsRefused } from '../../clickhouse/inserts/refusal.ts';
 import type { Replica } from '../../clickhouse/replicas.ts';

@@ -1,4 +1,4 @@
-import { copyRows } from '../../clickhouse/copies/copy-rows.ts';
+import { copyMissed } from '../../clickhouse/copies/copy-missed.ts';
 import { microsOf, rowsAt } from '../../clickhouse/copies/moments.ts';
 import type { Replica } from '../../clickhouse/replicas.ts';
 import { inTransaction, type Pool } from '../../sql/database/pool.ts';
@@ -34,7 +34,7 @@ export async function repairRows(
       table,
       some.map(({ subject }) => subject),
     );
-    await copyFrom(replicas, some[0], ({ clickhouse }) => copyRows(clickhouse, replica.clickhouse, rows));
+    await copyFrom(replicas, some[0], ({ clickhouse }) => copyMissed(clickhouse, replica.clickhouse, rows));
   }
   await inTransaction(pool, async (tx) => {
     if (table === 'clicks' && due.length > 0) await missRollUps(tx, replica.name);
