@@ -78,17 +78,15 @@ export function clicksSource(
   const chosen = links ? CHOSEN : '';
   const condition = `workspace_id = {workspace:UUID} ${populationSql(counted)} ${own.sql} ${deleted} ${chosen}`;
   const withVisitors = counted.metrics.includes('visitors');
+  /** Adds up rows by key: `found` clicks, and `state` of visitors. */
+  const merged = (rows: string) => `
+    SELECT ${whole} AS whole, ${keys.names.map((name) => `${name}, `).join('')} sum(found) AS c,
+      least(${withVisitors ? 'uniqCombined64Merge(17)(state)' : 'toUInt64(0)'}, sum(found)) AS v,
+      0. AS l, 0. AS o, toInt64(0) AS r
+    FROM ${rows} ${groupBy}`;
   if (counting.kind !== 'rolled up') {
     const cached = counting.kind === 'estimated' && cachedClicks(client, counted, counting.cover);
-    if (cached) {
-      const visitors = withVisitors ? 'least(uniqCombined64Merge(17)(state), sum(found))' : 'toUInt64(0)';
-      return {
-        sql: `SELECT ${whole} AS whole, ${keys.names.map((name) => `${name}, `).join('')}
-            sum(found) AS c, ${visitors} AS v, 0. AS l, 0. AS o, toInt64(0) AS r
-          FROM ${cached.sql} ${groupBy}`,
-        params: { ...params, ...cached.params },
-      };
-    }
+    if (cached) return { sql: merged(cached.sql), params: { ...params, ...cached.params } };
     const distinct = counting.kind === 'exact' ? 'uniqExact' : 'uniqCombined64(17)';
     const visitors = withVisitors ? `least(${distinct}(visitor_id), ${CLICKS})` : 'toUInt64(0)';
     return {
@@ -98,21 +96,18 @@ export function clicksSource(
     };
   }
   const rest = inSpans(counting.cover.rest);
-  const [state, rolledState, estimate] = withVisitors
-    ? ['uniqCombined64State(17)(visitor_id)', 'visitors', 'uniqCombined64Merge(17)(state)']
-    : ['0', '0', 'toUInt64(0)'];
+  const [state, rolledState] = withVisitors
+    ? ['uniqCombined64State(17)(visitor_id)', 'visitors']
+    : ['0', '0'];
   const ofCover = coverParams(counted.window.workspaceId, counting.cover);
   const rolledUp = rolledUpRows(client, counted, ofCover, `${own.sql} ${deleted}`.trim(), links);
   const byKeys = keys.names.length === 0 ? '' : `GROUP BY ${keys.names.join(', ')}`;
   return {
-    sql: `SELECT ${whole} AS whole, ${keys.names.map((name) => `${name}, `).join('')}
-        sum(found) AS c, least(${estimate}, sum(found)) AS v, 0. AS l, 0. AS o, toInt64(0) AS r
-      FROM (
+    sql: merged(`(
         SELECT ${keys.selected} clicks AS found, ${rolledState} AS state FROM ${rolledUp} AS rolled ${keys.joins}
         UNION ALL
         SELECT ${keys.selected} ${CLICKS} AS found, ${state} AS state
-        FROM ${from('clicks', `${condition} AND ${rest.sql}`, keys)} ${byKeys})
-      ${groupBy}`,
+        FROM ${from('clicks', `${condition} AND ${rest.sql}`, keys)} ${byKeys})`),
     params: { ...params, ...rest.params, ...ofCover },
   };
 }
