@@ -101,8 +101,15 @@ export type Stores = {
   log: Logger;
 };
 
-/** Runs a command with both databases open, and closes them afterwards. */
-export async function withStores<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
+/**
+ * Runs a command with both databases open, and closes them afterwards.
+ *
+ * @param clickhouseMs longest silence of a ClickHouse server
+ */
+export async function withStores<T>(
+  work: (stores: Stores) => Promise<T>,
+  clickhouseMs = CLICKHOUSE_MS,
+): Promise<T> {
   const config = await operatorConfig();
   const pool = createPool(config.databaseUrl, { max: 4, name: 'hoplog-cli' });
   // Beside `npm start`, the address of `main` is that of the running service.
@@ -110,7 +117,7 @@ export async function withStores<T>(work: (stores: Stores) => Promise<T>): Promi
     name,
     url: name === MAIN_REPLICA ? config.clickhouseUrl : url,
   }));
-  const replicas = openReplicas(addresses, config.clickhouseDatabase, CLICKHOUSE_MS);
+  const replicas = openReplicas(addresses, config.clickhouseDatabase, clickhouseMs);
   const [{ clickhouse }] = replicas;
   const log = createLogger('hoplog', config.logLevel);
   try {

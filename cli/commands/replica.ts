@@ -9,8 +9,12 @@ import { addToReplicas } from '../replica/add.ts';
 import { type Comparison, compareReplicas } from '../replica/compare.ts';
 import { detailsOf, replicaOf, sourceOf } from '../replica/details.ts';
 import { fillReplica } from '../replica/fill.ts';
-import { withReplicas } from '../replica/open.ts';
-import { withStores } from '../stores.ts';
+import { type Stores, withStores } from '../stores.ts';
+
+/** Longest silence of a replica, milliseconds: it may be the one that hangs. */
+const SILENCE_MS = 30_000;
+
+const withReplicas = <T>(work: (stores: Stores) => Promise<T>) => withStores(work, SILENCE_MS);
 
 /** `hoplog replica list | add | fill | compare | use | drop`. */
 export function replicaCommands(program: Command): void {
