@@ -20,7 +20,6 @@ import { silentLogger } from '../../tier/log.ts';
 import type { JournalWriter } from '../journal/writer.ts';
 import { storedUpTo } from '../port.ts';
 import { createKafka } from './client.ts';
-import { LOOK_FOR_PARTITIONS_MS } from './partitions.ts';
 import { KafkaReader } from './reader.ts';
 import { shipToKafka } from './ship.ts';
 import { type Shipper, startShipper } from './shipper.ts';
@@ -60,9 +59,9 @@ const directory = () => join(dataDir, 'journal', TEST_STREAM_NAME);
 const client = () =>
   createKafka({ brokers: kafka.brokers.split(','), kafka: settings }, 'test', silentLogger());
 
-function ship(): Shipper {
+function ship(toKafka = client()): Shipper {
   shipper = startShipper({
-    client: client(),
+    client: toKafka,
     kafka: settings,
     dataDir,
     streamName: TEST_STREAM_NAME,
@@ -287,9 +286,18 @@ test('a stream moves to its partition among more of them, once workers have stor
   // The topic has one partition, the setting says two. The shipper uses the one, and a log message says how to add the
   // other.
   await admin.createTopics({ topics: [{ topic: settings.topic, numPartitions: 1 }], waitForLeaders: true });
-  const shipping = ship();
-  const before = await append(0, 40);
-  await shippedUpTo(before);
+  const toKafka = client();
+  let looks = 0;
+  const opened = toKafka.admin.bind(toKafka);
+  vi.spyOn(toKafka, 'admin').mockImplementation((options) => {
+    const looking = opened(options);
+    looking.on('admin.disconnect', () => {
+      looks += 1;
+    });
+    return looking;
+  });
+  const shipping = ship(toKafka);
+  await shippedUpTo(await append(0, 20));
   expect(readShipperState(directory())?.partition).toBe(0);
   expect(await addPartitions(admin, settings.topic, 2)).toBe(1);
   // Workers have stored every sequence that this process knows, also of the heartbeats. Their lane has not reached the
@@ -299,8 +307,11 @@ test('a stream moves to its partition among more of them, once workers have stor
     reached: new Map([[`${settings.topic}/0`, reached]]),
   });
   await shipping.truncate(stored(1n), 0);
-  // Only what it sends shows that it has looked for partitions, which it does after ten seconds.
-  await delay(LOOK_FOR_PARTITIONS_MS + 2_000);
+  const earlier = looks;
+  await vi.waitFor(() => expect(looks).toBeGreaterThan(earlier), 40_000);
+  // It has looked for partitions; what it sends afterwards shows that it has not moved.
+  const before = await append(20, 20);
+  await shippedUpTo(before);
   expect(readShipperState(directory())?.partition).toBe(0);
   await vi.waitFor(
     async () => {
