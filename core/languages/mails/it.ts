@@ -63,7 +63,7 @@ export const it: MailTranslation = {
   application_received_subject: 'La tua candidatura a {program}',
   application_received_title: 'La tua candidatura è arrivata',
   application_received:
-    'Grazie per la candidatura a {program}, il programma di {name}. Riceverai un’e-mail quando sarà decisa.',
+    'Grazie per la candidatura a {program}, il programma di {name}. Riceverai un’email quando sarà decisa.',
   application_approved_subject: 'Benvenuto in {program}',
   application_approved_title: 'Sei in {program}',
   application_approved:
@@ -72,7 +72,7 @@ export const it: MailTranslation = {
   application_rejected_title: 'La tua candidatura non è stata accettata',
   application_rejected: '{name} non ha accettato la tua candidatura a {program}.',
   application_unexpected:
-    'Se non ti sei candidato, ignora questa e-mail: qualcuno ha inserito il tuo indirizzo.',
+    'Se non ti sei candidato, ignora questa email: qualcuno ha inserito il tuo indirizzo.',
   notice_first_sale_subject: 'La tua prima vendita in {program}',
   notice_first_sale: 'Hai portato la prima vendita a {program}, il programma di {name}. Guadagni {amount}.',
   notice_payout_subject: '{program} ti ha pagato {amount}',
@@ -87,7 +87,7 @@ export const it: MailTranslation = {
     other: '{count} rimborsi hanno ripreso {amount} della tua commissione in {program}.',
   },
   notice_reason:
-    'Ricevi questa e-mail come affiliato di {program}. Nel portale puoi disattivare queste e-mail.',
+    'Ricevi questa email come affiliato di {program}. Nel portale puoi disattivare queste email.',
   referral_link: 'Il tuo link',
   portal_button: 'Apri il portale',
   portal_sign_in_subject: 'Accesso al portale di {name}',
@@ -98,7 +98,7 @@ export const it: MailTranslation = {
     many: 'Il link funziona una volta, per {count} minuti, nel browser che lo ha chiesto.',
     other: 'Il link funziona una volta, per {count} minuti, nel browser che lo ha chiesto.',
   },
-  portal_sign_in_unexpected: 'Se non sei stato tu, ignora questa e-mail: senza il link non succede niente.',
+  portal_sign_in_unexpected: 'Se non sei stato tu, ignora questa email: senza il link non succede niente.',
   problem_subject: 'Problema: {what}',
   problem_ended: 'Risolto: {what}',
   problems_title: 'Nuovi problemi in {name}',
