@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from './client.ts';
+import { runQuery } from './queries/run-query.ts';
 
 /** Rows of one stream with times in the future. Times are microseconds, `to` is exclusive. */
 export type AheadRows = {
@@ -15,6 +16,9 @@ const MOVED = ['clicks', 'identifies'] as const;
 
 const MOST_SECONDS = 600;
 
+/** Marks a copy in ClickHouse's list of what runs. */
+const COPY = 'hoplog: clock correction';
+
 const micros = (value: number) => `fromUnixTimestamp64Nano(${BigInt(value) * 1_000n}, 'UTC')`;
 
 /** Returns the condition on the rows as text, because a mutation takes no parameters: every value is a number. */
@@ -27,11 +31,13 @@ function rowsOf({ ordinal, first, before }: AheadRows, from: number, to: number)
  * Copies the rows of a slice that have no corrected copy yet. The slice must be shorter than the shift, so that it
  * holds no copies. Safe to repeat.
  *
- * @throws Error when a row has no copy afterwards: then no row of the slice may be dropped
+ * @throws Error when a row has no copy afterwards: then no row of the slice may be dropped; and while a copy whose caller
+ *   is gone still runs
  */
 export async function copyCorrected(client: ClickHouseClient, rows: AheadRows): Promise<void> {
   const { from, to, shift } = rows;
   const originals = rowsOf(rows, from, to);
+  await assertNoneRuns(client);
   const moved = `ts - toIntervalMicrosecond(${shift}) AS ts`;
   for (const table of MOVED) {
     const copies = `SELECT sequence FROM ${table} WHERE ${rowsOf(rows, from - shift, to - shift)}`;
@@ -39,7 +45,7 @@ export async function copyCorrected(client: ClickHouseClient, rows: AheadRows): 
     const missing = `(SELECT * FROM ${table} WHERE ${originals} AND sequence NOT IN (${copies}))`;
     await client.command({
       query: `INSERT INTO ${table} SELECT * REPLACE (${moved}) FROM ${missing}`,
-      clickhouse_settings: { max_execution_time: MOST_SECONDS, wait_end_of_query: 1 },
+      clickhouse_settings: { max_execution_time: MOST_SECONDS, wait_end_of_query: 1, log_comment: COPY },
     });
     const result = await client.query({
       query: `SELECT count() AS left FROM ${missing}`,
@@ -49,6 +55,18 @@ export async function copyCorrected(client: ClickHouseClient, rows: AheadRows): 
     if (row?.left !== '0')
       throw new Error(`${row?.left} rows of ${table} have no corrected copy: the originals must stay`);
   }
+}
+
+/** A copy continues when its caller is gone. Another one beside it would store its rows twice. */
+async function assertNoneRuns(client: ClickHouseClient): Promise<void> {
+  const [row] = await runQuery<{ running: string }>(client, {
+    sql: `SELECT count() AS running FROM system.processes
+      WHERE current_database = currentDatabase() AND Settings['log_comment'] = {comment:String}`,
+    params: { comment: COPY },
+    seconds: 30,
+  });
+  if (row?.running !== '0')
+    throw new Error('an earlier copy of a clock correction still runs in the replica');
 }
 
 /** Removes the rows of a slice that was copied. They are in no response when this resolves. Safe to repeat. */

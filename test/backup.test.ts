@@ -81,7 +81,9 @@ async function holdWorkers(dataDir: string): Promise<void> {
     process.kill(pid, 'SIGSTOP');
     try {
       // Several statements in one query are one transaction.
-      await pool.query('LOCK TABLE log_lanes, clock_corrections IN EXCLUSIVE MODE NOWAIT; SELECT 1');
+      await pool.query(
+        'LOCK TABLE log_lanes, clock_corrections, replica_corrections IN EXCLUSIVE MODE NOWAIT; SELECT 1',
+      );
       return true;
     } catch {
       process.kill(pid, 'SIGCONT');

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { isUuid } from '../../core/ids.ts';
 import type { Pool } from '../../sql/database/pool.ts';
-import { openCorrections, requestClockReset } from '../../sql/event-log/clock-corrections.ts';
+import { hasOpenCorrections, requestClockReset } from '../../sql/event-log/clock-corrections.ts';
 import { type ListedStream, listStreams, retireStream } from '../../sql/event-log/streams.ts';
 import { CommandFailed, printResult, table } from '../output.ts';
 import { MOST_AHEAD_SECONDS } from '../status.ts';
@@ -104,8 +104,8 @@ async function resetClocks(pool: Pool, wanted: string | undefined): Promise<{ re
     const left = (await aheadStreams(pool)).filter(({ stream_id: id }) =>
       streams.some((one) => one.stream_id === id),
     );
-    const corrections = await openCorrections(pool);
-    if (left.length === 0 && corrections.length === 0) return { reset: streams.map(({ name }) => name) };
+    const isCorrected = !(await hasOpenCorrections(pool));
+    if (left.length === 0 && isCorrected) return { reset: streams.map(({ name }) => name) };
     if (performance.now() > deadline) {
       const what =
         left.length > 0

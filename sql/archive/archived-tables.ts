@@ -60,6 +60,7 @@ export const OF_THE_DEPLOYMENT: Readonly<Record<string, string>> = {
   clock_corrections: LOG,
   log_lanes: LOG,
   replicas: 'of the deployment',
+  replica_corrections: LOG,
   replica_lanes: LOG,
   replica_repairs: LOG,
   replica_streams: LOG,

@@ -74,7 +74,9 @@ async function lockProgress(connection: Queryable): Promise<void> {
     await connection.query('BEGIN');
     try {
       await connection.query(`SELECT set_config('lock_timeout', $1, true)`, [String(LOCK_WAIT_MS)]);
-      await connection.query('LOCK TABLE log_lanes, clock_corrections IN EXCLUSIVE MODE');
+      await connection.query(
+        'LOCK TABLE log_lanes, clock_corrections, replica_corrections IN EXCLUSIVE MODE',
+      );
       return;
     } catch (error) {
       await connection.query('ROLLBACK');

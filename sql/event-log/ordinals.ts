@@ -21,7 +21,8 @@ export async function releaseOrdinals(db: Queryable): Promise<number> {
          AND visible_before + $2 < (SELECT min(visible_before) FROM ingest_streams WHERE state = 'active')
          AND NOT EXISTS (SELECT FROM dead_letters AS l WHERE l.stream_id = stream.stream_id AND l.replayed_at IS NULL)
          AND NOT EXISTS (SELECT FROM waiting_reports AS w WHERE w.stream_id = stream.stream_id)
-         AND NOT EXISTS (SELECT FROM clock_corrections AS c WHERE c.stream_id = stream.stream_id AND c.done_at IS NULL)
+         AND NOT EXISTS (SELECT FROM clock_corrections AS c JOIN replica_corrections ON correction_id = c.id
+           WHERE c.stream_id = stream.stream_id)
        RETURNING stream_id)
      SELECT count(*)::int AS released FROM released`,
     [RETIRED_FOR, BEHIND_MICROS],

@@ -165,9 +165,11 @@ storesTest.for([
   ],
   [
     'clockCorrections',
-    `INSERT INTO clock_corrections (stream_id, ordinal, first, before, from_ts, to_ts, shift, corrected_to)
-     VALUES ($1, 0, 0, 1, 1, 2, 1, 1)`,
-    'UPDATE clock_corrections SET done_at = now()',
+    `WITH correction AS (
+       INSERT INTO clock_corrections (stream_id, ordinal, first, before, from_ts, to_ts, shift)
+       VALUES ($1, 0, 0, 1, 1, 2, 1) RETURNING id)
+     INSERT INTO replica_corrections (replica, correction_id, corrected_to) SELECT 'main', id, 1 FROM correction`,
+    'DELETE FROM replica_corrections',
   ],
   [
     'webhookDeliveries',

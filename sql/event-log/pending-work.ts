@@ -86,7 +86,7 @@ export async function pendingWork(db: Queryable, now: number): Promise<PendingWo
       EXISTS (SELECT FROM chat_messages WHERE status = 'pending'
         AND next_attempt_at <= to_timestamp($1::float8 / 1000)) AS "chatMessages",
       EXISTS (SELECT FROM commissions WHERE status = 'pending' AND eligible_at <= now()) AS "maturedCommissions",
-      EXISTS (SELECT FROM clock_corrections WHERE done_at IS NULL) AS "clockCorrections",
+      EXISTS (SELECT FROM replica_corrections) AS "clockCorrections",
       EXISTS (SELECT FROM click_imports WHERE ${HAS_WORK})
         OR EXISTS (SELECT FROM workspace_imports WHERE roll_up_due < now() - interval '5 seconds') AS "clickImports",
       EXISTS (SELECT FROM destination_pages WHERE due_at <= now()) AS "destinationPages",

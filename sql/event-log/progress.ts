@@ -24,7 +24,7 @@ export async function readProgress(db: Queryable): Promise<Progress> {
   const { rows } = await db.query<
     Pick<Progress, 'clock_corrections' | 'dead_letters' | 'orders_unattributed'>
   >(
-    `SELECT (SELECT count(*) FROM clock_corrections WHERE done_at IS NULL) AS clock_corrections,
+    `SELECT (SELECT count(DISTINCT correction_id) FROM replica_corrections) AS clock_corrections,
             (SELECT count(*) FROM dead_letters WHERE replayed_at IS NULL) AS dead_letters,
             (SELECT count(*) FROM orders WHERE attributed_version IS DISTINCT FROM version) AS orders_unattributed`,
   );

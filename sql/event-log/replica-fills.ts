@@ -50,6 +50,12 @@ export async function addUnfilledReplica(pool: Pool, name: string): Promise<bool
       `INSERT INTO replica_repairs (replica, work, subject) VALUES ($1, 'fill', 'all')`,
       [name],
     );
+    // Days may be copied before another replica has corrected them.
+    await transaction.query(
+      `INSERT INTO replica_corrections (replica, correction_id, corrected_to)
+       SELECT DISTINCT $1, id, from_ts FROM replica_corrections JOIN clock_corrections ON id = correction_id`,
+      [name],
+    );
     await transaction.query(TAKE_LANES_AGAIN);
     return true;
   });

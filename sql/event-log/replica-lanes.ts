@@ -53,6 +53,11 @@ export async function addReplica(pool: Pool, name: string): Promise<boolean> {
       [name],
     );
     await transaction.query(
+      `INSERT INTO replica_corrections (replica, correction_id, corrected_to)
+       SELECT $1, id, from_ts FROM clock_corrections WHERE is_ambiguous IS NOT true`,
+      [name],
+    );
+    await transaction.query(
       `UPDATE log_lanes SET epoch = epoch + 1, held_by = NULL, held_until = NULL WHERE consumer = 'store'`,
     );
     return true;

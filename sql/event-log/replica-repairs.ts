@@ -13,6 +13,7 @@ export type CopiedTable = 'attributed_shares' | 'clicks' | 'identifies' | 'remov
  * | `roll_ups`      | `all`                                                                                          |
  * | `click_imports` | `<workspace>/<import>`                                                                         |
  * | `erasures`      | `<workspace>/<kind>/<target>`: the target is in no response                                     |
+ * | `clock_corrections` | the id of a correction that another replica has, which its job ends |
  * | a table         | `<workspace>/<nanoseconds since the epoch>` of rows; of `removed_clicks`, the workspace is empty |
  */
 export type RepairedWork = 'orders' | 'roll_ups' | 'click_imports' | 'erasures' | CopiedTable;

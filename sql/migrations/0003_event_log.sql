@@ -57,13 +57,10 @@ CREATE TABLE clock_corrections (
   from_ts      bigint NOT NULL,
   to_ts        bigint NOT NULL,
   shift        bigint NOT NULL CHECK (shift > 0),
-  corrected_to bigint NOT NULL,
-  is_copied    boolean NOT NULL DEFAULT false,
+  is_ambiguous boolean, -- unclear which events are ahead, so none is corrected; null: no replica has looked
   noted_at     timestamptz NOT NULL DEFAULT now(),
-  done_at      timestamptz,
   UNIQUE (stream_id, before)
 );
-CREATE INDEX clock_corrections_open ON clock_corrections (id) WHERE done_at IS NULL;
 
 -- One row per consumer and partition. `epoch` fences writes: the worker that raised it owns the lane. `intent` is the
 -- exact range about to be inserted, with its token; the next holder replays exactly that range.
@@ -114,6 +111,15 @@ CREATE TABLE replica_streams (
   FOREIGN KEY (replica, partition) REFERENCES replica_lanes (replica, partition) ON DELETE CASCADE
 );
 CREATE INDEX replica_streams_stream ON replica_streams (stream_id);
+
+-- Corrections of clocks that a replica of ClickHouse lacks, and how far each is.
+CREATE TABLE replica_corrections (
+  replica       text NOT NULL REFERENCES replicas (name) ON DELETE CASCADE,
+  correction_id bigint NOT NULL REFERENCES clock_corrections (id) ON DELETE CASCADE,
+  corrected_to  bigint NOT NULL,                -- every event with a time before this is corrected
+  is_copied     boolean NOT NULL DEFAULT false, -- the corrected copies of the next slice are inserted
+  PRIMARY KEY (replica, correction_id)
+);
 
 -- What a replica missed of the writes that do not come from the event log, while another one got them. It is not read
 -- until nothing is left. Works and their subjects: replica-repairs.ts.

@@ -1,20 +1,26 @@
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import { copyCorrected, dropCopied, firstClick } from '../../clickhouse/corrected-times.ts';
+import type { Replica } from '../../clickhouse/replicas.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import { withJobLease } from '../../sql/database/job-leases.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import {
+  finishCorrection,
+  hasOpenCorrections,
   markCopied,
   markCorrected,
   type OpenCorrection,
   openCorrections,
+  recordAmbiguity,
 } from '../../sql/event-log/clock-corrections.ts';
+import { forEachReplica } from '../replicas/for-each-replica.ts';
 
-export type CorrectTimesDependencies = { pool: Pool; clickhouse: ClickHouseClient; log: Logger };
+export type CorrectTimesDependencies = { pool: Pool; replicas: readonly Replica[]; log: Logger };
 
 /**
- * Corrects the times of stored clicks and identifies of streams whose clock was ahead. All of them are stored when a
- * correction is known, because it comes behind them in the same stream. Orders get their right times in PostgreSQL.
+ * Corrects the times of stored clicks and identifies of streams whose clock was ahead, in each replica of ClickHouse
+ * with a progress of its own. A correction comes behind them in the same stream, so a replica that has read it has all
+ * of them. Orders get their right times in PostgreSQL.
  *
  *     copying   rows get a corrected copy, unless they have one
  *        │ recorded in PostgreSQL
@@ -22,7 +28,7 @@ export type CorrectTimesDependencies = { pool: Pool; clickhouse: ClickHouseClien
  *     copied    the rows with the wrong times go
  *        │ recorded: the next slice
  *        ▼
- *     done
+ *     done      replicas that are not done are not read
  *
  * Each step may be interrupted and repeated. A slice is shorter than the shift, so copies are never in the slice that
  * goes.
@@ -30,25 +36,34 @@ export type CorrectTimesDependencies = { pool: Pool; clickhouse: ClickHouseClien
  * @returns false: the next run follows on schedule
  */
 export async function correctTimes(dependencies: CorrectTimesDependencies): Promise<boolean> {
-  const { pool } = dependencies;
-  if ((await openCorrections(pool)).length === 0) return false;
-  await withJobLease(pool, 'clockCorrections', async () => {
-    for (const correction of await openCorrections(pool)) await correct(dependencies, correction);
-  });
+  const { pool, replicas } = dependencies;
+  if (!(await hasOpenCorrections(pool))) return false;
+  await withJobLease(pool, 'clockCorrections', () =>
+    forEachReplica(replicas, async (replica) => {
+      for (const correction of await openCorrections(pool, replica.name)) {
+        // Those of a stream follow each other.
+        if (!correction.isReady) return;
+        await correct(dependencies, replica, correction);
+      }
+    }),
+  );
   return false;
 }
 
 async function correct(
-  { pool, clickhouse, log }: CorrectTimesDependencies,
+  { pool, log }: CorrectTimesDependencies,
+  { name, clickhouse }: Replica,
   correction: OpenCorrection,
 ): Promise<void> {
   const { id, streamId, toTs, shift } = correction;
-  if (await isAmbiguous(clickhouse, correction)) {
+  const of = { replica: name, stream: streamId, seconds: Math.round(shift / 1e6) };
+  const isUnclear =
+    correction.isAmbiguous ?? (await recordAmbiguity(pool, id, await isAmbiguous(clickhouse, correction)));
+  if (isUnclear) {
     log.error(
-      { stream: streamId, seconds: Math.round(shift / 1e6) },
+      of,
       'the time at which the clock of this stream jumped ahead is unknown; its earlier events keep their times',
     );
-    await markCorrected(pool, id, toTs + 1);
     return;
   }
   let { isCopied } = correction;
@@ -57,13 +72,14 @@ async function correct(
     const rows = { ...correction, from, to };
     if (!isCopied) {
       await copyCorrected(clickhouse, rows);
-      await markCopied(pool, id);
+      await markCopied(pool, name, id);
     }
     await dropCopied(clickhouse, rows);
-    await markCorrected(pool, id, to);
+    await markCorrected(pool, name, id, to);
     from = to;
   }
-  log.info({ stream: streamId, seconds: Math.round(shift / 1e6) }, 'corrected the times of stored events');
+  await finishCorrection(pool, name, id);
+  log.info(of, 'corrected the times of stored events');
 }
 
 /**
@@ -72,8 +88,8 @@ async function correct(
  * moment: otherwise the clock was ahead for longer than its shift.
  */
 async function isAmbiguous(clickhouse: ClickHouseClient, correction: OpenCorrection): Promise<boolean> {
-  const { first, fromTs, toTs, shift, correctedTo } = correction;
-  if (first > 0n || correctedTo > fromTs || correction.isCopied) return false;
+  const { first, fromTs, toTs, shift } = correction;
+  if (first > 0n) return false;
   const least = await firstClick(clickhouse, { ...correction, from: fromTs, to: toTs + 1 });
   if (least === null) return false;
   const between = { from: least - shift, to: Math.min(fromTs, toTs - shift + 1) };
