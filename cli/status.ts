@@ -1,5 +1,3 @@
-import { createClickHouse } from '../clickhouse/client.ts';
-import { type DamagedPart, damagedParts, describeDamage } from '../clickhouse/damaged-parts.ts';
 import { adviceOn } from '../core/databases/advice.ts';
 import type { Config } from '../core/settings/config.ts';
 import { directGet } from '../core/tier/direct-get.ts';
@@ -10,6 +8,7 @@ import { liveWorkers } from '../sql/event-log/live-workers.ts';
 import { type Progress, readProgress } from '../sql/event-log/progress.ts';
 import { troubledReplicas } from '../sql/event-log/replica-details.ts';
 import { describeDifferences } from '../workers/counts/differences.ts';
+import { clickhouseStatus } from './clickhouse-status.ts';
 import { describeTrouble } from './connection-troubles.ts';
 import { diskStatus } from './disk-status.ts';
 import type { OperatorConfig } from './stores.ts';
@@ -57,11 +56,6 @@ export async function readStatus(config: OperatorConfig): Promise<Status> {
     connectTimeoutMs: TIMEOUT_MS,
     statementTimeoutMs: TIMEOUT_MS,
   });
-  const clickhouse = createClickHouse({
-    url: config.clickhouseUrl,
-    database: config.clickhouseDatabase,
-    timeoutMs: TIMEOUT_MS,
-  });
   let progress: StatusProgress | null = null;
   try {
     const [serving, workers, postgres, store, kafka, disk, connections, counts, replicas] = await Promise.all(
@@ -72,15 +66,7 @@ export async function readStatus(config: OperatorConfig): Promise<Status> {
           progress = withLag(await readProgress(pool), Date.now());
           return 'reachable';
         }),
-        part(async () => {
-          const result = await clickhouse.query({
-            query: 'SELECT version() AS version',
-            format: 'JSONEachRow',
-          });
-          const [row] = await result.json<{ version: string }>();
-          assertWhole(await damagedParts(clickhouse));
-          return `version ${row?.version ?? 'unknown'}`;
-        }),
+        clickhouseStatus(config, TIMEOUT_MS, part),
         config.kafkaBrokers.length === 0 ? null : part(() => reachableBrokers(config)),
         diskStatus(config.dataDir),
         // When PostgreSQL is down, its own check reports it.
@@ -105,7 +91,7 @@ export async function readStatus(config: OperatorConfig): Promise<Status> {
     };
     return { parts, progress };
   } finally {
-    await Promise.all([pool.end(), clickhouse.close()]);
+    await pool.end();
   }
 }
 
@@ -173,17 +159,8 @@ async function countsStatus(pool: Pool): Promise<PartStatus | null> {
   return { ok: true, isWarning: true, detail };
 }
 
-/** Maximum number of damaged parts, connections, or hours, in the message. */
+/** Maximum number of connections, or hours, in the message. */
 const NAMED = 5;
-
-function assertWhole(damaged: DamagedPart[]): void {
-  if (damaged.length === 0) return;
-  const named = damaged.slice(0, NAMED).map(describeDamage).join(', ');
-  const more = damaged.length > NAMED ? ` and ${damaged.length - NAMED} more` : '';
-  throw new Error(
-    `damaged parts whose rows may be missing: ${named}${more}; see docs/operations/damaged-data.md`,
-  );
-}
 
 async function part(check: () => Promise<string>): Promise<PartStatus> {
   try {

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { ClickHouseClient } from '../clickhouse/client.ts';
 import { openReplicas, type Replica } from '../clickhouse/replicas.ts';
 import { type Config, readConfig } from '../core/settings/config.ts';
-import { MAIN_REPLICA } from '../core/settings/replicas.ts';
+import { MAIN_REPLICA, type ReplicaSettings } from '../core/settings/replicas.ts';
 import { createLogger, type Logger } from '../core/tier/log.ts';
 import { createPool, type Pool } from '../sql/database/pool.ts';
 import { CommandFailed } from './output.ts';
@@ -89,6 +89,14 @@ async function isUnreadable(path: string): Promise<boolean> {
   );
 }
 
+/** Returns the replicas of ClickHouse. Beside `npm start`, the address of `main` is that of the running service. */
+export function addressesOfReplicas(config: Config): ReplicaSettings[] {
+  return config.clickhouseReplicas.map(({ name, url }) => ({
+    name,
+    url: name === MAIN_REPLICA ? config.clickhouseUrl : url,
+  }));
+}
+
 /** Longer than for a request, because an erasure changes every part of a table. */
 const CLICKHOUSE_MS = 600_000;
 
@@ -112,12 +120,7 @@ export async function withStores<T>(
 ): Promise<T> {
   const config = await operatorConfig();
   const pool = createPool(config.databaseUrl, { max: 4, name: 'hoplog-cli' });
-  // Beside `npm start`, the address of `main` is that of the running service.
-  const addresses = config.clickhouseReplicas.map(({ name, url }) => ({
-    name,
-    url: name === MAIN_REPLICA ? config.clickhouseUrl : url,
-  }));
-  const replicas = openReplicas(addresses, config.clickhouseDatabase, clickhouseMs);
+  const replicas = openReplicas(addressesOfReplicas(config), config.clickhouseDatabase, clickhouseMs);
   const [{ clickhouse }] = replicas;
   const log = createLogger('hoplog', config.logLevel);
   try {

@@ -196,13 +196,19 @@ test('a part of the clicks that ClickHouse detaches at its start is named by log
     const urls = [0, 1, 2, 3].map((following) => `http://127.0.0.1:${metricsPort + following}/metrics`);
     return (await Promise.all(urls.map(async (url) => (await fetch(url)).text()))).join('\n');
   };
-  await expect.poll(metrics).toContain('hoplog_worker_damaged_parts{table="clicks",tier="workers"} 1');
-  expect(alertOf('DamagedParts')).toBe('max by (release, table) (hoplog_worker_damaged_parts) > 0');
+  await expect
+    .poll(metrics)
+    .toContain('hoplog_worker_damaged_parts{replica="main",table="clicks",tier="workers"} 1');
+  expect(alertOf('DamagedParts')).toBe('max by (release, replica, table) (hoplog_worker_damaged_parts) > 0');
 
   const looks: string[] = [];
   await withClickHouse(async (clickhouse) => {
     const log = pino({}, { write: (text: string) => void looks.push(text) });
-    const look = createDamageWatch({ clickhouse, log, metrics: createWorkerMetrics(new Registry()) });
+    const look = createDamageWatch({
+      replicas: [{ name: 'main', clickhouse }],
+      log,
+      metrics: createWorkerMetrics(new Registry()),
+    });
     for (const _ of ['found', 'known']) await look();
   });
   expect(looks).toEqual([expect.stringMatching(found)]);

@@ -124,8 +124,8 @@ export function createWorkerMetrics(registry: Registry) {
     }),
     damagedParts: new Gauge({
       name: 'hoplog_worker_damaged_parts',
-      help: 'Damaged parts of ClickHouse tables, by table.',
-      labelNames: ['table'] as const,
+      help: 'Damaged parts of ClickHouse tables, by replica and table.',
+      labelNames: ['replica', 'table'] as const,
       registers,
     }),
     cleaned: new Counter({

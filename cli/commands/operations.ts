@@ -27,8 +27,8 @@ export function operationCommands(program: Command): void {
       refuseExamplePasswords(config, options.publishedOn);
       const pool = createPool(config.databaseOwnerUrl, { max: 2, name: 'hoplog-migrate' });
       try {
-        const { applied, warning } = await retryFor(options.wait ?? 0, () => migrateStores(pool, config));
-        if (warning !== null) process.stderr.write(`hoplog: ${warning}\n`);
+        const { applied, warnings } = await retryFor(options.wait ?? 0, () => migrateStores(pool, config));
+        for (const warning of warnings) process.stderr.write(`hoplog: ${warning}\n`);
         const demo = options.demo ? await createDemoWorkspace(pool, config.appUrl) : null;
         printResult(command, { applied, ...(demo && { demo }) }, (result) => {
           const done = table(

@@ -23,8 +23,8 @@ export function preparePostgres(config: Config): Promise<void> {
  */
 export function prepareStores(config: Config, log: Logger): Promise<void> {
   return withPool(config, async (pool) => {
-    const { warning } = await migrateStores(pool, config);
-    if (warning !== null) log.warn(warning);
+    const { warnings } = await migrateStores(pool, config);
+    for (const warning of warnings) log.warn(warning);
   });
 }
 

@@ -64,12 +64,12 @@ const CASES: Record<string, Case> = {
   },
   DamagedParts: {
     fires: {
-      'hoplog_worker_damaged_parts{instance="a",table="clicks"}': '1x90',
-      'hoplog_worker_damaged_parts{instance="b",table="clicks"}': '0x90',
-      'hoplog_worker_damaged_parts{instance="a",table="orders"}': '0x90',
+      'hoplog_worker_damaged_parts{instance="a",replica="main",table="clicks"}': '1x90',
+      'hoplog_worker_damaged_parts{instance="b",replica="second",table="clicks"}': '0x90',
+      'hoplog_worker_damaged_parts{instance="a",replica="main",table="orders"}': '0x90',
     },
-    rests: { 'hoplog_worker_damaged_parts{instance="a",table="clicks"}': '1x10 0x80' },
-    labels: { table: 'clicks' },
+    rests: { 'hoplog_worker_damaged_parts{instance="a",replica="main",table="clicks"}': '1x10 0x80' },
+    labels: { replica: 'main', table: 'clicks' },
   },
   CountsDiffer: {
     fires: {
