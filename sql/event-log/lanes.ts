@@ -28,7 +28,7 @@ export type Lane = {
  * A lease that ends more than this beyond its length was written while the clock was ahead, and counts as expired.
  * Milliseconds.
  */
-const LONGEST_LEAD_MS = 60_000;
+export const LONGEST_LEAD_MS = 60_000;
 
 /** Another worker has raised the epoch of the lane, so this process must not write for it any more. */
 export class LaneLost extends Error {
