@@ -1,6 +1,6 @@
 import { ARCHIVED_EVENTS } from '../../clickhouse/archive/archived-tables.ts';
 import { readEvents } from '../../clickhouse/archive/read-events.ts';
-import type { ClickHouseClient } from '../../clickhouse/client.ts';
+import type { Replica } from '../../clickhouse/replicas.ts';
 import { storedColumns } from '../../clickhouse/stored-columns.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { type ArchivedTable, NUMBERED, type Numbered } from '../../sql/archive/archived-table.ts';
@@ -16,7 +16,7 @@ import {
   rowsOf,
 } from '../../sql/archive/read-table.ts';
 import { inTransaction, type Pool, type Queryable } from '../../sql/database/pool.ts';
-import { watermark } from '../../sql/event-log/streams.ts';
+import { replicaWatermark } from '../../sql/event-log/replica-marks.ts';
 import type { Workspace } from '../../sql/workspaces/workspaces.ts';
 import { type ArchiveWriter, createArchive } from './archive-writer.ts';
 import {
@@ -36,7 +36,8 @@ const FILE_LENGTH = 2_000_000;
 
 export type ExportOptions = {
   pool: Pool;
-  clickhouse: ClickHouseClient;
+  /** Has missed no write, and may be behind the log. */
+  replica: Replica;
   workspace: Workspace;
   /** Origin of the deployment's short links. */
   shortUrl: string;
@@ -65,14 +66,15 @@ export async function exportWorkspace(options: ExportOptions): Promise<Manifest>
 }
 
 async function write(writer: ArchiveWriter, options: ExportOptions): Promise<Manifest> {
-  const { pool, clickhouse, workspace, shortUrl, version } = options;
+  const { pool, replica, workspace, shortUrl, version } = options;
+  const { clickhouse } = replica;
   const format = { format: 'hoplog-workspace', version: ARCHIVE_VERSION };
   await writer.add(FORMAT_FILE, Buffer.from(`${JSON.stringify(format)}\n`));
   const parts: ArchivePart[] = [];
   const read = await inTransaction(pool, async (tx) => {
     await beginExport(tx);
-    // Everything older is visible in ClickHouse, and its orders are in this snapshot.
-    const before = (await watermark(tx)) ?? Date.now() * 1_000;
+    // Everything older is visible in the replica, and its orders are in this snapshot.
+    const before = (await replicaWatermark(tx, replica.name)) ?? Date.now() * 1_000;
     const numbers = await numberRanges(tx, workspace.id, numberedRows);
     for (const table of ARCHIVED_TABLES) parts.push(await writeTable(writer, tx, table, options));
     return {

@@ -1,6 +1,9 @@
+import { type ReplicasToWrite, wholeReplica, writeToEach } from '../../analytics/replicas/write-to-each.ts';
 import { ARCHIVED_EVENTS } from '../../clickhouse/archive/archived-tables.ts';
 import { removeEvents, writeEvents } from '../../clickhouse/archive/write-events.ts';
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
+import { REPAIRED_TOKENS } from '../../clickhouse/copies/copy-missed.ts';
+import type { Replica } from '../../clickhouse/replicas.ts';
 import { storedColumns } from '../../clickhouse/stored-columns.ts';
 import type { LookUpTxt } from '../../core/dns/txt-records.ts';
 import type { Config } from '../../core/settings/config.ts';
@@ -25,6 +28,8 @@ import {
 } from '../../sql/archive/write-table.ts';
 import { inTransaction, type Pool, type Queryable } from '../../sql/database/pool.ts';
 import { rolledBack } from '../../sql/database/rolled-back.ts';
+import { replicaNames } from '../../sql/event-log/replica-lanes.ts';
+import { recordMissed } from '../../sql/event-log/replica-repairs.ts';
 import { workspaceById } from '../../sql/workspaces/workspaces.ts';
 import { CommandFailed } from '../output.ts';
 import { recordOperator } from '../record-operator.ts';
@@ -35,7 +40,7 @@ import type { OpenArchive } from './open-archive.ts';
 
 export type ArchiveImportOptions = {
   pool: Pool;
-  clickhouse: ClickHouseClient;
+  clickhouses: ReplicasToWrite;
   config: Pick<Config, 'shortUrl' | 'publicUrl' | 'baseUrl' | 'appUrl'>;
   lookUp: LookUpTxt;
   archive: OpenArchive;
@@ -64,8 +69,9 @@ export type ArchiveImportResult = {
  * @throws {CommandFailed} when the archive does not fit this deployment: then nothing was stored
  */
 export async function importArchive(options: ArchiveImportOptions): Promise<ArchiveImportResult> {
-  const { pool, clickhouse, archive, dryRun, lookUp, config } = options;
+  const { pool, clickhouses, archive, dryRun, lookUp, config } = options;
   const { manifest } = archive;
+  const { clickhouse } = await wholeReplica(pool, clickhouses.replicas);
   await requireKnown(pool, clickhouse, archive);
   const former = await workspaceImport(pool, manifest.workspace.id);
   const present = await workspaceById(pool, manifest.workspace.id);
@@ -87,8 +93,8 @@ export async function importArchive(options: ArchiveImportOptions): Promise<Arch
     offsets,
     proven: domains.proven,
   };
-  if (!dryRun) await writeFiles(options, offsets.leads);
-  const tables = await writeRows(options, context, names);
+  const stored = dryRun ? [] : await writeFiles(options, clickhouse, offsets.leads);
+  const tables = await writeRows(options, context, names, stored);
   return {
     dry_run: dryRun,
     is_there: false,
@@ -142,12 +148,12 @@ function refusal({ unproven }: DomainsHere): string {
  * import of another archive of the workspace stored is removed.
  */
 async function numbersHere(
-  { pool, clickhouse, archive }: ArchiveImportOptions,
+  { pool, clickhouses, archive }: ArchiveImportOptions,
   former: WorkspaceImport | null,
 ): Promise<ImportContext['offsets']> {
   const { id, workspace, numbers } = archive.manifest;
   if (former?.archive_id === id) return former.offsets;
-  if (former !== null) await removeEvents(clickhouse, workspace.id);
+  if (former !== null) await removeFromEach(pool, clickhouses.replicas, workspace.id);
   return inTransaction(pool, async (tx) => {
     const offsets = await reserveNumbers(tx, numbers);
     await beginWorkspaceImport(tx, { workspace_id: workspace.id, archive_id: id, offsets });
@@ -155,33 +161,67 @@ async function numbersHere(
   });
 }
 
-async function writeFiles(
-  { clickhouse, archive, onBytes }: ArchiveImportOptions,
-  leads: number,
+/** @throws {CommandFailed} when a replica does not do it: what stays there would be in the workspace */
+async function removeFromEach(
+  db: Queryable,
+  replicas: readonly Replica[],
+  workspaceId: string,
 ): Promise<void> {
+  const unknown = (await replicaNames(db)).filter((name) => replicas.every((one) => one.name !== name));
+  if (unknown.length > 0 && replicas.length > 1)
+    throw new CommandFailed(`CLICKHOUSE_REPLICAS has no ${unknown.join(', ')}: add it, or drop the replica`);
+  for (const { name, clickhouse } of replicas) {
+    await removeEvents(clickhouse, workspaceId).catch((error: unknown) => {
+      if (replicas.length === 1) throw error;
+      throw new CommandFailed(
+        `what an interrupted import stored can't be removed from replica ${name}: run the command again when it responds`,
+        { cause: error },
+      );
+    });
+  }
+}
+
+/**
+ * Stores the files in each replica. One that misses a file gets no later one.
+ *
+ * @param first a replica whose columns are those of all
+ * @returns the replicas that have all files
+ */
+async function writeFiles(
+  { pool, clickhouses, archive, onBytes }: ArchiveImportOptions,
+  first: ClickHouseClient,
+  leads: number,
+): Promise<string[]> {
   const { id, workspace } = archive.manifest;
+  const all = await replicaNames(pool);
+  let stored = all;
   for (const table of ARCHIVED_EVENTS) {
     const { files, columns } = archive.part(table.name);
-    const known = await storedColumns(clickhouse, table);
+    const known = await storedColumns(first, table);
     for (const file of files) {
-      await writeEvents(clickhouse, table, {
-        workspaceId: workspace.id,
-        known,
-        columns,
-        content: await archive.read(file),
-        token: `${id}/${file.name}`,
-        span: file.span,
-        leads,
+      const content = await archive.read(file);
+      const except = all.filter((name) => !stored.includes(name));
+      const written = await writeToEach(pool, clickhouses, {
+        what: 'an imported workspace',
+        except,
+        write: (clickhouse, signal) =>
+          writeEvents(clickhouse, table, {
+            ...{ workspaceId: workspace.id, known, columns, content, span: file.span, leads, signal },
+            token: `${REPAIRED_TOKENS.archive}${id}/${file.name}`,
+          }),
       });
+      stored = stored.filter((name) => written.includes(name));
       onBytes?.(file.bytes);
     }
   }
+  return stored;
 }
 
 function writeRows(
   { pool, archive, dryRun, onBytes }: ArchiveImportOptions,
   context: ImportContext,
   names: NamesHere,
+  stored: readonly string[],
 ): Promise<Record<string, number>> {
   const { workspace } = archive.manifest;
   const run = dryRun ? rolledBack : inTransaction;
@@ -213,6 +253,7 @@ function writeRows(
     );
     if (dryRun) return tables;
     await finishWorkspaceImport(tx, workspace.id);
+    await recordMissed(tx, { stored, of: [{ work: 'workspace_imports', subject: workspace.id }] });
     await recordOperator(tx, {
       workspaceId: workspace.id,
       action: 'workspace.import',

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
+import { wholeReplica } from '../../analytics/replicas/write-to-each.ts';
 import { exportWorkspace } from '../archive/export-workspace.ts';
 import type { LeftOut, Manifest } from '../archive/manifest.ts';
 import { createProgressBar } from '../import/progress-bar.ts';
@@ -36,14 +37,14 @@ export function exportCommands(program: Command): void {
 }
 
 async function run(path: string, named: string, version: string): Promise<Result> {
-  return withStores(async ({ pool, clickhouse, config }) => {
+  return withStores(async ({ pool, replicas, config }) => {
     const workspace = await namedWorkspace(pool, named);
     const progress = createProgressBar(0, '{rows} rows of {table}');
     let rows = 0;
     try {
       const manifest = await exportWorkspace({
         pool,
-        clickhouse,
+        replica: await wholeReplica(pool, replicas),
         workspace,
         shortUrl: config.shortUrl,
         version,

@@ -35,7 +35,7 @@ export function workspaceImportCommand(imports: Command): void {
 }
 
 async function run(path: string, { unproven, dryRun }: Options): Promise<ArchiveImportResult> {
-  return withStores(async ({ pool, clickhouse, config }) => {
+  return withStores(async ({ pool, replicas, log, config }) => {
     const archive = await openArchive(path, () => {});
     const bytes = archive.manifest.parts
       .flatMap(({ files }) => files)
@@ -44,7 +44,7 @@ async function run(path: string, { unproven, dryRun }: Options): Promise<Archive
     const work = () =>
       importArchive({
         pool,
-        clickhouse,
+        clickhouses: { replicas, log },
         config,
         lookUp: createTxtLookup(config.dnsServers),
         archive,

@@ -26,6 +26,8 @@ export async function writeEvents(
     token: string;
     span: EventFile['span'];
     leads: number;
+    /** Ends the wait for ClickHouse, which may still store the file. */
+    signal: AbortSignal;
   },
 ): Promise<void> {
   const columns = given.columns.map((name) => {
@@ -52,6 +54,7 @@ export async function writeEvents(
       WHERE (${table.key}) NOT IN (SELECT ${table.key} FROM ${table.name} WHERE workspace_id = {workspace:UUID} ${between})
       FORMAT Parquet`,
     query_params: { workspace: given.workspaceId, ...span },
+    abort_signal: given.signal,
     values: Readable.from([given.content], { objectMode: false }),
     clickhouse_settings: {
       async_insert: 0,

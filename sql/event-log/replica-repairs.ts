@@ -13,10 +13,17 @@ export type CopiedTable = 'attributed_shares' | 'clicks' | 'identifies' | 'remov
  * | `roll_ups`      | `all`                                                                                          |
  * | `click_imports` | `<workspace>/<import>`                                                                         |
  * | `erasures`      | `<workspace>/<kind>/<target>`: the target is in no response                                     |
+ * | `workspace_imports` | the id of a workspace |
  * | `clock_corrections` | the id of a correction that another replica has, which its job ends |
  * | a table         | `<workspace>/<nanoseconds since the epoch>` of rows; of `removed_clicks`, the workspace is empty |
  */
-export type RepairedWork = 'orders' | 'roll_ups' | 'click_imports' | 'erasures' | CopiedTable;
+export type RepairedWork =
+  | 'orders'
+  | 'roll_ups'
+  | 'click_imports'
+  | 'workspace_imports'
+  | 'erasures'
+  | CopiedTable;
 
 /** A replica. It must not be read while it has missed something, or while it is being filled. */
 export type ReplicaState = {

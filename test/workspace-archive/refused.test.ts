@@ -170,7 +170,7 @@ describe('what does not fit', () => {
       const { exportWorkspace } = await import('../../cli/archive/export-workspace.ts');
       const given = {
         pool,
-        clickhouse: old.stores.clickhouse,
+        replica: old.stores.replicas[0],
         workspace: shop.workspace,
         shortUrl: 'https://hop.example',
         version: '0',
@@ -181,9 +181,9 @@ describe('what does not fit', () => {
       const clickhouse = Object.assign(Object.create(old.stores.clickhouse), {
         exec: () => Promise.reject(new Error('ClickHouse is down')),
       });
-      await expect(exportWorkspace({ ...given, clickhouse, path: failing })).rejects.toThrow(
-        'ClickHouse is down',
-      );
+      await expect(
+        exportWorkspace({ ...given, replica: { name: 'main', clickhouse }, path: failing }),
+      ).rejects.toThrow('ClickHouse is down');
       expect([existsSync(failing), existsSync(`${failing}.part`)]).toEqual([false, false]);
       expect(statSync(path).mode & 0o777).toBe(0o600);
     },

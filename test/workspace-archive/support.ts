@@ -6,6 +6,7 @@ import { exportWorkspace } from '../../cli/archive/export-workspace.ts';
 import { type ArchiveImportOptions, importArchive } from '../../cli/archive/import-workspace.ts';
 import { type OpenArchive, openArchive } from '../../cli/archive/open-archive.ts';
 import { readConfig } from '../../core/settings/config.ts';
+import { silentLogger } from '../../core/tier/log.ts';
 import { workspaceById } from '../../sql/workspaces/workspaces.ts';
 import { merchant, PAID_AT_ONCE } from '../referrals/support.ts';
 import type { TestApi, TestWorkspace } from '../support/api.ts';
@@ -30,7 +31,7 @@ export function archives() {
       const { pool, clickhouse } = stores;
       await exportWorkspace({
         pool,
-        clickhouse,
+        replica: { name: 'main', clickhouse },
         workspace,
         shortUrl: 'https://hop.example',
         version: '0',
@@ -53,7 +54,7 @@ export async function importFrom(
   try {
     return await importArchive({
       pool,
-      clickhouse,
+      clickhouses: { replicas: [{ name: 'main', clickhouse }], log: silentLogger() },
       config: readConfig({ SHORT_URL: 'https://new.example' }),
       lookUp: async (name) => ({ kind: 'records', values: [...(proofs[name] ?? [])] }),
       archive,

@@ -8,6 +8,7 @@ import { forEachReplica } from './for-each-replica.ts';
 import { repairErasures } from './repair-erasures.ts';
 import { repairImports } from './repair-imports.ts';
 import { repairRows } from './repair-rows.ts';
+import { repairWorkspaces } from './repair-workspaces.ts';
 
 export type RepairDependencies = { pool: Pool; replicas: readonly Replica[]; log: Logger };
 
@@ -25,6 +26,7 @@ export function createRepair(dependencies: RepairDependencies): () => Promise<bo
     const hasMore = [
       await repairOrders(dependencies, replica),
       await repairImports(dependencies, replica),
+      await repairWorkspaces(dependencies, replica),
       await repairRows(dependencies, replica, 'clicks'),
       await repairRows(dependencies, replica, 'identifies'),
       await repairRows(dependencies, replica, 'removed_clicks'),
