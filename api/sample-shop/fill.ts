@@ -51,10 +51,18 @@ export async function fillSampleShop(
     const body = linkBody(link, folders.get(link.folder ?? '') ?? null);
     await call('POST', '/links', { ...body, slug: withEnd(link.slug, end) });
   }
-  await call('POST', '/bio-pages', { ...SAMPLE_BIO_PAGE, slug: withEnd(SAMPLE_BIO_PAGE.slug, end) });
+  const { links: buttons } = await call<{ links: { short_url: string | null }[] }>('POST', '/bio-pages', {
+    ...SAMPLE_BIO_PAGE,
+    slug: withEnd(SAMPLE_BIO_PAGE.slug, end),
+  });
   await call('POST', '/domains', { domain: end === '' ? SAMPLE_DOMAIN : `go${end}.${SAMPLE_DOMAIN}` });
   const codeOf = (referrer: string) => withEnd(`sample-${referrer}`, end);
-  const history = sampleHistory(now, ({ slug }: SampleLink) => withEnd(slug, end), codeOf);
+  const history = sampleHistory(
+    now,
+    ({ slug }: SampleLink) => withEnd(slug, end),
+    codeOf,
+    buttons.flatMap(({ short_url: url }) => (url === null ? [] : [new URL(url).pathname.slice(1)])),
+  );
   for (const annotation of history.annotations) await call('POST', '/annotations', annotation);
   await fillProgram({ pool, call }, workspace, history, { end, now, codeOf });
   // After the referrers, whose links have clicks too.

@@ -60,6 +60,12 @@ test('a press shows 60 days of a shop, in a workspace of its own, and another pr
   expect(statuses).toEqual(new Set(['pending', 'eligible', 'paid', 'reversed']));
   const pages = await owner.call<{ bio_pages: { slug: string }[] }>('GET', '/bio-pages');
   expect(pages.body.bio_pages.map(({ slug }) => slug)).toEqual(['sample-shop']);
+  // Each button of the page has clicks, by the import of history.
+  const { body: bio } = await owner.call<{ links: { clicks: number }[] }>(
+    'GET',
+    '/bio-pages/sample-shop/stats?days=60',
+  );
+  expect(bio.links.map(({ clicks }) => clicks >= 50)).toEqual([true, true, true]);
   const { body: sites } = await owner.call<{ domains: { domain: string; status: string }[] }>(
     'GET',
     '/domains',

@@ -1,5 +1,11 @@
 import { seededRandom } from '../seeded-random.ts';
-import { SAMPLE_ANNOTATIONS, SAMPLE_LINKS, SAMPLE_REFERRERS, type SampleLink } from './catalog.ts';
+import {
+  SAMPLE_ANNOTATIONS,
+  SAMPLE_BIO_PAGE,
+  SAMPLE_LINKS,
+  SAMPLE_REFERRERS,
+  type SampleLink,
+} from './catalog.ts';
 import { pickAt } from './weighted.ts';
 
 /** Days that the sample shop's history goes back, today included. */
@@ -46,6 +52,8 @@ const REFERERS: Record<string, string> = {
   twitter: 'https://t.co/',
   linkedin: 'https://www.linkedin.com/',
 };
+/** Clicks of all buttons of the bio page on a mean day. */
+const BIO_MEAN = 9;
 /** Prices in the shop, in cents. */
 const PRICES = [1_450, 1_900, 2_400, 3_200, 4_900, 6_800] as const;
 
@@ -83,11 +91,13 @@ function clicksOn(day: number, weekday: number): number {
  * @param now milliseconds since the epoch
  * @param slugOf returns the slug that a link got
  * @param codeOf returns the slug of a referrer's link
+ * @param buttons the slugs of the bio page's buttons
  */
 export function sampleHistory(
   now: number,
   slugOf: (link: SampleLink) => string,
   codeOf: (referrer: string) => string,
+  buttons: readonly string[],
 ): SampleHistory {
   const random = seededRandom(SEED);
   const today = Math.floor(now / DAY) * DAY;
@@ -129,6 +139,7 @@ export function sampleHistory(
           link.tags.includes('print') ? 'qr' : 'link',
         ]),
       ...referralClicks(referred.customers, codeOf),
+      ...buttonClicks(now, today, buttons),
     ]),
     orders: csvOf(
       'ts,order_id,amount,visitor',
@@ -183,4 +194,25 @@ function referralClicks(
       return [clicked, codeOf(referrer), visitor, country, region, city, device, browser, os, '', 'link'];
     }),
   );
+}
+
+/** Clicks of the bio page's buttons: the first has most of them. They come from the profile that links to the page. */
+function buttonClicks(now: number, today: number, buttons: readonly string[]): string[][] {
+  const random = seededRandom(SEED + 3);
+  const [profile = ''] = SAMPLE_BIO_PAGE.social_links.map(({ url }) => url);
+  return Array.from({ length: SAMPLE_DAYS }, (_, day) => {
+    const start = today - (SAMPLE_DAYS - 1 - day) * DAY;
+    const count = Math.round((clicksOn(day, new Date(start).getUTCDay()) * BIO_MEAN) / MEAN);
+    return Array.from({ length: count }, (_, nth) => {
+      const at = start + Math.floor(24 * HOUR * random() ** 0.7);
+      const slug = buttons[Math.floor(buttons.length * random() ** 1.6)] ?? '';
+      const [country, region, city] = pickAt(PLACES, random());
+      const [device, browser, os] = pickAt(AGENTS, random());
+      const row = [slug, `bio-${day}-${nth}`, country, region, city, device, browser, os, profile, 'link'];
+      return { at, row };
+    });
+  })
+    .flat()
+    .filter(({ at }) => at < now)
+    .map(({ at, row }) => [new Date(at).toISOString(), ...row]);
 }

@@ -13,6 +13,7 @@ import { axeViolations } from './page-watch.ts';
 const ATTEMPTS = 5;
 const DESTINATION = 'https://example.com/';
 /** Chromium without a window calls itself a bot, and bots get no page with pixels. */
+const PREVIEW_BOT = 'facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)';
 const PERSON =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
 
@@ -72,6 +73,7 @@ test('no page of visitors has a violation of axe, light or dark, in English or A
     link({ password_hash }),
     link({ retargeting: { facebook: '1234567890', google: 'G-ABCDEF1234' } }),
   ]);
+  const carded = await link({ preview: { title: 'A card', description: 'What networks show.' } });
 
   for (const { page, check } of visitors) {
     for (const path of ['', 'nothing-here', gone, blocked, secret]) {
@@ -97,6 +99,12 @@ test('no page of visitors has a violation of axe, light or dark, in English or A
     });
     await openLink(page, `${ingest.url}/${pixels}`);
     await check();
+    // What a link-preview bot reads. It leads on by a click alone.
+    await page.setExtraHTTPHeaders({ 'user-agent': PREVIEW_BOT });
+    await page.goto(`${ingest.url}/${carded}`);
+    expect(await page.title()).toBe('A card');
+    await check();
+    await page.setExtraHTTPHeaders({});
   }
   await gate.close();
   for (const { context, page, check } of visitors) {
@@ -107,7 +115,7 @@ test('no page of visitors has a violation of axe, light or dark, in English or A
   }
   expect(found).toEqual([]);
   // A wrong password and a frame keep the title of the form; every other page has one of its own.
-  expect(new Set(titles).size).toBe(16);
+  expect(new Set(titles).size).toBe(18);
 });
 
 async function enterWrongPassword(page: Page): Promise<void> {

@@ -109,7 +109,9 @@ test('the quickstart works as printed', async () => {
   expect(ofBlock('Create a webhook.')).toContain('webhook.test {}');
   expect(ofBlock('A page with a short link')).toContain('<title>Ada Lovelace</title>');
   expect(outputs.size).toBe(blocks.length);
-  expect([...outputs.values()].at(-1)).toContain('/embed.js');
+  expect([...outputs.values()].at(-2)).toContain('/embed.js');
+  // It leaves nothing that fails afterwards.
+  expect(await call('/webhooks')).toMatchObject({ webhooks: [] });
 });
 
 test('the overview has the figures that the quickstart promises', async () => {

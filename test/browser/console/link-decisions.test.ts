@@ -48,6 +48,12 @@ async function makeLink(fields: object): Promise<LinkRecord> {
 
 const recordOf = async ({ id }: LinkRecord) => (await records(site, `&ids=${id}`))[0];
 
+/** Runs in the page: the outlines of what has the focus, and of the box around it. */
+const RING_OF_FIELD = `[document.activeElement, document.activeElement.closest('.mantine-Input-input')].map((one) => {
+  const { outlineColor, outlineStyle, outlineWidth } = getComputedStyle(one);
+  return outlineStyle === 'none' ? 'none' : [outlineColor, outlineStyle, outlineWidth].join(' ');
+})`;
+
 /** Chooses a value of a condition from its list. */
 async function chooseValue(page: ConsolePage, condition: string, text: string, option: string) {
   const values = page.getByRole('combobox', { name: `${condition}: values` });
@@ -79,13 +85,19 @@ test('rules are built in words, refused at their fields, tried before they are s
   await expectFocusIn(page, 'Rules');
   const first = 'Condition 1 of rule 1';
   await chooseValue(page, first, 'Austr', 'Austria');
-  await chooseValue(page, first, 'Switz', 'Switzerland');
+  // By keyboard: Enter takes the first match, and does not submit the form.
+  const countries = page.getByRole('combobox', { name: `${first}: values` });
+  await countries.fill('Switz');
+  await countries.press('Enter');
+  await page.getByText('Switzerland', { exact: true }).first().waitFor();
+  // The ring of a field of several values is around all of it, as around any other field.
+  expect(await page.evaluate(RING_OF_FIELD)).toEqual(['none', 'rgb(21, 115, 67) solid 2px']);
   await press(page, 'Add a condition');
   await page.getByRole('combobox', { name: 'Condition 2 of rule 1: type' }).selectOption('language');
   await field(page, 'Destination of rule 1').fill('http://shop.example/alpen');
   await press(page, 'Save');
   // The API names the first field at fault.
-  await page.getByText('must be a list of 1 to 250 items').waitFor();
+  await page.getByText('must have at least one value', { exact: true }).waitFor();
   await expectGood(page, 'link-rules-refused');
   const language = page.getByRole('combobox', { name: 'Condition 2 of rule 1: values' });
   await language.fill('de');

@@ -42,7 +42,7 @@ export default function LinkPage() {
 
 const LinkSkeleton = () => (
   <Grid gap="md">
-    <Grid.Col span={{ base: 12, sm: 8 }}>
+    <Grid.Col span={{ base: 12, md: 8 }}>
       <Stack gap="md">
         <BlocksSkeleton heights={[34]} />
         <Paper withBorder p="md">
@@ -50,7 +50,7 @@ const LinkSkeleton = () => (
         </Paper>
       </Stack>
     </Grid.Col>
-    <Grid.Col span={{ base: 12, sm: 4 }}>
+    <Grid.Col span={{ base: 12, md: 4 }}>
       <BlocksSkeleton heights={[330]} />
     </Grid.Col>
   </Grid>
@@ -62,13 +62,13 @@ function Content({ link }: { link: LinkRecord }) {
     <Stack gap="lg">
       <MadeNotice link={link} />
       <Grid gap="md">
-        <Grid.Col span={{ base: 12, sm: 8 }}>
+        <Grid.Col span={{ base: 12, md: 8 }}>
           <Stack gap="md">
             <ShortUrl link={link} />
             <LinkFacts link={link} />
           </Stack>
         </Grid.Col>
-        <Grid.Col span={{ base: 12, sm: 4 }}>
+        <Grid.Col span={{ base: 12, md: 4 }}>
           <QrCard link={link} />
         </Grid.Col>
       </Grid>

@@ -8,7 +8,7 @@ export function useCreateLinks(made: (links: LinkRecord[]) => void) {
   const [problem, setProblem] = useState<DraftProblem | null>(null);
   const create = useSend<Record<string, unknown>, CreatedLinks>(
     (body) => ({ path: '/links', body, once: true }),
-    { refresh: ['/links', '/analytics'], tellFailure: false },
+    { refresh: ['/links', '/folders', '/analytics'], tellFailure: false },
   );
   return {
     /** Failure of the last attempt, or null. */

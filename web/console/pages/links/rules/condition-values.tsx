@@ -16,7 +16,7 @@ export function ConditionValues({ type, values, label, error, onChange }: Props)
   const field = {
     'aria-label': label,
     value: values,
-    error,
+    error: error !== null && values.length === 0 ? 'must have at least one value' : error,
     onChange,
     clearable: true,
     // A field with an error gets the focus, and an open list would hide the message.
@@ -37,6 +37,8 @@ export function ConditionValues({ type, values, label, error, onChange }: Props)
     <MultiSelect
       {...field}
       searchable
+      // Enter takes what was typed, rather than submit the form without it.
+      selectFirstOptionOnChange
       {...(values.length === 0 && { placeholder: 'Choose' })}
       nothingFoundMessage="Nothing found"
       data={choicesOf(type)}
