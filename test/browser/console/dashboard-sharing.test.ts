@@ -200,7 +200,9 @@ test('a shared dashboard shows its scope and nothing else, without a sign-in', a
   await dialog.getByText('No shared dashboards yet').waitFor();
   await dialog.getByRole('button', { name: 'Share a dashboard' }).click();
   const form = owner.getByRole('dialog', { name: 'Share a dashboard' });
-  await form.getByRole('textbox', { name: 'Name' }).fill('Autumn for the agency');
+  const name = form.getByRole('textbox', { name: 'Name' });
+  await expect.poll(() => name.and(owner.locator(':focus')).count(), PATIENCE).toBe(1);
+  await name.fill('Autumn for the agency');
   await form.getByRole('combobox', { name: 'What it shows' }).selectOption('tag');
   await form.getByRole('combobox', { name: 'Tags' }).click();
   await owner.getByRole('option', { name: 'autumn' }).click();

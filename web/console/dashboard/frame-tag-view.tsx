@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { CodeBlock } from '../parts/code-block.tsx';
 import { ColorField } from '../parts/color-field.tsx';
 import { isColor } from '../parts/css-colors.ts';
+import { useFirstFocus } from '../parts/use-first-focus.ts';
 import { type FrameLook, framedUrl, frameTag } from './frame-tag.ts';
 import type { SharedDashboard } from './shared-dashboards.ts';
 
@@ -26,6 +27,7 @@ export function FrameTagView({ dashboard, done }: { dashboard: SharedDashboard; 
   const [color, setColor] = useState('#ffffff');
   const chosen = { theme: '', transparent: 'transparent', color: isColor(color) ? color : '' }[background];
   const look = { theme, background: chosen };
+  const first = useFirstFocus<HTMLSelectElement>();
   return (
     <Stack gap="md">
       <Text size="sm">
@@ -35,8 +37,8 @@ export function FrameTagView({ dashboard, done }: { dashboard: SharedDashboard; 
         <NativeSelect
           label="Theme"
           data={THEMES}
+          ref={first}
           value={theme}
-          data-autofocus
           onChange={(event) => setTheme(event.currentTarget.value as FrameLook['theme'])}
         />
         <NativeSelect

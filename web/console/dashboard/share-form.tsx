@@ -3,6 +3,7 @@ import { useSend } from '../api/queries.ts';
 import { DialogForm } from '../parts/form-dialog.tsx';
 import { LinksField } from '../parts/links-field.tsx';
 import { useDraft } from '../parts/use-draft.ts';
+import { useFirstFocus } from '../parts/use-first-focus.ts';
 import { dayOf, instantOfDay } from '../parts/window.ts';
 import { SHARED_PATH, type SharedDashboard } from './shared-dashboards.ts';
 import { useSource } from './source.ts';
@@ -19,6 +20,8 @@ const SCOPES: { value: ScopeType; label: string }[] = [
 /** Makes a shared dashboard, or changes one. */
 export function ShareForm({ dashboard, done }: { dashboard: SharedDashboard | null; done: () => void }) {
   const { zone } = useSource();
+  // The dialog is open already, and the button that leads here is gone.
+  const first = useFirstFocus<HTMLInputElement>();
   const send = useSend<object>(
     (body) =>
       dashboard
@@ -49,7 +52,7 @@ export function ShareForm({ dashboard, done }: { dashboard: SharedDashboard | nu
       fields={['name', 'password', 'expires_at']}
       isReady={name.trim() !== '' && (type === 'workspace' || values.length > 0)}
     >
-      <TextInput label="Name" data-autofocus required maxLength={100} {...text('name', 'name', 'Name')} />
+      <TextInput ref={first} label="Name" required maxLength={100} {...text('name', 'name', 'Name')} />
       <NativeSelect
         label="What it shows"
         data={SCOPES}
