@@ -92,12 +92,12 @@ function Hide() {
 }
 
 /** Shows a shop with 60 days of data: it takes seconds to make. */
-export function LookAtSample() {
+export function LookAtSample({ size }: { size: 'sm' | 'compact-sm' }) {
   const { can } = useSession();
   const { look, isLooking } = useSampleShop();
   if (!can('operator')) return null;
   return (
-    <Button size="compact-sm" variant="default" loading={isLooking} onClick={look}>
+    <Button size={size} variant="default" loading={isLooking} onClick={look}>
       Look at sample data
     </Button>
   );
@@ -164,7 +164,7 @@ function List() {
             ))}
           </ol>
           <Group justify="space-between" gap="xs" my="sm">
-            <LookAtSample />
+            <LookAtSample size="compact-sm" />
             <Hide />
           </Group>
         </>

@@ -49,7 +49,7 @@ function FirstLink() {
           <Button component={Link} href="/links/new">
             New link
           </Button>
-          <LookAtSample />
+          <LookAtSample size="sm" />
         </>
       }
     >
