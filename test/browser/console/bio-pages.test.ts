@@ -38,6 +38,11 @@ test('an unavailable address is reported before the page is created; an availabl
   const page = await site.open('/bio-pages');
   await page.getByRole('button', { name: 'New page' }).click();
   const address = page.getByLabel('Address');
+  // The title proposes it, until it is changed.
+  await page.getByLabel('Title').fill('Über Grace & tea');
+  expect(await address.inputValue()).toBe('uber-grace-tea');
+  await page.getByLabel('Title').fill('Ü');
+  expect(await address.inputValue()).toBe('');
   await address.fill('api');
   await page.getByText('This address is reserved').waitFor();
   await address.fill('x');

@@ -31,6 +31,17 @@ export function CreatePage() {
   );
 }
 
+/** Shortest and longest address. */
+const [SHORTEST, LONGEST] = [3, 40];
+
+/** The address that a title proposes; empty while it is too short for one. */
+function addressOf(title: string): string {
+  const plain = title.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+  const words = plain.match(/[a-z0-9]+/g) ?? [];
+  const address = words.join('-').slice(0, LONGEST).replace(/-$/, '');
+  return address.length < SHORTEST ? '' : address;
+}
+
 type NewPage = { title: string; slug: string; is_published: boolean; external_id?: string };
 
 const FIELDS = ['title', 'slug', 'external_id'] as const;
@@ -88,7 +99,10 @@ function CreateDialog({ close }: { close: () => void }) {
         data-autofocus
         value={draft.title}
         error={wrong('title')}
-        onChange={keptTo(TITLE_MOST, draft.title, (title) => change({ title }))}
+        onChange={keptTo(TITLE_MOST, draft.title, (title) => {
+          const isProposed = draft.slug === addressOf(draft.title);
+          change({ title, ...(isProposed && { slug: addressOf(title) }) });
+        })}
       />
       <TextInput
         label="Address"
