@@ -77,6 +77,7 @@ import { ledgerRoutes } from './referrals/ledger/routes.ts';
 import { payoutRoutes } from './referrals/payouts/routes.ts';
 import { referralPreviewRoutes } from './referrals/preview/routes.ts';
 import { programRoutes } from './referrals/programs/routes.ts';
+import { programTermsRoutes } from './referrals/programs/terms-routes.ts';
 import { purchaseRoutes } from './referrals/purchases/routes.ts';
 import { referralRoutes } from './referrals/routes.ts';
 import { signupRoutes } from './referrals/signups/routes.ts';
@@ -134,6 +135,7 @@ const RESOURCES: Routes[] = [
   trackRoutes,
   pixelRoutes,
   programRoutes,
+  programTermsRoutes,
   referralRoutes,
   referralSummaryRoutes,
   applicationRoutes,

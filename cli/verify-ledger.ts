@@ -1,7 +1,7 @@
 import { chainedHash, FIRST_HASH } from '../core/referrals/ledger-hash.ts';
 import { type Replayed, replayCommission, replayGrant } from '../core/referrals/ledger-replay.ts';
 import { inTransaction, type Pool, type Queryable } from '../sql/database/pool.ts';
-import { readChain } from '../sql/referrals/ledger-chain.ts';
+import { idAt, readChain } from '../sql/referrals/ledger-chain.ts';
 import {
   countEntries,
   readCommissions,
@@ -9,14 +9,15 @@ import {
   sumsByUser,
   wrongPayouts,
 } from '../sql/referrals/ledger-replay.ts';
+import { alteredTerms, unchainedAcceptances } from '../sql/referrals/program-terms.ts';
 
 /** A mismatch that the replay found. Amounts in a problem are minor units, or hundredths of a credit. */
 export type Wrong = {
   workspace_id: string;
-  what: 'commission' | 'grant' | 'payout_line' | 'balance' | 'chain';
-  /** The id of the commission, grant, payout line or entry; null for a balance. */
+  what: 'commission' | 'grant' | 'payout_line' | 'balance' | 'terms' | 'chain';
+  /** The id of the commission, grant, payout line, version of terms, entry or acceptance; null for a balance. */
   id: string | null;
-  /** The user with this balance; null for the chain. */
+  /** The user with this balance; null for terms and the chain. */
   external_user_id: string | null;
   problem: string;
 };
@@ -25,7 +26,7 @@ export type Verified = { ok: boolean; entries: number; wrong: Wrong[] };
 
 /**
  * Plays the ledger of these workspaces again and compares it with the records, the payouts, every balance and the hash
- * chain. Reads one snapshot and writes nothing, so it may run beside the service.
+ * chain, and the terms of programs with their hashes. Reads one snapshot and writes nothing, so it may run beside the service.
  */
 export async function verifyLedger(pool: Pool, workspaceIds: readonly string[]): Promise<Verified> {
   const wrong: Wrong[] = [];
@@ -82,6 +83,14 @@ async function verifyWorkspace(tx: Queryable, workspaceId: string, report: Repor
       problem: 'the entry is not in the chain, and not queued for it',
     });
   }
+  for (const id of await unchainedAcceptances(tx, workspaceId)) {
+    const problem = 'the acceptance is not in the chain, and not queued for it';
+    report({ what: 'chain', id, external_user_id: null, problem });
+  }
+  for (const id of await alteredTerms(tx, workspaceId)) {
+    const problem = 'the SHA-256 is not that of the text or address';
+    report({ what: 'terms', id, external_user_id: null, problem });
+  }
   await verifyChain(tx, workspaceId, report);
   return entries;
 }
@@ -123,8 +132,18 @@ async function verifyChain(tx: Queryable, workspaceId: string, report: Report): 
         position === expected
           ? `the hash at position ${position} is ${hash.toString('hex')}, expected ${right.toString('hex')}`
           : `the chain continues at position ${position}, expected ${expected}`;
-      report({ what: 'chain', id: String(line.id), external_user_id: null, problem });
+      const id = 'acceptance' in line ? line.acceptance : String(line.id);
+      report({ what: 'chain', id, external_user_id: null, problem });
       return;
     }
   }
+  // Lines at the end that are in the chain alone.
+  const gone = await idAt(tx, workspaceId, expected);
+  if (gone !== null)
+    report({
+      what: 'chain',
+      id: gone,
+      external_user_id: null,
+      problem: `the line at position ${expected} is gone`,
+    });
 }

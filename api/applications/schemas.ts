@@ -45,9 +45,7 @@ export const ApplicationRecord = Type.Object(
     }),
     language: OneOf(LANGUAGES, { title: 'PortalLanguage', description: 'Of the page, and of the mails.' }),
     status: ApplicationStatus,
-    terms_version: Nullable(
-      Type.String({ description: 'The accepted version. Null: the program had no terms.' }),
-    ),
+    terms_version: Nullable(Type.String({ description: 'The version that was accepted last. Null: none.' })),
     terms_sha256: Nullable(
       Type.String({ description: 'SHA-256 (hex) of the accepted `terms_text`, or of `terms_url`.' }),
     ),

@@ -149,6 +149,7 @@ export const RECORD_OPERATIONS: Readonly<Record<string, Audited>> = {
     target: 'program',
     record: ['code', 'commission_type', 'commission_rate'],
   },
+  'programs.publishTerms': { action: 'program.publish_terms', target: 'program', record: ['version'] },
   'programs.update': {
     action: 'program.update',
     target: 'program',

@@ -58,7 +58,6 @@ async function application() {
     name: 'Grace',
     answers: {},
     language: 'en',
-    terms: null,
     now: new Date(),
   });
   return { workspace, id };
@@ -120,6 +119,10 @@ const CALLS: Record<string, () => Promise<Run>> = {
   'programs.update': async () => {
     const { id } = await merchant(shop).program();
     return () => shop.patch(`/programs/${id}`, { commission_rate: 30 });
+  },
+  'programs.publishTerms': async () => {
+    const { id } = await merchant(shop).program();
+    return () => shop.post(`/programs/${id}/terms`, { text: unique() });
   },
   'referrals.import': async () => {
     const { workspace, programId } = await referrer();
@@ -252,6 +255,7 @@ const WITHOUT_ENTRY = {
   ],
   'anyone may do it, and the application that it makes is listed': ['portal.apply', 'portal.createChallenge'],
   'an affiliate does it, and the history of the referrer has it': [
+    'portal.acceptTerms',
     'portal.deleteAccount',
     'portal.requestSignIn',
     'portal.setNotices',

@@ -50,7 +50,7 @@ const OPERATIONS: Record<string, string> = {
     'applications.list commissions.list connections.get connections.list connections.listEvents coupons.list',
     'credits.list enrollments.get enrollments.list enrollments.listHistory fulfilments.get',
     'fulfilments.list fulfilments.listDeliveries ledger.getBalances ledger.list payouts.get',
-    'payouts.list payouts.listEligible payouts.listLines programs.get programs.list purchases.list',
+    'payouts.list payouts.listEligible payouts.listLines programs.get programs.list programs.listTerms purchases.list',
     'referrals.getSummary signups.list',
   ].join(' '),
   'referrals secret operator owner': [
@@ -59,7 +59,7 @@ const OPERATIONS: Record<string, string> = {
     'coupons.createPromotionCode coupons.delete credits.markDelivered credits.revoke',
     'enrollments.confirmPayoutMethod enrollments.delete enrollments.update fulfilments.create',
     'fulfilments.delete fulfilments.retryDelivery fulfilments.rotateSecret fulfilments.update payouts.cancel',
-    'payouts.export payouts.failLine payouts.markPaid payouts.retryLine programs.create programs.update',
+    'payouts.export payouts.failLine payouts.markPaid payouts.retryLine programs.create programs.publishTerms programs.update',
     'purchases.reevaluate referrals.import referrals.reportPurchase referrals.reportRefund signups.approve',
     'signups.reject',
   ].join(' '),
@@ -71,7 +71,7 @@ const OPERATIONS: Record<string, string> = {
   'manage analyst operator owner': 'members.list',
   'nobody publishable read links referrals tracking secret manage analyst operator owner': [
     'invitations.accept invitations.getPasskeyOptions invitations.view mails.confirm mails.unsubscribe',
-    'portal.apply portal.createChallenge portal.deleteAccount portal.requestSignIn portal.setNotices portal.setPayoutMethod',
+    'portal.acceptTerms portal.apply portal.createChallenge portal.deleteAccount portal.requestSignIn portal.setNotices portal.setPayoutMethod',
     'portal.signIn portal.signOut referrals.preview',
     'session.getPasskeyOptions session.getProvider session.requestPasswordReset session.resetPassword',
     'session.signIn session.signInWithPasskey session.viewPasswordReset shared.get shared.query shared.unlock',

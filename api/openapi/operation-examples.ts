@@ -69,6 +69,7 @@ export const REQUEST_EXAMPLES: Record<string, unknown> = {
     commission_rate: 20,
   },
   'programs.update': { commission_rate: 25, hold_days: 14 },
+  'programs.publishTerms': { text: 'Do not bid on our name.', version: '2026-11' },
   'applications.approve': { external_user_id: 'user_42' },
   'portal.apply': {
     code: 'friends',

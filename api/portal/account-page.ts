@@ -1,4 +1,5 @@
 import { escapeHtml } from '../../core/text/html.ts';
+import type { AcceptedTerms } from '../../sql/portal/accepted-terms.ts';
 import type { HistoryEntry } from '../../sql/referrals/enrollment-history.ts';
 import type { Stats } from '../referrals/schemas.ts';
 import { factList, isolated, type Writing } from './html.ts';
@@ -7,6 +8,7 @@ import { payoutCard } from './payout-card.ts';
 import type { OfPortal } from './portal-of.ts';
 import type { Affiliate } from './session.ts';
 import { cardOf, statusWord, tableOf } from './tables.ts';
+import { acceptedTermsCard, dueTermsCard } from './terms-card.ts';
 import { termsFacts } from './terms-facts.ts';
 
 /** What the page of a signed-in affiliate shows. */
@@ -18,6 +20,8 @@ export type Account = {
   hasClicks: boolean;
   /** Changes of the payout address, newest first, masked. */
   history: readonly HistoryEntry[];
+  /** The terms that the affiliate has accepted, newest first. */
+  accepted: readonly AcceptedTerms[];
   /** Months with a statement, newest first: `2026-11`. */
   months: readonly string[];
 };
@@ -37,6 +41,7 @@ export function accountMain(account: Account, writing: Writing): string {
   return `<div class="account">
 ${headOf(account, writing)}
 ${stats.status === 'suspended' ? `<p class="card warning">${escapeHtml(words('suspended'))}</p>` : ''}
+${dueTermsCard(account, writing)}
 ${linkCard(account, writing)}
 ${stats.coupons.length > 0 ? cardOf(words('your_codes'), stats.coupons.map((code) => copyRow(code, writing)).join(''), writing) : ''}
 <div class="columns">
@@ -49,6 +54,7 @@ ${cardOf(words('commissions'), commissionTable(stats, writing), writing)}
 ${cardOf(words('payouts'), payoutTable(stats, writing), writing)}
 ${payoutCard(account, writing)}
 ${noticesCard(account, writing)}
+${acceptedTermsCard(account, writing)}
 ${deleteCard(account, writing)}
 </div>`;
 }

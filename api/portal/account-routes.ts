@@ -1,7 +1,8 @@
 import { hashSessionToken } from '../../core/access/session-tokens.ts';
-import { AppError } from '../../core/errors.ts';
+import { AppError, badRequest } from '../../core/errors.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import { createOutbox } from '../../sql/mail/outbox.ts';
+import { acceptTerms } from '../../sql/portal/accepted-terms.ts';
 import { setNotices } from '../../sql/portal/notices.ts';
 import { createPortalSession, endPortalSession } from '../../sql/portal/sessions.ts';
 import { consumeSignIn, createSignIn, SIGN_IN_MINUTES } from '../../sql/portal/sign-ins.ts';
@@ -16,6 +17,7 @@ import { Ok } from '../schemas.ts';
 import { createHashKey } from '../session/hash-key.ts';
 import { ownPage } from '../session/own-origin.ts';
 import { createTries } from '../session/tries.ts';
+import { readTerms } from './apply.ts';
 import { inEvenTime } from './even-time.ts';
 import { portalOf } from './portal-of.ts';
 import {
@@ -23,6 +25,7 @@ import {
   PortalNoticesBody,
   PortalPayoutBody,
   PortalSignInBody,
+  PortalTermsBody,
   PortalTokenBody,
 } from './schemas.ts';
 import { affiliateOf, portalCookies, requireFresh, requireOwn } from './session.ts';
@@ -139,7 +142,8 @@ export async function portalAccountRoutes(app: Api, deps: ApiDeps): Promise<void
   /** Returns the caller and the program. @throws {AppError} see `requireOwn` */
   async function ownOf(request: FastifyRequest, code: string) {
     const found = await portalOf(pool, code);
-    return requireOwn(await affiliateOf(pool, cookies, request), found?.program.id ?? null);
+    const own = requireOwn(await affiliateOf(pool, cookies, request), found?.program.id ?? null);
+    return { ...own, portal: found?.program.portal };
   }
 
   /** Returns the caller and the program. @throws {AppError} see `requireOwn` and `requireFresh` */
@@ -169,6 +173,37 @@ export async function portalAccountRoutes(app: Api, deps: ApiDeps): Promise<void
       const { own, affiliate } = await ownOf(request, code);
       const whose = { enrollmentId: own.enrollment_id, email: affiliate.email };
       await inTransaction(pool, (tx) => setNotices(tx, whose, notices === 'on'));
+      return { ok: true as const };
+    },
+  );
+
+  app.post(
+    '/portal/terms',
+    {
+      onRequest,
+      config: { ...PUBLIC, errors: ['forbidden', 'unauthorized', 'not_found', 'conflict'] },
+      schema: {
+        tags,
+        operationId: 'portal.acceptTerms',
+        summary: 'Accept the terms of a program',
+        description:
+          'The present ones, after they have changed. Version and time are in the hash chain of the ledger. Accepted a second time nothing changes. A 409 when `terms_version` is not the present one.',
+        body: PortalTermsBody,
+        response: { 200: Ok },
+      },
+    },
+    async (request) => {
+      const { code, terms_version } = request.body;
+      const { own, portal } = await ownOf(request, code);
+      const version = portal && readTerms(portal, terms_version);
+      if (!version) throw badRequest('terms_version', 'names no terms: the program has none');
+      const accepting = {
+        workspaceId: own.workspace_id,
+        programId: own.program_id,
+        applicationId: own.application_id,
+        enrollmentId: own.enrollment_id,
+      };
+      await inTransaction(pool, (tx) => acceptTerms(tx, accepting, version, new Date()));
       return { ok: true as const };
     },
   );

@@ -4,6 +4,7 @@ import { factList, inputField, isolated, ownText, type Writing } from './html.ts
 import { isOpen, type OfPortal } from './portal-of.ts';
 import type { Affiliate } from './session.ts';
 import { signInCard } from './sign-in-page.ts';
+import { acceptTerms, termsContent } from './terms-card.ts';
 import { termsFacts } from './terms-facts.ts';
 
 /** Longest answer. Characters. */
@@ -44,7 +45,8 @@ function ownPrograms({ email, programs }: Affiliate, { words }: Writing): string
 <p class="dim">${escapeHtml(words('signed_in_as', { email: isolated(email) }))}</p><ul>${links.join('')}</ul></section>`;
 }
 
-function applyForm(code: string, portal: Portal, { words, language }: Writing): string {
+function applyForm(code: string, portal: Portal, writing: Writing): string {
+  const { words, language } = writing;
   const fields = portal.fields.map(({ name, label, required }) =>
     inputField({
       label: required ? label : words('optional', { label }),
@@ -62,7 +64,7 @@ ${inputField({ label: words('your_name'), name: 'name', autocomplete: 'name', ma
 ${inputField({ label: words('email'), name: 'email', type: 'email', autocomplete: 'email', maxLength: 254, required: true })}
 ${fields.join('\n')}
 <div class="trap" aria-hidden="true"><label>Website <input name="website" tabindex="-1" autocomplete="off"></label></div>
-${termsOf(portal, words)}
+${termsOf(portal, writing)}
 <p class="problem" role="alert"></p>
 <button>${escapeHtml(words('send_application'))}</button>
 </form>
@@ -70,15 +72,9 @@ ${termsOf(portal, words)}
 </section>`;
 }
 
-function termsOf({ terms_text, terms_url, terms_version }: Portal, words: Writing['words']): string {
-  if (terms_version === null) return '';
-  const link = (url: string) =>
-    `<p><a href="${escapeHtml(url)}" target="_blank" rel="noopener noreferrer">${escapeHtml(words('read_terms'))}</a></p>`;
-  const text =
-    terms_url === null
-      ? `<section class="terms" tabindex="0" aria-label="${escapeHtml(words('terms'))}">${ownText(terms_text ?? '')}</section>`
-      : link(terms_url);
-  return `${text}
-<input type="hidden" name="terms_version" value="${escapeHtml(terms_version)}">
-<label class="check"><input type="checkbox" required> <span>${escapeHtml(words('accept_terms', { version: isolated(terms_version) }))}</span></label>`;
+function termsOf(
+  { terms_text: text, terms_url: url, terms_version: version }: Portal,
+  writing: Writing,
+): string {
+  return version === null ? '' : termsContent({ url, text }, writing) + acceptTerms(version, writing);
 }

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import { AppError, badRequest } from '../../core/errors.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import type { Language } from '../../core/languages/languages.ts';
 import type { Portal } from '../../core/referrals/portal.ts';
 import type { Queryable } from '../../sql/database/pool.ts';
-import { type AcceptedTerms, insertApplication, lockApplication } from '../../sql/portal/applications.ts';
+import { acceptTerms } from '../../sql/portal/accepted-terms.ts';
+import { insertApplication, lockApplication } from '../../sql/portal/applications.ts';
 import { queueEvents } from '../../sql/webhooks/outbox.ts';
 import {
   applicationData,
@@ -33,19 +33,15 @@ export function readAnswers(
 }
 
 /**
- * Returns the terms that an applicant accepts; null: the program has none.
+ * Returns the version of the terms that an applicant accepts; null: the program has none.
  *
  * @throws {AppError} `bad_request` without a version; `conflict` when the terms have changed since the page was loaded
  */
-export function readTerms(
-  { terms_url, terms_text, terms_version }: Portal,
-  accepted: string | undefined,
-): AcceptedTerms | null {
-  const terms = terms_text ?? terms_url;
-  if (terms === null || terms_version === null) return null;
+export function readTerms({ terms_version }: Portal, accepted: string | undefined): string | null {
+  if (terms_version === null) return null;
   if (accepted === undefined) throw badRequest('terms_version', 'is required: the program has terms');
   if (accepted !== terms_version) throw new AppError('conflict', 'the terms have changed; read them again');
-  return { version: terms_version, hash: createHash('sha256').update(terms).digest() };
+  return terms_version;
 }
 
 /** Who the history of a referrer names, where a program approves at once. */
@@ -63,20 +59,17 @@ export async function applyToProgram(
     name: string;
     answers: Record<string, string>;
     language: Language;
-    terms: AcceptedTerms | null;
+    /** Accepted version; null: the program has no terms. */
+    terms: string | null;
   },
   places: PortalPlaces,
 ): Promise<void> {
   const now = new Date();
   const id = uuidv7();
-  const isNew = await insertApplication(tx, {
-    ...given,
-    id,
-    workspaceId: workspace.id,
-    programId: program.id,
-    now,
-  });
-  if (!isNew) return;
+  const whose = { workspaceId: workspace.id, programId: program.id };
+  const { terms, ...told } = given;
+  if (!(await insertApplication(tx, { ...told, ...whose, id, now }))) return;
+  if (terms !== null) await acceptTerms(tx, { ...whose, applicationId: id, enrollmentId: null }, terms, now);
   const application = await lockApplication(tx, workspace.id, id);
   if (!application) throw new Error(`application ${id} was not inserted`);
   await queueEvents(tx, workspace.id, [

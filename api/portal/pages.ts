@@ -7,6 +7,7 @@ import { readColor } from '../../core/qr/colors.ts';
 import { QUIET_ZONE, qrAddress } from '../../core/qr/layout.ts';
 import { type QrLook, qrSvg } from '../../core/qr/svg.ts';
 import { escapeHtml } from '../../core/text/html.ts';
+import { acceptedTerms } from '../../sql/portal/accepted-terms.ts';
 import { hasAffiliates } from '../../sql/portal/portal-programs.ts';
 import { statementLines } from '../../sql/portal/statement-lines.ts';
 import { enrollmentHistory } from '../../sql/referrals/enrollment-history.ts';
@@ -131,7 +132,16 @@ export async function portalPages(app: Api, deps: ApiDeps): Promise<void> {
     const stats = await referralStats(deps, { enrollment, address }, FIGURE_DAYS, now, readClicks);
     const all = await enrollmentHistory(pool, of.workspace.id, enrollment.id, { before: null, limit: 100 });
     const history = (all ?? []).filter(({ field }) => field === 'payout_method');
-    return { of, affiliate, stats, hasClicks, history, months: monthsSince(enrollment.created_at, now) };
+    const accepted = await acceptedTerms(pool, enrollment.id);
+    return {
+      of,
+      affiliate,
+      stats,
+      hasClicks,
+      history,
+      accepted,
+      months: monthsSince(enrollment.created_at, now),
+    };
   }
 
   const sendAccount = async (

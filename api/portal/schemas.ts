@@ -75,4 +75,12 @@ export const PortalNoticesBody = Body(
   { title: 'PortalNotices' },
 );
 
+export const PortalTermsBody = Body(
+  {
+    code: Code,
+    terms_version: Type.String({ minLength: 1, maxLength: 40, description: 'The version that was read.' }),
+  },
+  { title: 'PortalTerms' },
+);
+
 export const DeleteAccountBody = Body({ code: Code }, { title: 'PortalDeleteAccount' });

@@ -26,7 +26,7 @@ export function ledgerCommands(program: Command): void {
 
   group
     .command('export')
-    .description('write every entry as NDJSON, each with the hash of the chain up to it')
+    .description('write every entry and accepted terms as NDJSON, each with the hash of the chain up to it')
     .requiredOption('--workspace <id>', 'id or slug')
     .action(async (options: { workspace: string }) => {
       await withStores(async ({ pool }) => {
@@ -51,7 +51,7 @@ function verifiedText({ ok, entries, wrong }: Verified): string {
   );
 }
 
-/** Yields the entries of a workspace in the order of its hash chain, after adding the missing ones to it. */
+/** Yields the lines of a workspace in the order of its hash chain, after adding the missing ones to it. */
 export async function* exportedLines(pool: Pool, workspaceId: string): AsyncGenerator<string> {
   await inTransaction(pool, (tx) => extendChain(tx, workspaceId));
   for await (const page of readChain(pool, workspaceId)) {

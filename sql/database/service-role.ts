@@ -12,6 +12,8 @@ export const APPEND_ONLY_TABLES = [
   'grant_changes',
   'commission_changes',
   'payout_changes',
+  'program_terms',
+  'terms_acceptances',
   'audit_entries',
 ];
 

@@ -397,14 +397,46 @@ CREATE FUNCTION is_from_archive() RETURNS boolean LANGUAGE sql STABLE AS $$
   SELECT current_setting('hoplog.import', true) = 'on'
 $$;
 
--- The hash chain of each workspace's ledger. Ids are assigned before a transaction commits, so an entry may become
--- visible after one with a higher id: the chain has its own order, in which entries are added once they are visible.
-CREATE TABLE ledger_chain (
+-- Every version of the terms that affiliates of a program accept, kept for good. The present one is also in
+-- programs.portal.
+CREATE TABLE program_terms (
+  id           uuid PRIMARY KEY,
   workspace_id uuid NOT NULL REFERENCES workspaces (id),
-  position     bigint NOT NULL CHECK (position >= 1), -- without gaps
-  entry_id     bigint NOT NULL UNIQUE REFERENCES ledger_entries (id),
-  hash         bytea NOT NULL CHECK (octet_length(hash) = 32),
-  PRIMARY KEY (workspace_id, position)
+  program_id   uuid NOT NULL REFERENCES programs (id),
+  number       integer NOT NULL CHECK (number >= 1), -- counts up in each program
+  version      text NOT NULL CHECK (length(version) BETWEEN 1 AND 40), -- the owner's name for it
+  url          text,            -- either where the terms are, or
+  text         text,            -- their text
+  sha256       bytea NOT NULL CHECK (octet_length(sha256) = 32), -- of the text, or of the address
+  published_at timestamptz NOT NULL,
+  UNIQUE (program_id, number),
+  UNIQUE (program_id, version),
+  CHECK (num_nonnulls(url, text) = 1)
+);
+
+-- Who accepted which terms, and when: a part of the hash chain. It has ids alone, so it stays when its person is erased.
+CREATE TABLE terms_acceptances (
+  id             uuid PRIMARY KEY,
+  workspace_id   uuid NOT NULL REFERENCES workspaces (id),
+  terms_id       uuid NOT NULL REFERENCES program_terms (id),
+  application_id uuid NOT NULL,                    -- which may be deleted
+  enrollment_id  uuid REFERENCES enrollments (id), -- null: accepted with the application
+  accepted_at    timestamptz NOT NULL,
+  UNIQUE (application_id, terms_id)
+);
+CREATE INDEX terms_acceptances_of ON terms_acceptances (terms_id);
+
+-- The hash chain of each workspace's ledger, and of accepted terms. Ids are assigned before a transaction commits, so an
+-- entry may become visible after one with a higher id: the chain has its own order, in which entries are added once they
+-- are visible.
+CREATE TABLE ledger_chain (
+  workspace_id  uuid NOT NULL REFERENCES workspaces (id),
+  position      bigint NOT NULL CHECK (position >= 1), -- without gaps
+  entry_id      bigint UNIQUE REFERENCES ledger_entries (id),
+  acceptance_id uuid UNIQUE REFERENCES terms_acceptances (id),
+  hash          bytea NOT NULL CHECK (octet_length(hash) = 32),
+  PRIMARY KEY (workspace_id, position),
+  CHECK (num_nonnulls(entry_id, acceptance_id) = 1)
 );
 -- Entries that are not in the chain yet.
 CREATE TABLE ledger_unchained (
@@ -420,6 +452,20 @@ BEGIN
 END $$;
 CREATE TRIGGER ledger_entries_chain AFTER INSERT ON ledger_entries REFERENCING NEW TABLE AS added
   FOR EACH STATEMENT EXECUTE FUNCTION queue_for_chain();
+-- Accepted terms that are not in the chain yet.
+CREATE TABLE acceptances_unchained (
+  workspace_id  uuid NOT NULL,
+  acceptance_id uuid NOT NULL,
+  PRIMARY KEY (workspace_id, acceptance_id)
+);
+CREATE FUNCTION queue_acceptance_for_chain() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF is_from_archive() THEN RETURN NULL; END IF;
+  INSERT INTO acceptances_unchained (workspace_id, acceptance_id) SELECT workspace_id, id FROM added;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER terms_acceptances_chain AFTER INSERT ON terms_acceptances REFERENCING NEW TABLE AS added
+  FOR EACH STATEMENT EXECUTE FUNCTION queue_acceptance_for_chain();
 
 CREATE TABLE grant_changes (
   id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -535,8 +581,8 @@ END $$;
 DO $$
 DECLARE name text;
 BEGIN
-  FOREACH name IN ARRAY ARRAY['ledger_entries', 'ledger_chain', 'grant_changes', 'commission_changes', 'payout_changes']
-  LOOP
+  FOREACH name IN ARRAY ARRAY['ledger_entries', 'ledger_chain', 'grant_changes', 'commission_changes', 'payout_changes',
+                              'program_terms', 'terms_acceptances'] LOOP
     EXECUTE format('CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON %I
                     FOR EACH ROW EXECUTE FUNCTION refuse_change()', name);
     EXECUTE format('CREATE TRIGGER never_truncated BEFORE TRUNCATE ON %I

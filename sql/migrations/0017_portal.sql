@@ -1,28 +1,23 @@
 -- The affiliates' portal: who applied to a program, and who is signed in there.
 
 -- An application to a program. An address has one at a time; an approved one has a referrer. The address proves itself
--- by the first sign-in with a link in a mail.
+-- by the first sign-in with a link in a mail. The accepted terms are in terms_acceptances.
 CREATE TABLE applications (
-  id                uuid PRIMARY KEY,
-  workspace_id      uuid NOT NULL REFERENCES workspaces (id),
-  program_id        uuid NOT NULL REFERENCES programs (id),
-  email             text NOT NULL CHECK (length(email) <= 254), -- as addresses identify a person
-  name              text NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
-  answers           jsonb NOT NULL,  -- by the names of the program's fields at that time
-  language          text NOT NULL,   -- of the page, and of mails
-  notices           boolean NOT NULL DEFAULT true, -- whether the affiliate wants mails of affiliate_notices
-  terms_version     text,            -- null: the program had no terms
-  terms_hash        bytea,           -- SHA-256 of the accepted text, or of the address where the terms are
-  terms_accepted_at timestamptz,
-  status            text NOT NULL CHECK (status IN ('pending', 'approved', 'rejected')),
-  enrollment_id     uuid UNIQUE REFERENCES enrollments (id),
-  created_at        timestamptz NOT NULL,
-  decided_at        timestamptz,
+  id            uuid PRIMARY KEY,
+  workspace_id  uuid NOT NULL REFERENCES workspaces (id),
+  program_id    uuid NOT NULL REFERENCES programs (id),
+  email         text NOT NULL CHECK (length(email) <= 254), -- as addresses identify a person
+  name          text NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
+  answers       jsonb NOT NULL,  -- by the names of the program's fields at that time
+  language      text NOT NULL,   -- of the page, and of mails
+  notices       boolean NOT NULL DEFAULT true, -- whether the affiliate wants mails of affiliate_notices
+  status        text NOT NULL CHECK (status IN ('pending', 'approved', 'rejected')),
+  enrollment_id uuid UNIQUE REFERENCES enrollments (id),
+  created_at    timestamptz NOT NULL,
+  decided_at    timestamptz,
   UNIQUE (program_id, email),
   CHECK ((status = 'approved') = (enrollment_id IS NOT NULL)),
-  CHECK ((status = 'pending') = (decided_at IS NULL)),
-  CHECK ((terms_version IS NULL) = (terms_accepted_at IS NULL)),
-  CHECK ((terms_version IS NULL) = (terms_hash IS NULL))
+  CHECK ((status = 'pending') = (decided_at IS NULL))
 );
 CREATE INDEX applications_listed ON applications (workspace_id, id DESC);
 CREATE INDEX applications_email ON applications (email);

@@ -5,13 +5,6 @@ import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
 import { DOMAIN_IS_OWN } from '../domains/domains.ts';
 
-/** The terms that an applicant accepted. */
-export type AcceptedTerms = {
-  version: string;
-  /** SHA-256 of the text, or of the address where the terms are. */
-  hash: Buffer;
-};
-
 export type NewApplication = {
   id: string;
   workspaceId: string;
@@ -22,18 +15,14 @@ export type NewApplication = {
   /** By the names of the program's fields. */
   answers: Record<string, string>;
   language: Language;
-  /** Null: the program has no terms. */
-  terms: AcceptedTerms | null;
   now: Date;
 };
 
 /** Stores an application that waits for its decision. Returns false when the address has applied to the program before. */
 export async function insertApplication(tx: Queryable, given: NewApplication): Promise<boolean> {
   const { rowCount } = await tx.query(
-    `INSERT INTO applications (id, workspace_id, program_id, email, name, answers, language, terms_version, terms_hash,
-       terms_accepted_at, status, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8::text, $9::bytea, CASE WHEN $8::text IS NOT NULL THEN $10::timestamptz END,
-       'pending', $10)
+    `INSERT INTO applications (id, workspace_id, program_id, email, name, answers, language, status, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, 'pending', $8)
      ON CONFLICT (program_id, email) DO NOTHING`,
     [
       given.id,
@@ -43,8 +32,6 @@ export async function insertApplication(tx: Queryable, given: NewApplication): P
       given.name,
       JSON.stringify(given.answers),
       given.language,
-      given.terms?.version ?? null,
-      given.terms?.hash ?? null,
       given.now,
     ],
   );
@@ -115,6 +102,7 @@ export type ListedApplication = {
   answers: Record<string, string>;
   language: Language;
   status: ApplicationStatus;
+  /** Of the terms that were accepted last. */
   terms_version: string | null;
   terms_sha256: string | null;
   terms_accepted_at: string | null;
@@ -143,8 +131,8 @@ export async function listApplications(
   { id, programId, status, before, limit }: ApplicationFilter,
 ): Promise<ListedApplication[]> {
   const { rows } = await db.query<ListedApplication>(
-    `SELECT a.id, a.program_id, a.email, a.name, a.answers, a.language, a.status, a.terms_version,
-       encode(a.terms_hash, 'hex') AS terms_sha256, ${isoMicros('a.terms_accepted_at')} AS terms_accepted_at,
+    `SELECT a.id, a.program_id, a.email, a.name, a.answers, a.language, a.status, accepted.version AS terms_version,
+       encode(accepted.sha256, 'hex') AS terms_sha256, ${isoMicros('accepted.accepted_at')} AS terms_accepted_at,
        a.enrollment_id AS partner_id, e.external_user_id, found.address,
        ${isoMicros('a.created_at')} AS created_at, ${isoMicros('a.decided_at')} AS decided_at
      FROM applications a LEFT JOIN enrollments e ON e.id = a.enrollment_id
@@ -153,6 +141,9 @@ export async function listApplications(
        FROM referral_links r JOIN links l ON l.id = r.link_id LEFT JOIN domains o ON o.number = l.domain_number
        WHERE r.enrollment_id = e.id AND l.deleted_at IS NULL AND ${DOMAIN_IS_OWN}
        ORDER BY l.created_at DESC LIMIT 1) AS found ON true
+     LEFT JOIN LATERAL (
+       SELECT t.version, t.sha256, c.accepted_at FROM terms_acceptances c JOIN program_terms t ON t.id = c.terms_id
+       WHERE c.application_id = a.id ORDER BY c.accepted_at DESC, c.id DESC LIMIT 1) AS accepted ON true
      WHERE a.workspace_id = $1 AND ($2::uuid IS NULL OR a.id = $2) AND ($3::uuid IS NULL OR a.program_id = $3)
        AND ($4::text IS NULL OR a.status = $4) AND ($5::uuid IS NULL OR a.id < $5)
      ORDER BY a.id DESC LIMIT $6`,

@@ -45,6 +45,7 @@ export async function endPortalSession(db: Queryable, tokenHash: Buffer): Promis
 export type OwnProgram = {
   program_id: string;
   workspace_id: string;
+  application_id: string;
   enrollment_id: string;
   code: string;
   name: string;
@@ -56,7 +57,7 @@ export type OwnProgram = {
 /** Returns the programs in which an approved application has the address, the first one joined first. */
 export async function programsOf(db: Queryable, email: string): Promise<OwnProgram[]> {
   const { rows } = await db.query<OwnProgram>(
-    `SELECT a.program_id, a.workspace_id, a.enrollment_id, p.code, d.name, w.name AS workspace_name,
+    `SELECT a.program_id, a.workspace_id, a.id AS application_id, a.enrollment_id, p.code, d.name, w.name AS workspace_name,
        a.notices AND NOT EXISTS (SELECT FROM mail_unsubscribes u
          WHERE u.workspace_id = a.workspace_id AND u.email = a.email) AS notices
      FROM applications a JOIN programs p ON p.id = a.program_id JOIN destinations d ON d.id = p.destination_id

@@ -222,6 +222,9 @@ export const REFERRAL_ATTEMPTS: Attempts = {
   'POST /api/v1/portal/notices': (victim) => [
     { path: '/portal/notices', body: { code: victim.programCode, notices: 'off' }, status: 401 },
   ],
+  'POST /api/v1/portal/terms': (victim) => [
+    { path: '/portal/terms', body: { code: victim.programCode, terms_version: '1' }, status: 401 },
+  ],
   'POST /api/v1/portal/delete-account': (victim) => [
     { path: '/portal/delete-account', body: { code: victim.programCode }, status: 401 },
   ],
@@ -260,6 +263,10 @@ export const REFERRAL_ATTEMPTS: Attempts = {
   'GET /api/v1/programs/{id}': (victim) => [{ path: `/programs/${victim.program}`, status: 404 }],
   'PATCH /api/v1/programs/{id}': (victim) => [
     { path: `/programs/${victim.program}`, body: { name: 'Stolen', status: 'paused' }, status: 404 },
+  ],
+  'GET /api/v1/programs/{id}/terms': (victim) => [{ path: `/programs/${victim.program}/terms`, status: 404 }],
+  'POST /api/v1/programs/{id}/terms': (victim) => [
+    { path: `/programs/${victim.program}/terms`, body: { text: 'Stolen' }, status: 404 },
   ],
   'POST /api/v1/programs': (victim) => [
     {

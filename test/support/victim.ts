@@ -7,6 +7,7 @@ import {
   storeDestinationPage,
   wantDestinationPages,
 } from '../../sql/links/destination-pages.ts';
+import { acceptTerms } from '../../sql/portal/accepted-terms.ts';
 import { insertApplication } from '../../sql/portal/applications.ts';
 import { merchant } from '../referrals/support.ts';
 import type { TestApi, TestWorkspace } from './api.ts';
@@ -220,10 +221,17 @@ async function plantReferrals(api: TestApi, owner: TestWorkspace) {
     name: SECRET_NAME,
     answers: { site: SECRET_NAME },
     language: 'en',
-    terms: null,
     now: new Date(),
   });
+  const accepting = { workspaceId: owner.workspace.id, programId: program.id, applicationId: application };
+  const accept = (version: string) =>
+    acceptTerms(api.stores.pool, { ...accepting, enrollmentId: null }, version, new Date());
+  await owner.post(`/programs/${program.id}/terms`, { text: SECRET_NAME });
+  await accept('1');
   const payouts = await owner.get('/payouts/export');
+  // Accepted after the file: not in the chain yet.
+  await owner.post(`/programs/${program.id}/terms`, { url: `https://victim.example/${SECRET_NAME}` });
+  await accept('2');
   const fulfilment = await owner.post<{ id: string }>('/fulfilments', {
     provider: 'webhook',
     program_id: program.id,

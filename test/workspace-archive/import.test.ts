@@ -92,7 +92,12 @@ describe('into a deployment that is in use', () => {
       expect(there.rewards).toEqual(here.rewards);
       expect(there.affiliate).toEqual(here.affiliate);
     }
-    for (const route of ['/commissions', '/payouts', '/coupons', '/signups']) {
+    const { programs } = (await shop.get<{ programs: { id: string }[] }>('/programs')).body;
+    const terms = programs.map(({ id }) => `/programs/${id}/terms`);
+    expect((await Promise.all(terms.map((route) => shop.get(route)))).map(({ text }) => text)).toContainEqual(
+      expect.stringContaining('"accepted":1'),
+    );
+    for (const route of ['/commissions', '/payouts', '/coupons', '/signups', ...terms]) {
       const [here, there] = [await shop.get(route), await moved.get(route)];
       expect(withoutHeads(there.text), route).toEqual(withoutHeads(here.text));
     }

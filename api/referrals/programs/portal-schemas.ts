@@ -16,6 +16,12 @@ const PortalFieldInput = Body(
   { title: 'PortalFieldInput' },
 );
 
+/** Longest texts of terms. Characters. */
+export const TERMS_TEXT = 50_000;
+export const TERMS_URL = 2_000;
+/** The name of a version of terms. */
+export const VERSION = { minLength: 1, maxLength: 40, pattern: NAME } as const;
+
 const Review = OneOf(PORTAL_REVIEWS, {
   title: 'PortalReview',
   description: '`none`: applications are approved at once. `manual` (default): they wait for your decision.',
@@ -28,18 +34,16 @@ const IsOpen = Type.Boolean({
 const TermsUrl = Nullable(
   Type.String({
     format: 'uri',
-    maxLength: 2_000,
+    maxLength: TERMS_URL,
     description: '`https://`. Either this or `terms_text`, or none.',
   }),
 );
-const TermsText = Text(50_000, 'Shown on the page. Either this or `terms_url`, or none.');
+const TermsText = Text(TERMS_TEXT, 'Shown on the page. Either this or `terms_url`, or none.');
 const TermsVersion = Nullable(
   Type.String({
-    minLength: 1,
-    maxLength: 40,
-    pattern: NAME,
+    ...VERSION,
     description:
-      'Required with terms, and another one whenever they change: an application keeps the version that was accepted, the time, and the SHA-256 of the text.',
+      'Required with terms, and another one whenever they change: affiliates are then asked to accept them. Each version is kept, as `GET /programs/{id}/terms` lists them.',
   }),
 );
 const Welcome = Text(5_000, 'Text above the application.');

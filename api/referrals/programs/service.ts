@@ -19,6 +19,7 @@ import {
 import { insertCodeLink, updateCodeLink } from '../../../sql/referrals/referral-links.ts';
 import { lockWorkspace } from '../../../sql/workspaces/workspaces.ts';
 import { refuseHosts } from '../../links/domain-choice.ts';
+import { keepPortalTerms } from './portal-terms.ts';
 import type { ProgramChange, ProgramRecord } from './schemas.ts';
 import { changedSettings, defaultSettings, requireProgramDestination } from './settings.ts';
 
@@ -62,6 +63,7 @@ export async function createProgram(
   const program = await programById(tx, workspaceId, id);
   if (!program) throw new Error(`program ${id} was not inserted`);
   await insertCodeLink(tx, program);
+  await keepPortalTerms(tx, program, rules.now);
   return program;
 }
 
@@ -103,6 +105,7 @@ export async function changeProgram(
   });
   const changed = await programById(tx, workspaceId, id);
   if (!changed) throw noSuchProgram();
+  await keepPortalTerms(tx, changed, rules.now);
   return changed;
 }
 

@@ -34,6 +34,11 @@ export const de: PortalTranslation = {
   version: 'Fassung {version}',
   read_terms: 'Bedingungen lesen',
   accept_terms: 'Ich nehme die Bedingungen in der Fassung {version} an.',
+  new_terms: 'Neue Bedingungen',
+  new_terms_text:
+    'Dieses Programm hat neue Bedingungen. Lesen Sie sie und nehmen Sie sie an. Was Sie verdient haben, gehört Ihnen in jedem Fall.',
+  accept: 'Annehmen',
+  terms_accepted: 'Sie haben die Fassung {version} am {time} angenommen.',
   send_application: 'Bewerbung senden',
   one_moment: 'Einen Moment…',
   applied: 'Vielen Dank',

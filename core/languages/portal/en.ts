@@ -32,6 +32,11 @@ export const en = {
   version: 'Version {version}',
   read_terms: 'Read the terms',
   accept_terms: 'I accept the terms, version {version}.',
+  new_terms: 'New terms',
+  new_terms_text:
+    'This program has new terms. Read and accept them. What you have earned is yours in any case.',
+  accept: 'Accept',
+  terms_accepted: 'You accepted version {version} on {time}.',
   send_application: 'Send the application',
   one_moment: 'One moment…',
   applied: 'Thank you',

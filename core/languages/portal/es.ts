@@ -39,6 +39,11 @@ export const es: PortalTranslation = {
   version: 'Versión {version}',
   read_terms: 'Leer las condiciones',
   accept_terms: 'Acepto las condiciones, versión {version}.',
+  new_terms: 'Nuevas condiciones',
+  new_terms_text:
+    'Este programa tiene nuevas condiciones. Léelas y acéptalas. Lo que has ganado es tuyo en cualquier caso.',
+  accept: 'Aceptar',
+  terms_accepted: 'Aceptaste la versión {version} el {time}.',
   send_application: 'Enviar la solicitud',
   one_moment: 'Un momento…',
   applied: 'Gracias',

@@ -39,6 +39,11 @@ export const fr: PortalTranslation = {
   version: 'Version {version}',
   read_terms: 'Lire les conditions',
   accept_terms: 'J’accepte les conditions, version {version}.',
+  new_terms: 'Nouvelles conditions',
+  new_terms_text:
+    'Ce programme a de nouvelles conditions. Lisez-les et acceptez-les. Ce que vous avez gagné vous reste acquis dans tous les cas.',
+  accept: 'Accepter',
+  terms_accepted: 'Vous avez accepté la version {version} le {time}.',
   send_application: 'Envoyer la candidature',
   one_moment: 'Un instant…',
   applied: 'Merci',

@@ -39,6 +39,11 @@ export const it: PortalTranslation = {
   version: 'Versione {version}',
   read_terms: 'Leggi le condizioni',
   accept_terms: 'Accetto le condizioni, versione {version}.',
+  new_terms: 'Nuove condizioni',
+  new_terms_text:
+    'Questo programma ha nuove condizioni. Leggile e accettale. Quanto hai guadagnato resta tuo in ogni caso.',
+  accept: 'Accetta',
+  terms_accepted: 'Hai accettato la versione {version} il {time}.',
   send_application: 'Invia la candidatura',
   one_moment: 'Un momento…',
   applied: 'Grazie',

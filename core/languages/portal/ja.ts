@@ -31,6 +31,11 @@ export const ja: PortalTranslation = {
   version: 'バージョン {version}',
   read_terms: '規約を読む',
   accept_terms: '規約（バージョン {version}）に同意します。',
+  new_terms: '新しい規約',
+  new_terms_text:
+    'このプログラムに新しい規約があります。内容を読んで同意してください。これまでに得た報酬は、いずれの場合もあなたのものです。',
+  accept: '同意する',
+  terms_accepted: '{time} にバージョン {version} に同意しました。',
   send_application: '申し込みを送信',
   one_moment: 'お待ちください…',
   applied: 'ありがとうございます',

@@ -34,6 +34,11 @@ export const nl: PortalTranslation = {
   version: 'Versie {version}',
   read_terms: 'Lees de voorwaarden',
   accept_terms: 'Ik ga akkoord met de voorwaarden, versie {version}.',
+  new_terms: 'Nieuwe voorwaarden',
+  new_terms_text:
+    'Dit programma heeft nieuwe voorwaarden. Lees ze en ga ermee akkoord. Wat je hebt verdiend, blijft hoe dan ook van jou.',
+  accept: 'Akkoord',
+  terms_accepted: 'Je ging op {time} akkoord met versie {version}.',
   send_application: 'Aanmelding versturen',
   one_moment: 'Een ogenblik…',
   applied: 'Bedankt',

@@ -41,6 +41,11 @@ export const pl: PortalTranslation = {
   version: 'Wersja {version}',
   read_terms: 'Przeczytaj regulamin',
   accept_terms: 'Akceptuję regulamin w wersji {version}.',
+  new_terms: 'Nowy regulamin',
+  new_terms_text:
+    'Ten program ma nowy regulamin. Przeczytaj go i zaakceptuj. To, co już zarobiono, pozostaje Twoje w każdym przypadku.',
+  accept: 'Akceptuję',
+  terms_accepted: 'Wersja {version} zaakceptowana: {time}.',
   send_application: 'Wyślij zgłoszenie',
   one_moment: 'Chwileczkę…',
   applied: 'Dziękujemy',

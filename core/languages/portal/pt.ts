@@ -39,6 +39,11 @@ export const pt: PortalTranslation = {
   version: 'Versão {version}',
   read_terms: 'Ler os termos',
   accept_terms: 'Aceito os termos, versão {version}.',
+  new_terms: 'Novos termos',
+  new_terms_text:
+    'Este programa tem novos termos. Leia-os e aceite-os. O que você ganhou é seu em qualquer caso.',
+  accept: 'Aceitar',
+  terms_accepted: 'Você aceitou a versão {version} em {time}.',
   send_application: 'Enviar a candidatura',
   one_moment: 'Um momento…',
   applied: 'Obrigado',

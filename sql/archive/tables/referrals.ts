@@ -3,7 +3,7 @@ import { type ArchivedTable, slugHere } from '../archived-table.ts';
 const HASHED = 'hashes of addresses use the deployment’s own key';
 const OF_ENROLLMENT = 't.enrollment_id IN (SELECT id FROM enrollments WHERE workspace_id = $1)';
 
-/** Programs, referrers, their codes and coupons, and who signed up. */
+/** Programs with their terms, referrers, their codes and coupons, and who signed up. */
 export const PROGRAM_TABLES: readonly ArchivedTable[] = [
   { name: 'programs', order: 'id', read: { code: slugHere('r.id', 'r.code') } },
   { name: 'enrollments', order: 'id', without: { address_hash: HASHED } },
@@ -13,6 +13,8 @@ export const PROGRAM_TABLES: readonly ArchivedTable[] = [
     order: 'id',
     numbers: { id: 'enrollment_changes' },
   },
+  { name: 'program_terms', order: 'id' },
+  { name: 'terms_acceptances', order: 'id' },
   { name: 'applications', order: 'id' },
   { name: 'referral_links', rows: OF_ENROLLMENT, order: 'link_id' },
   { name: 'referral_codes', order: 'code_key' },
@@ -58,4 +60,5 @@ export const LEDGER_TABLES: readonly ArchivedTable[] = [
   { name: 'ledger_entries', order: 'id', numbers: { id: 'ledger_entries', grant_id: 'grants' } },
   { name: 'ledger_chain', order: 'position', numbers: { entry_id: 'ledger_entries' } },
   { name: 'ledger_unchained', order: 'entry_id', numbers: { entry_id: 'ledger_entries' } },
+  { name: 'acceptances_unchained', order: 'acceptance_id' },
 ];

@@ -164,6 +164,40 @@ test(
     await own.getByRole('button', { name: 'Turn on' }).click();
     await own.getByText('gets a mail about your first sale').waitFor(PATIENCE);
     await expectPortalGood(own, 'portal-account');
+
+    // The terms change: the affiliate is asked, and loses nothing.
+    await site.api(`/programs/${program.id}/terms`, {
+      text: 'Be kind.\nDo not bid on our name.\nDo not send mails to strangers.',
+      version: '2026-12',
+    });
+    await own.reload();
+    await own.getByRole('heading', { name: 'New terms' }).waitFor(PATIENCE);
+    await own.getByText('$12.00').first().waitFor(PATIENCE);
+    await expectPortalGood(own, 'portal-new-terms');
+    const rightTerms = await site.browser.newContext({
+      locale: 'ar',
+      storageState: await affiliate.storageState(),
+    });
+    const termsRight = await rightTerms.newPage();
+    await termsRight.goto(url);
+    await termsRight.getByRole('heading', { name: 'شروط جديدة' }).waitFor(PATIENCE);
+    await expectPortalGood(termsRight, 'portal-new-terms-ar');
+    await rightTerms.close();
+    await own.getByRole('checkbox', { name: /I accept the terms/ }).check();
+    await own.getByRole('button', { name: 'Accept' }).click();
+    await own.getByRole('heading', { name: 'New terms' }).waitFor({ state: 'detached', ...PATIENCE });
+    await own.getByText('Terms', { exact: true }).click();
+    await own.getByText('You accepted version').waitFor(PATIENCE);
+    await expectPortalGood(own, 'portal-accepted-terms');
+    const terms = await site.open('/referrals?tab=programs');
+    await terms.getByRole('button', { name: `Portal of ${program.name}` }).click();
+    await terms.getByText('Versions', { exact: true }).click();
+    const versions = terms.getByRole('list', { name: 'Versions of the terms' });
+    await versions.getByText('accepted by 1').first().waitFor(PATIENCE);
+    await versions.getByRole('button', { name: 'Read version 2026-12' }).click();
+    await versions.getByText('Do not send mails to strangers.').waitFor(PATIENCE);
+    await expectGood(terms, 'portal-versions');
+    await terms.close();
     await own
       .getByRole('link', { name: /20\d\d$/ })
       .first()

@@ -338,6 +338,9 @@ export interface paths {
   "/api/v1/portal/sign-out": {
     post: operations["portal.signOut"];
   };
+  "/api/v1/portal/terms": {
+    post: operations["portal.acceptTerms"];
+  };
   "/api/v1/problems": {
     get: operations["problems.list"];
   };
@@ -348,6 +351,10 @@ export interface paths {
   "/api/v1/programs/{id}": {
     get: operations["programs.get"];
     patch: operations["programs.update"];
+  };
+  "/api/v1/programs/{id}/terms": {
+    get: operations["programs.listTerms"];
+    post: operations["programs.publishTerms"];
   };
   "/api/v1/purchases": {
     get: operations["purchases.list"];
@@ -3111,6 +3118,10 @@ export interface components {
       /** @enum {string} */
       language: "en" | "de" | "fr" | "es" | "pt" | "it" | "nl" | "pl" | "ja" | "ar";
     };
+    PortalTerms: {
+      code: string;
+      terms_version: string;
+    };
     PortalToken: {
       token: string;
     };
@@ -3183,6 +3194,22 @@ export interface components {
     };
     /** @enum {string} */
     ProgramStatus: "active" | "paused";
+    ProgramTerms: {
+      accepted: number;
+      is_current: boolean;
+      number: number;
+      /** Format: date-time */
+      published_at: string;
+      sha256: string;
+      text: string | null;
+      /** Format: uri */
+      url: string | null;
+      version: string;
+    };
+    ProgramTermsList: {
+      next_cursor: number | null;
+      terms: components["schemas"]["ProgramTerms"][];
+    };
     PromotionCode: {
       amount_off: number | null;
       /** Format: uuid */
@@ -3225,6 +3252,12 @@ export interface components {
       name: components["schemas"]["Name"];
       /** @default false */
       rotate_key?: boolean;
+    };
+    PublishTerms: {
+      text?: string;
+      /** Format: uri */
+      url?: string;
+      version?: string;
     };
     Purchase: {
       amount: number;
@@ -7323,6 +7356,24 @@ export interface operations {
       };
     };
   };
+  "portal.acceptTerms": {
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["PortalTerms"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Ok"];
+        };
+      };
+    };
+  };
   "problems.list": {
     responses: {
       200: {
@@ -7407,6 +7458,54 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["Program"];
+        };
+      };
+    };
+  };
+  "programs.listTerms": {
+    parameters: {
+      query?: {
+        limit?: number;
+        cursor?: number;
+      };
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["ProgramTermsList"];
+        };
+      };
+    };
+  };
+  "programs.publishTerms": {
+    parameters: {
+      header?: {
+        "Idempotency-Key"?: string;
+      };
+      path: {
+        id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["PublishTerms"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["ProgramTerms"];
         };
       };
     };

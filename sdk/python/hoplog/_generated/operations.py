@@ -100,6 +100,8 @@ OPERATIONS: Dict[str, Operation] = {
     "programs.create": Operation("POST", "/programs", body="json", idempotent=True),
     "programs.get": Operation("GET", "/programs/{id}", repeatable=True),
     "programs.update": Operation("PATCH", "/programs/{id}", body="json", repeatable=True),
+    "programs.listTerms": Operation("GET", "/programs/{id}/terms", repeatable=True, rows="terms", cursor="cursor"),
+    "programs.publishTerms": Operation("POST", "/programs/{id}/terms", body="json", idempotent=True),
     "referrals.enroll": Operation("POST", "/referrals/enroll", body="json", idempotent=True),
     "referrals.reportSignup": Operation("POST", "/referrals/report-signup", body="json", idempotent=True),
     "referrals.reportPurchase": Operation("POST", "/referrals/report-purchase", body="json", idempotent=True),
@@ -1454,6 +1456,19 @@ class Programs:
         result: t.Program = self._call(OPERATIONS["programs.update"], (id,), {}, body, options)
         return result
 
+    def list_terms(self, id: str, *, options: Optional[RequestOptions] = None, **query: Unpack[t.ProgramsListTermsQuery]) -> Rows[t.ProgramTerms, t.ProgramTermsList]:
+        """List the terms of a program, newest version first
+
+        Every version that the program has had. They are kept for good."""
+        return Rows(self._call, OPERATIONS["programs.listTerms"], (id,), {**query}, None, options)
+
+    def publish_terms(self, id: str, body: t.PublishTerms, *, options: Optional[RequestOptions] = None) -> t.ProgramTerms:
+        """Publish new terms of a program
+
+        They become `terms_text` or `terms_url` of the program's `portal`, and `terms_version`. Applicants accept them from now on, and affiliates are asked to when they sign in to the portal. What they earned does not depend on it. A 409 when the program has these very terms and you name no `version`."""
+        result: t.ProgramTerms = self._call(OPERATIONS["programs.publishTerms"], (id,), {}, body, options)
+        return result
+
 
 class AsyncPrograms:
     def __init__(self, call: AsyncCall) -> None:
@@ -1478,6 +1493,19 @@ class AsyncPrograms:
 
         Send any subset of the fields. New terms apply to future events; earned rewards do not change. A replaced `code` stays reserved."""
         result: t.Program = await self._call(OPERATIONS["programs.update"], (id,), {}, body, options)
+        return result
+
+    def list_terms(self, id: str, *, options: Optional[RequestOptions] = None, **query: Unpack[t.ProgramsListTermsQuery]) -> AsyncRows[t.ProgramTerms, t.ProgramTermsList]:
+        """List the terms of a program, newest version first
+
+        Every version that the program has had. They are kept for good."""
+        return AsyncRows(self._call, OPERATIONS["programs.listTerms"], (id,), {**query}, None, options)
+
+    async def publish_terms(self, id: str, body: t.PublishTerms, *, options: Optional[RequestOptions] = None) -> t.ProgramTerms:
+        """Publish new terms of a program
+
+        They become `terms_text` or `terms_url` of the program's `portal`, and `terms_version`. Applicants accept them from now on, and affiliates are asked to when they sign in to the portal. What they earned does not depend on it. A 409 when the program has these very terms and you name no `version`."""
+        result: t.ProgramTerms = await self._call(OPERATIONS["programs.publishTerms"], (id,), {}, body, options)
         return result
 
 

@@ -236,7 +236,7 @@ class Application(TypedDict):
     language: "PortalLanguage"
     status: "ApplicationStatus"
     terms_version: Union[str, None]
-    """The accepted version. Null: the program had no terms."""
+    """The version that was accepted last. Null: none."""
     terms_sha256: Union[str, None]
     """SHA-256 (hex) of the accepted `terms_text`, or of `terms_url`."""
     terms_accepted_at: Union[str, None]
@@ -2778,7 +2778,7 @@ class Portal(TypedDict):
     terms_text: Union[str, None]
     """Shown on the page. Either this or `terms_url`, or none."""
     terms_version: Union[str, None]
-    """Required with terms, and another one whenever they change: an application keeps the version that was accepted, the time, and the SHA-256 of the text."""
+    """Required with terms, and another one whenever they change: affiliates are then asked to accept them. Each version is kept, as `GET /programs/{id}/terms` lists them."""
     welcome_text: Union[str, None]
     """Text above the application."""
 
@@ -2817,7 +2817,7 @@ class PortalSettings(TypedDict):
     terms_text: NotRequired[Union[str, None]]
     """Shown on the page. Either this or `terms_url`, or none."""
     terms_version: NotRequired[Union[str, None]]
-    """Required with terms, and another one whenever they change: an application keeps the version that was accepted, the time, and the SHA-256 of the text."""
+    """Required with terms, and another one whenever they change: affiliates are then asked to accept them. Each version is kept, as `GET /programs/{id}/terms` lists them."""
     welcome_text: NotRequired[Union[str, None]]
     """Text above the application."""
 
@@ -2883,6 +2883,27 @@ class ProgramList(TypedDict):
 ProgramStatus = Literal["active", "paused"]
 
 
+class ProgramTerms(TypedDict):
+    number: int
+    """Counts up in each program."""
+    version: str
+    url: Union[str, None]
+    text: Union[str, None]
+    sha256: str
+    """SHA-256 (hex) of the text, or of the address."""
+    is_current: bool
+    """Whether applicants and affiliates are asked to accept it."""
+    accepted: int
+    """How many applicants and affiliates have accepted it."""
+    published_at: str
+
+
+class ProgramTermsList(TypedDict):
+    terms: List["ProgramTerms"]
+    next_cursor: Union[int, None]
+    """Pass it as `cursor` to get the next page. Null on the last page."""
+
+
 class PromotionCode(TypedDict):
     """The promotion code of a coupon at a connected provider."""
 
@@ -2943,6 +2964,15 @@ class ProvisionedWorkspace(TypedDict):
     """A secret workspace key. Shown only in this response; null in a replay by `Idempotency-Key`."""
     secret_shown: NotRequired[Literal[False]]
     """Only in a replay by `Idempotency-Key`, which lacks the secret."""
+
+
+class PublishTerms(TypedDict):
+    text: NotRequired[str]
+    """Shown on the page. Either this or `url`."""
+    url: NotRequired[str]
+    """`https://`, where the terms are. Either this or `text`."""
+    version: NotRequired[str]
+    """A name that no earlier version has. By default a number."""
 
 
 class Purchase(TypedDict):
@@ -4871,6 +4901,13 @@ class VisitorsListQuery(TypedDict):
 class VisitorsGetJourneyQuery(TypedDict):
     include: NotRequired[Literal["details"]]
     """Adds link, place and device of each click."""
+
+
+class ProgramsListTermsQuery(TypedDict):
+    limit: NotRequired[int]
+    """Rows per page."""
+    cursor: NotRequired[int]
+    """The `next_cursor` of the previous page, unchanged."""
 
 
 ReferralsReportSignupResponse = Union["MatchedSignup", "UnmatchedSignup"]

@@ -546,6 +546,18 @@ export interface Programs {
    * Send any subset of the fields. New terms apply to future events; earned rewards do not change. A replaced `code` stays reserved.
    */
   update(id: string, body: T.ProgramsUpdateData['body'], options?: RequestOptions): Promise<T.ProgramsUpdateResponse>;
+  /**
+   * List the terms of a program, newest version first
+   *
+   * Every version that the program has had. They are kept for good.
+   */
+  listTerms(id: string, query?: QueryOf<T.ProgramsListTermsData['query']>, options?: RequestOptions): List<T.ProgramsListTermsResponse['terms'][number], T.ProgramsListTermsResponse>;
+  /**
+   * Publish new terms of a program
+   *
+   * They become `terms_text` or `terms_url` of the program's `portal`, and `terms_version`. Applicants accept them from now on, and affiliates are asked to when they sign in to the portal. What they earned does not depend on it. A 409 when the program has these very terms and you name no `version`.
+   */
+  publishTerms(id: string, body: T.ProgramsPublishTermsData['body'], options?: RequestOptions): Promise<T.ProgramsPublishTermsResponse>;
 }
 
 export interface Referrals {
@@ -1272,6 +1284,8 @@ export const OPERATIONS = {
   'programs.create': { method: 'POST', path: '/programs', body: 'json', idempotent: true },
   'programs.get': { method: 'GET', path: '/programs/{id}', repeatable: true },
   'programs.update': { method: 'PATCH', path: '/programs/{id}', body: 'json', repeatable: true },
+  'programs.listTerms': { method: 'GET', path: '/programs/{id}/terms', query: true, repeatable: true, rows: 'terms', cursor: 'cursor' },
+  'programs.publishTerms': { method: 'POST', path: '/programs/{id}/terms', body: 'json', idempotent: true },
   'referrals.enroll': { method: 'POST', path: '/referrals/enroll', body: 'json', idempotent: true },
   'referrals.reportSignup': { method: 'POST', path: '/referrals/report-signup', body: 'json', idempotent: true },
   'referrals.reportPurchase': { method: 'POST', path: '/referrals/report-purchase', body: 'json', idempotent: true },

@@ -326,7 +326,7 @@ export type Application = {
     language: PortalLanguage;
     status: ApplicationStatus;
     /**
-     * The accepted version. Null: the program had no terms.
+     * The version that was accepted last. Null: none.
      */
     terms_version: string | null;
     /**
@@ -4019,7 +4019,7 @@ export type Portal = {
      */
     terms_text: string | null;
     /**
-     * Required with terms, and another one whenever they change: an application keeps the version that was accepted, the time, and the SHA-256 of the text.
+     * Required with terms, and another one whenever they change: affiliates are then asked to accept them. Each version is kept, as `GET /programs/{id}/terms` lists them.
      */
     terms_version: string | null;
     /**
@@ -4078,7 +4078,7 @@ export type PortalSettings = {
      */
     terms_text?: string | null;
     /**
-     * Required with terms, and another one whenever they change: an application keeps the version that was accepted, the time, and the SHA-256 of the text.
+     * Required with terms, and another one whenever they change: affiliates are then asked to accept them. Each version is kept, as `GET /programs/{id}/terms` lists them.
      */
     terms_version?: string | null;
     /**
@@ -4165,6 +4165,37 @@ export type ProgramList = {
  * A paused program rewards nothing.
  */
 export type ProgramStatus = 'active' | 'paused';
+
+export type ProgramTerms = {
+    /**
+     * Counts up in each program.
+     */
+    number: number;
+    version: string;
+    url: string | null;
+    text: string | null;
+    /**
+     * SHA-256 (hex) of the text, or of the address.
+     */
+    sha256: string;
+    /**
+     * Whether applicants and affiliates are asked to accept it.
+     */
+    is_current: boolean;
+    /**
+     * How many applicants and affiliates have accepted it.
+     */
+    accepted: number;
+    published_at: string;
+};
+
+export type ProgramTermsList = {
+    terms: Array<ProgramTerms>;
+    /**
+     * Pass it as `cursor` to get the next page. Null on the last page.
+     */
+    next_cursor: number | null;
+};
 
 /**
  * The promotion code of a coupon at a connected provider.
@@ -4258,6 +4289,21 @@ export type ProvisionedWorkspace = {
      * Only in a replay by `Idempotency-Key`, which lacks the secret.
      */
     secret_shown?: false;
+};
+
+export type PublishTerms = {
+    /**
+     * Shown on the page. Either this or `url`.
+     */
+    text?: string;
+    /**
+     * `https://`, where the terms are. Either this or `text`.
+     */
+    url?: string;
+    /**
+     * A name that no earlier version has. By default a number.
+     */
+    version?: string;
 };
 
 export type Purchase = {
@@ -8849,6 +8895,57 @@ export type ProgramsUpdateResponses = {
 };
 
 export type ProgramsUpdateResponse = ProgramsUpdateResponses[keyof ProgramsUpdateResponses];
+
+export type ProgramsListTermsData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: {
+        /**
+         * Rows per page.
+         */
+        limit?: number;
+        /**
+         * The `next_cursor` of the previous page, unchanged.
+         */
+        cursor?: number;
+    };
+    url: '/api/v1/programs/{id}/terms';
+};
+
+export type ProgramsListTermsResponses = {
+    /**
+     * OK
+     */
+    200: ProgramTermsList;
+};
+
+export type ProgramsListTermsResponse = ProgramsListTermsResponses[keyof ProgramsListTermsResponses];
+
+export type ProgramsPublishTermsData = {
+    body: PublishTerms;
+    headers?: {
+        /**
+         * Makes the call safe to retry for 24 hours. See Idempotency.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/programs/{id}/terms';
+};
+
+export type ProgramsPublishTermsResponses = {
+    /**
+     * Created
+     */
+    201: ProgramTerms;
+};
+
+export type ProgramsPublishTermsResponse = ProgramsPublishTermsResponses[keyof ProgramsPublishTermsResponses];
 
 export type ReferralsEnrollData = {
     body: EnrollReferrer;

@@ -3,10 +3,12 @@ import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
+import { FormSection } from '../../parts/form-section.tsx';
 import { useDraft } from '../../parts/use-draft.ts';
 import { type PortalDraft, portalBody, portalDraftOf } from './portal-draft.ts';
 import { PortalFields } from './portal-fields.tsx';
 import type { Program } from './responses.ts';
+import { TermsVersions } from './terms-versions.tsx';
 
 const REVIEWS = [
   { value: 'manual', label: 'After you approve it' },
@@ -104,11 +106,19 @@ export function PortalDialog({ program, close }: { program: Program; close: () =
       {draft.terms !== 'none' && (
         <TextInput
           label="Version of the terms"
-          description="Such as 2026-11. Another one whenever the terms change."
+          description="Such as 2026-11. Another one whenever the terms change: affiliates are then asked to accept them."
           maxLength={40}
           {...text('terms_version', 'portal.terms_version', 'The version')}
         />
       )}
+      <FormSection
+        title="Versions"
+        set={null}
+        hint="All terms so far, and how many accepted them"
+        isWrong={false}
+      >
+        <TermsVersions programId={program.id} />
+      </FormSection>
     </FormDialog>
   );
 }

@@ -20,6 +20,9 @@ export type LedgerStatus = Entry['status'];
 export type Sums = ResponseOf<'/ledger/balances'>;
 export type Sum = Sums['balances'][number];
 
+export type ProgramTermsList = ResponseOf<'/programs/{id}/terms'>;
+export type ProgramTerms = ProgramTermsList['terms'][number];
+
 export type Applications = ResponseOf<'/applications'>;
 export type Application = Applications['applications'][number];
 
