@@ -27,7 +27,9 @@ const SIZE = { width: 1_280, height: 860 };
 /** Origin of short links in the pictures. */
 const SHORT_URL = 'https://tea.example';
 const PATIENCE = { timeout: 120_000 };
-vi.setConfig({ testTimeout: 600_000 });
+/** The roll-up and the attribution of the history, on a loaded machine. */
+const ROLLED_UP = { timeoutMs: 400_000 };
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
 
 let site: ConsoleSite;
 let ingest: string;
@@ -56,7 +58,7 @@ inChromium(async () => {
     const { totals } = await site.api<{ totals: { revenue: number } }>('/analytics/query', query);
     return totals.revenue;
   };
-  await until('the revenue of the history', revenue, (amount) => amount > 2_000);
+  await until('the revenue of the history', revenue, (amount) => amount > 2_000, ROLLED_UP);
   return site.close;
 });
 

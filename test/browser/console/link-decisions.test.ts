@@ -357,6 +357,14 @@ test('a logo is set in the settings, and QR codes are scanned from the page of a
   const address = `${link.short_url}?qr=1`;
   await expect.poll(async () => scannedText(await code.screenshot()), PATIENCE).toBe(address);
   await expectWholeBetween(page);
+  // The code stays within its card on a tablet too.
+  await page.setViewportSize({ width: 800, height: 900 });
+  const card = await page.getByRole('region', { name: 'QR code' }).boundingBox();
+  const shown = await code.boundingBox();
+  if (!card || !shown) throw new Error('the code or its card is not drawn');
+  expect(shown.x).toBeGreaterThan(card.x);
+  expect(shown.x + shown.width).toBeLessThan(card.x + card.width);
+  await page.setViewportSize({ width: 1_280, height: 900 });
   expectClean(page);
 
   // As `GET /links/:id/qr` draws it.

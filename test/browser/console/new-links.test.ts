@@ -72,6 +72,8 @@ test('a link on one channel is created with every setting, its errors at their f
   await field(page, 'Facebook pixel ID').fill('123456789012');
   await press(page, 'Create');
   await page.getByRole('heading', { name: 'summer-24' }).waitFor();
+  // The navigation counts it too.
+  await page.getByRole('list', { name: 'Folders' }).getByRole('link', { name: 'Ads 1 link' }).waitFor();
 
   const [made, ...others] = await records(site, '&slug=summer');
   expect(others).toEqual([]);
