@@ -463,6 +463,7 @@ export const EXAMPLE_VALUES: Record<string, unknown> = {
   'UpdateEnrollment.commission_rate': 25,
   'Enrollment.commission_type': null,
   'Enrollment.commission_rate': null,
+  'EnrollmentWithTotals.totals.revenue': { usd: 349.3 },
   'EnrollmentWithTotals.commission_type': null,
   'EnrollmentWithTotals.commission_rate': null,
   'EnrollmentHistoryEntry.field': 'payout_method',

@@ -107,12 +107,16 @@ function balances({ rewards, affiliate: { balance } }: Stats, { words, money, nu
 }
 
 function commissionTable({ affiliate, rewards }: Stats, { words, money, day }: Writing): string {
-  const rows = affiliate.recent_commissions.map(({ date, amount, currency, earnings, status }) => [
-    day(date),
-    money(amount, currency),
-    money(earnings, rewards.cash.currency),
-    statusWord(status, words),
-  ]);
+  const rows = affiliate.recent_commissions.map(
+    ({ date, amount, currency, earnings, status, held_until: heldUntil }) => [
+      day(date),
+      money(amount, currency),
+      money(earnings, rewards.cash.currency),
+      [statusWord(status, words), heldUntil !== null && words('until', { time: day(heldUntil) })]
+        .filter(Boolean)
+        .join(' '),
+    ],
+  );
   if (rows.length === 0) return '';
   return tableOf(
     words('commissions'),

@@ -1,3 +1,5 @@
+// Browsers run this file too.
+
 /** The affiliates' portal of a program, as its owner sets it. */
 
 /** `none`: an application is approved at once. `manual`: it waits for a member or a key. */

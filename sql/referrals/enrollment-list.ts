@@ -17,6 +17,8 @@ export type ListedEnrollment = Enrollment & {
   blocked_signups: number;
   /** Excludes purchases of blocked signups and those made while the referrer was suspended. */
   purchases: number;
+  /** What these purchases brought less refunds, in minor units by currency. */
+  revenue_minor: Record<string, number>;
 };
 
 export type EnrollmentFilter = {
@@ -64,7 +66,12 @@ export async function listEnrollments(
            (SELECT count(*) FROM signups s WHERE s.enrollment_id = e.id AND block_reason IS NOT NULL)
              AS blocked_signups,
            (SELECT count(*) FROM purchases p WHERE p.enrollment_id = e.id
-              AND ${IS_COUNTED}) AS purchases) AS brought
+              AND ${IS_COUNTED}) AS purchases,
+           (SELECT coalesce(jsonb_object_agg(currency, minor), '{}') FROM (
+              SELECT p.currency, sum(p.amount_minor - coalesce((SELECT sum(r.amount_minor) FROM refunds r
+                WHERE r.order_internal_id = p.order_internal_id), 0))::bigint AS minor
+              FROM purchases p WHERE p.enrollment_id = e.id AND ${IS_COUNTED}
+              GROUP BY p.currency) AS sums) AS revenue_minor) AS brought
      ORDER BY e.id DESC`,
     values,
   );

@@ -231,6 +231,48 @@ test('both modes in both themes pass axe, fit 280 px and show what was earned', 
   }
 });
 
+test('an affiliate reads the terms, and at each amount when it can be paid', async () => {
+  const own = await site.addWorkspace('On hold', 'unlimited');
+  const terms = { credit_enabled: false, commission_months: 12, hold_days: 30 };
+  await site.api(own, '/programs', { ...PROGRAM, ...terms });
+  await site.api(own, '/referrals/stats?external_user_id=waiting');
+  await site.api(own, '/referrals/report-signup', {
+    new_user_external_user_id: 'friend',
+    email: 'friend@example.org',
+    referrer_external_user_id: 'waiting',
+  });
+  for (const [order_id, amount] of [
+    ['kept', 100],
+    ['returned', 50],
+  ] as const) {
+    const order = { external_user_id: 'friend', order_id, amount, currency: 'eur' };
+    await site.api(own, '/referrals/report-purchase', order);
+  }
+  await site.api(own, '/referrals/report-refund', { refund_id: 'r-1', order_id: 'returned' });
+  const { affiliate } = await site.api<Stats>(own, '/referrals/stats?external_user_id=waiting');
+  const kept = affiliate.recent_commissions.find(({ amount }) => amount === 100);
+  const day = new Date(kept?.held_until ?? 0).toLocaleDateString('en-US', {
+    dateStyle: 'medium',
+    timeZone: 'UTC',
+  });
+  const page = await site.open(site.script('data-user-id="waiting" data-language="en"', own.publishable));
+  const frame = await dashboardIn(page);
+  const text = async (selector: string) => (await frame.textContent(selector))?.replace(/\s/g, ' ');
+  expect(await text('.link-card')).toContain(
+    'You earn 20% of each payment of a customer for 12 months. Eligible for payout after 30 days.',
+  );
+  const listed = await text('section[aria-labelledby=commissions-heading]');
+  expect(listed).toContain(`Pending until ${day}€20.00`);
+  expect(listed).toContain('Reversed€0.00');
+  // No card of the columns leaves a hole beside it.
+  const columns = '[...document.querySelectorAll(".columns > *")].map((one) => one.getBoundingClientRect())';
+  const boxes = (await frame.evaluate(columns)) as { top: number; width: number }[];
+  const rows = Map.groupBy(boxes, ({ top }) => Math.round(top));
+  const full = Math.max(...boxes.map(({ width }) => width));
+  for (const cards of rows.values()) expect(cards.length === 2 || cards[0]?.width === full).toBe(true);
+  await page.close();
+});
+
 test('an unpaid affiliate is told why: no payout method, or a suspended participation', async () => {
   const own = await site.addWorkspace('Held back', 'unlimited');
   await site.api(own, '/programs', { ...PROGRAM, min_payout: 10 });

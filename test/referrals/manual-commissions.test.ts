@@ -47,6 +47,7 @@ describe('POST /commissions', () => {
           remaining: 15.5,
           currency: 'usd',
           status: 'eligible',
+          held_until: null,
           note: 'thanks',
           created_at: expect.any(String),
         },

@@ -131,6 +131,7 @@ function commissionRecord(commission: ListedCommission): Record {
     remaining: toMajor(commission.remaining_minor, currency),
     currency,
     status: commission.status,
+    held_until: commission.status === 'pending' ? commission.eligible_at.toISOString() : null,
     note: commission.note,
     created_at: commission.created_at.toISOString(),
   };

@@ -54,6 +54,9 @@ export const CommissionRecord = Type.Object(
       description:
         '`refund` and `correction` reverse a paid commission: the order was refunded, or another referrer brought the buyer. A positive one gives back what another took. A `correction` is also the difference when a provider tells another amount of the order. `manual` is a bonus, or a claw-back when negative. `imported` was earned and not paid at an earlier referral program.',
     }),
+    held_until: Nullable(
+      Type.String({ format: 'date-time', description: 'When a pending commission becomes eligible.' }),
+    ),
     note: Nullable(Type.String({ description: 'The note of a bonus or claw-back.' })),
   },
   { title: 'CommissionRecord' },

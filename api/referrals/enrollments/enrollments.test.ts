@@ -51,7 +51,7 @@ describe('enrollments', () => {
       created_at: expect.any(String),
       updated_at: expect.any(String),
       referral_link: made.referral_link,
-      totals: { clicks: 3, signups: 1, blocked_signups: 1, purchases: 1 },
+      totals: { clicks: 3, signups: 1, blocked_signups: 1, purchases: 1, revenue: { usd: 49.95 } },
       balances: { cash: { usd: { pending: 0, eligible: 9.99, paid: 0 } }, credits: {} },
     });
     expect((await shop.get(`/enrollments/${made.partner_id}`)).body).toEqual(enrollment);

@@ -66,9 +66,17 @@ export const EnrollmentWithTotals = Type.Object(
       }),
     ),
     totals: Type.Object(
-      { clicks: Count, signups: Count, blocked_signups: Count, purchases: Count },
       {
-        description: 'All-time counts, without purchases of blocked signups or during a suspension.',
+        clicks: Count,
+        signups: Count,
+        blocked_signups: Count,
+        purchases: Count,
+        revenue: Type.Record(Type.String(), Type.Number(), {
+          description: 'What the purchases brought less refunds, in major units by currency.',
+        }),
+      },
+      {
+        description: 'All-time figures, without purchases of blocked signups or during a suspension.',
       },
     ),
     balances: Type.Object(

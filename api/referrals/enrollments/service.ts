@@ -62,6 +62,12 @@ export async function withTotals(
         signups: enrollment.signups,
         blocked_signups: enrollment.blocked_signups,
         purchases: enrollment.purchases,
+        revenue: Object.fromEntries(
+          Object.entries(enrollment.revenue_minor).map(([currency, minor]) => [
+            currency,
+            toMajor(minor, currency),
+          ]),
+        ),
       },
       balances: { cash: cashOf(owed), credits: creditsOf(owed) },
     };

@@ -119,6 +119,32 @@ test(
     });
     const welcome = await server.untilMailTo('grace@friends.example', 'Welcome to Friends of the shop');
     expect(welcome.text).toContain(applications[0]?.referral_link);
+
+    // One whom the owner added by hand before applies, and gets the account of that referrer.
+    const added = await merchantOf(site).enroll('alan', program, { email: 'Alan@friends.example' });
+    const another = await visitor('en-US');
+    const applying = await another.newPage();
+    await applying.goto(url);
+    await applying.getByLabel('Your name').fill('Alan Turing');
+    await applying.getByLabel('Email').first().fill('alan@friends.example');
+    await applying.getByLabel('Where will you share the link?').fill('alan.example');
+    await applying.getByRole('checkbox', { name: /I accept the terms/ }).check();
+    await applying.getByRole('button', { name: 'Send the application' }).click();
+    await applying.getByRole('heading', { name: 'Thank you' }).waitFor(PATIENCE);
+    await another.close();
+    await owner.reload();
+    await owner.getByRole('button', { name: 'Approve Alan Turing' }).click();
+    const asked = owner.getByRole('dialog', { name: 'alan is a referrer already' });
+    await asked.waitFor(PATIENCE);
+    await expectGood(owner, 'referrals-application-known');
+    await asked.getByRole('button', { name: 'Give them this account' }).click();
+    await expectNotice(owner, 'Alan Turing approved');
+    const ofAlan = await site.api<{ applications: ApplicationRecord[] }>('/applications?status=approved');
+    expect(ofAlan.applications[0]).toMatchObject({
+      name: 'Alan Turing',
+      partner_id: added.partner_id,
+      referral_link: added.referral_link,
+    });
     await owner.close();
 
     // What the affiliate brings.
@@ -156,6 +182,7 @@ test(
     await own.getByRole('heading', { name: 'Your link' }).waitFor(PATIENCE);
     expect(own.url()).toBe(url);
     await own.getByText('$12.00').first().waitFor(PATIENCE);
+    expect(await own.getByText(/^on hold until \w+ \d+, 20\d\d$/).count()).toBe(3);
     await own.getByLabel('Email at the payment service').fill('grace@pay.example');
     await own.getByRole('button', { name: 'Save' }).click();
     await own.getByText('PayPal: \u2068g***@pay.example').waitFor(PATIENCE);

@@ -79,8 +79,8 @@ test('the first page has what the programs brought, and leads to what needs a de
   await page.getByText('No activity in this period').waitFor();
   await expect.poll(() => decide.getByRole('button').count(), PATIENCE).toBe(1);
   await choose(page, 'Program', 'All programs');
-  await row(page, 'Top referrers', 'chen-wei').getByRole('button', { name: 'chen-wei' }).click();
-  await page.getByRole('dialog', { name: 'Referrer chen-wei' }).waitFor();
+  await row(page, 'Top referrers', 'chen-wei').getByRole('button', { name: 'chen wei' }).click();
+  await page.getByRole('dialog', { name: 'Referrer chen wei' }).waitFor();
   expectClean(page);
   await page.close();
 });

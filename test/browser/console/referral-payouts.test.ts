@@ -83,6 +83,7 @@ test('a payout file is downloaded and marked paid once, and every amount is the 
   await listed.getByText('Paid', { exact: true }).waitFor();
   await expectNotice(page, `Marked paid: 2 referrers, ${total}`);
   await expectRows(page, 'Balances that are ready to pay', 1);
+  await page.locator('.mantine-Paper-root', { hasText: 'Paid so far' }).getByText(total).waitFor(PATIENCE);
   await expectGood(page, 'referrals-paid');
   const sums = await site.api<Sums>(`/ledger/balances?program_id=${program.id}&status=paid`);
   expect(sums.balances).toMatchObject([{ currency: 'usd', amount: 22.34 }]);

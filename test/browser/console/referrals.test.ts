@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { CommissionRecord } from '../../../api/referrals/commissions/schemas.ts';
 import { inChromium } from '../in-chromium.ts';
 import { type ConsoleSite, consoleSite, expectGood, expectNotice } from './console-site.ts';
 import {
@@ -40,12 +41,13 @@ test('referrers are searched, opened, suspended, which can be undone, and approv
   await shop.purchase('bob-friend', 'bob-order', 80);
   const page = await site.open(`/referrals?tab=enrollments&program=${program.id}`, { keepsUndo: true });
   await expectRows(page, 'Enrollments', 2);
+  await row(page, 'Enrollments', 'bob-17').getByText(money(80)).waitFor();
   await expectGood(page, 'referrals-enrollments');
   await page.getByRole('textbox', { name: 'Search' }).fill('ROBERT');
   await expectRows(page, 'Enrollments', 1);
   expect(new URL(page.url()).searchParams.get('search')).toBe('ROBERT');
-  await page.getByRole('button', { name: 'bob-17' }).click();
-  const drawer = page.getByRole('dialog', { name: 'Referrer bob-17' });
+  await page.getByRole('button', { name: 'Robert' }).click();
+  const drawer = page.getByRole('dialog', { name: 'Referrer Robert' });
   await drawer.getByText(bob.referral_link).waitFor();
   const text = await drawer.textContent();
   expect(text).toContain('Wise, r***@bank.example');
@@ -209,6 +211,44 @@ test('credits named like a currency have a sum of their own', LONG, async () => 
   await sums.getByText('Credits, 1 entry').waitFor();
   await sums.getByText(/^Commission, \d/).waitFor();
   await sums.getByText(money(7)).waitFor();
+  await page.close();
+});
+
+test('each amount on hold says until when, and each customer what they brought', LONG, async () => {
+  const program = await shop.program({ name: 'Held', hold_days: 30, commission_months: 12 });
+  const { ref } = await shop.enroll('hugo', program);
+  await shop.signup('hugo-friend', ref);
+  await shop.purchase('hugo-friend', 'held-1', 80);
+  await shop.purchase('hugo-friend', 'held-2', 45.5);
+  await shop.purchase('hugo-friend', 'held-3', 30);
+  await site.api('/referrals/report-refund', { refund_id: 'held-back', order_id: 'held-3' });
+  const { commissions } = await site.api<{ commissions: CommissionRecord[] }>(
+    `/commissions?program_id=${program.id}&status=pending`,
+  );
+  expect(commissions.map(({ amount }) => amount)).toEqual([4.55, 8]);
+  const page = await site.open(`/referrals?tab=commissions&program=${program.id}`);
+  for (const { order_id, created_at, held_until } of commissions) {
+    const until = new Date(held_until ?? 0);
+    expect(until.getTime() - Date.parse(created_at)).toBe(30 * 86_400_000);
+    const day = until.toLocaleDateString('en-GB', { dateStyle: 'medium' });
+    await row(page, 'Commissions', order_id ?? '')
+      .getByText(`until ${day}`)
+      .waitFor(PATIENCE);
+  }
+  const reversed = row(page, 'Commissions', 'held-3');
+  await reversed.getByText('Reversed').waitFor(PATIENCE);
+  expect(await reversed.textContent()).not.toContain('until');
+  await expectGood(page, 'referrals-commissions-held');
+  await page.goto(`${site.app}/console/referrals?tab=signups&program=${program.id}`);
+  await row(page, 'Signups', 'hugo-friend').getByText(money(125.5)).waitFor(PATIENCE);
+  await page.goto(`${site.app}/console/referrals?tab=purchases&program=${program.id}`);
+  await row(page, 'Purchases', 'held-3').getByText('Refunded', { exact: true }).waitFor(PATIENCE);
+  await row(page, 'Purchases', 'held-2').getByText('Earned', { exact: true }).waitFor(PATIENCE);
+  await page.goto(`${site.app}/console/referrals?tab=payouts&program=${program.id}`);
+  await page.getByText('Nothing is ready to pay').waitFor(PATIENCE);
+  // What will be due, also while nothing is.
+  await page.locator('.mantine-Paper-root', { hasText: 'On hold' }).getByText(money(12.55)).waitFor(PATIENCE);
+  await expectGood(page, 'referrals-payouts-held');
   await page.close();
 });
 

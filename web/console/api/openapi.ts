@@ -1251,6 +1251,8 @@ export interface components {
       created_at: string;
       currency: string;
       external_user_id: components["schemas"]["ExternalUserId"];
+      /** Format: date-time */
+      held_until: string | null;
       /** Format: uuid */
       id: string;
       kind: components["schemas"]["CommissionKind"];
@@ -1973,6 +1975,9 @@ export interface components {
         blocked_signups: number;
         clicks: number;
         purchases: number;
+        revenue: {
+          [key: string]: number;
+        };
         signups: number;
       };
       /** Format: date-time */

@@ -5,5 +5,5 @@ type Props = AnchorProps & { onClick: () => void; title?: string; children: Reac
 
 /** A button that looks like a link, for what opens or filters on the page. */
 export const TextPress = (press: Props) => (
-  <Anchor component="button" type="button" size="sm" ta="left" {...press} />
+  <Anchor component="button" type="button" size="sm" className="text-anchor" {...press} />
 );

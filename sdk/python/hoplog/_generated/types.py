@@ -821,6 +821,8 @@ class CommissionRecord(TypedDict):
     external_user_id: "ExternalUserId"
     """The user's id in your product."""
     kind: "CommissionKind"
+    held_until: Union[str, None]
+    """When a pending commission becomes eligible."""
     note: Union[str, None]
     """The note of a bonus or claw-back."""
 
@@ -1610,12 +1612,14 @@ EnrollmentStatus = Literal["approved", "suspended"]
 
 
 class EnrollmentWithTotalsTotals(TypedDict):
-    """All-time counts, without purchases of blocked signups or during a suspension."""
+    """All-time figures, without purchases of blocked signups or during a suspension."""
 
     clicks: int
     signups: int
     blocked_signups: int
     purchases: int
+    revenue: Dict[str, float]
+    """What the purchases brought less refunds, in major units by currency."""
 
 
 class EnrollmentWithTotalsBalances(TypedDict):
@@ -1650,7 +1654,7 @@ class EnrollmentWithTotals(TypedDict):
     referral_link: Union[str, None]
     """Null if the link was deleted; enrolling the user again creates one."""
     totals: "EnrollmentWithTotalsTotals"
-    """All-time counts, without purchases of blocked signups or during a suspension."""
+    """All-time figures, without purchases of blocked signups or during a suspension."""
     balances: "EnrollmentWithTotalsBalances"
     """Sums of the ledger entries."""
 

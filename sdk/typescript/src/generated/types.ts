@@ -1183,6 +1183,10 @@ export type CommissionRecord = {
     external_user_id: ExternalUserId;
     kind: CommissionKind;
     /**
+     * When a pending commission becomes eligible.
+     */
+    held_until: string | null;
+    /**
      * The note of a bonus or claw-back.
      */
     note: string | null;
@@ -2378,13 +2382,19 @@ export type EnrollmentWithTotals = {
      */
     referral_link: string | null;
     /**
-     * All-time counts, without purchases of blocked signups or during a suspension.
+     * All-time figures, without purchases of blocked signups or during a suspension.
      */
     totals: {
         clicks: number;
         signups: number;
         blocked_signups: number;
         purchases: number;
+        /**
+         * What the purchases brought less refunds, in major units by currency.
+         */
+        revenue: {
+            [key: string]: number;
+        };
     };
     /**
      * Sums of the ledger entries.

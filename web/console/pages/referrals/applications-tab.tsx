@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Table } from '@mantine/core';
+import { Group, Stack, Table } from '@mantine/core';
 import { useApi, useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { formatInstant } from '../../formats.ts';
@@ -9,6 +9,7 @@ import { ListTab } from '../../parts/list-tab.tsx';
 import { SmallNote } from '../../parts/note.tsx';
 import { LongTextCell } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
+import { ApproveApplication, CHANGED_BY_DECISION } from './approve-application.tsx';
 import { ChoiceFilter, NoRows, ProgramFilter, usePrograms } from './filters.tsx';
 import { ReferrerPress } from './referrer-press.tsx';
 import type { Application, Applications } from './responses.ts';
@@ -22,7 +23,6 @@ const TABLE = {
   minWidth: 720,
   columns: ['Applicant', 'Answers', 'State', 'Applied'],
 };
-const REFRESH = ['/applications', '/enrollments', '/referrals'];
 
 /** Who applied to a program in its portal, and the decision. */
 export function ApplicationsTab() {
@@ -122,27 +122,17 @@ function Decision({ application }: { application: Application }) {
   );
 }
 
-function Buttons({ application: { id, name, status } }: { application: Application }) {
+function Buttons({ application }: { application: Application }) {
+  const { id, name, status } = application;
   const { can } = useSession();
-  const approve = useSend<void>(() => ({ path: `/applications/${id}/approve`, body: {} }), {
-    refresh: REFRESH,
-    done: `${name} approved`,
-  });
   const reject = useSend<void>(() => ({ path: `/applications/${id}/reject` }), {
-    refresh: REFRESH,
+    refresh: CHANGED_BY_DECISION,
     done: `${name} rejected`,
   });
   if (!can('operator')) return null;
   return (
     <Group gap="xs" mt={4} wrap="nowrap">
-      <Button
-        size="compact-xs"
-        aria-label={`Approve ${name}`}
-        loading={approve.isPending}
-        onClick={() => approve.mutate()}
-      >
-        Approve
-      </Button>
+      <ApproveApplication application={application} />
       {status === 'pending' && (
         <ConfirmButton
           size="compact-xs"

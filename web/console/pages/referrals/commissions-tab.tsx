@@ -1,7 +1,7 @@
 import { Group, Table } from '@mantine/core';
 import { useApi, useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
-import { formatInstant, formatMoney } from '../../formats.ts';
+import { formatDate, formatInstant, formatMoney } from '../../formats.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { ListTab } from '../../parts/list-tab.tsx';
@@ -69,7 +69,7 @@ export function CommissionsTab() {
 }
 
 function Row({ commission }: { commission: Commission }) {
-  const { amount, remaining, currency, status } = commission;
+  const { amount, remaining, currency, status, held_until: heldUntil } = commission;
   return (
     <Table.Tr>
       <Table.Td>{formatInstant(commission.created_at)}</Table.Td>
@@ -98,7 +98,10 @@ function Row({ commission }: { commission: Commission }) {
       </FigureCell>
       <Table.Td>
         <Group gap="xs">
-          {statusName(status)}
+          <span>
+            {statusName(status)}
+            {heldUntil !== null && <SmallNote>until {formatDate(heldUntil)}</SmallNote>}
+          </span>
           {isRejectable(commission) && <RejectButton commission={commission} />}
         </Group>
       </Table.Td>

@@ -2,6 +2,7 @@ import { Button, Group, SimpleGrid, Stack, Table, Title } from '@mantine/core';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { methodName } from '../../../../core/referrals/payout-method-names.ts';
 import { callApi } from '../../api/call.ts';
+import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { formatCount, formatDate, formatMoney } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
@@ -14,8 +15,8 @@ import { StatusBadge } from '../../parts/status-badge.tsx';
 import { ConfirmAddressButton } from './confirm-address-button.tsx';
 import { DownloadPayout } from './download-payout.tsx';
 import { ChoiceFilter, ProgramFilter } from './filters.tsx';
-import { ReferrerPress } from './referrer-press.tsx';
-import type { Eligible, EligibleBalance } from './responses.ts';
+import { ReferrerCell } from './referrer-cell.tsx';
+import type { Eligible, EligibleBalance, Sums, Totals } from './responses.ts';
 import { useViewState } from './view-state.ts';
 import { formatName, type PayoutFormat, payoutFormat, totalsText } from './words.ts';
 
@@ -23,6 +24,9 @@ import { formatName, type PayoutFormat, payoutFormat, totalsText } from './words
 const FIRST = 50;
 /** Rows added per press. */
 const MORE = 200;
+
+/** In place of a figure that is not known. */
+const UNKNOWN = '–';
 
 const TABLE = {
   label: 'Balances that are ready to pay',
@@ -65,6 +69,18 @@ export function EligibleBalances() {
           choices={(['paypal', 'wise'] as const).map((value) => ({ value, label: formatName(value) }))}
         />
       </FilterBar>
+      <SimpleGrid cols={{ base: 2, md: 4 }} mb="sm">
+        <Figure
+          label="Referrers to pay"
+          value={eligible.data ? formatCount(eligible.data.referrers) : UNKNOWN}
+        />
+        <Figure
+          label="Total to pay"
+          value={eligible.data ? totalsText(eligible.data.totals, currency) : UNKNOWN}
+        />
+        <LedgerFigure label="On hold" program={program} status="pending" />
+        <LedgerFigure label="Paid so far" program={program} status="paid" />
+      </SimpleGrid>
       <QueryView
         query={eligible}
         skeleton={<TableSkeleton {...TABLE} isDouble />}
@@ -77,12 +93,8 @@ export function EligibleBalances() {
           ),
         }}
       >
-        {({ referrers, totals, balances }) => (
+        {({ balances }) => (
           <Stack gap="sm">
-            <SimpleGrid cols={{ base: 1, xs: 2 }}>
-              <Figure label="Referrers to pay" value={formatCount(referrers)} />
-              <Figure label="Total to pay" value={totalsText(totals, currency)} />
-            </SimpleGrid>
             <ScrollTable {...TABLE}>
               <Table.Tbody>
                 {balances.map((balance) => (
@@ -107,6 +119,24 @@ export function EligibleBalances() {
       </QueryView>
     </section>
   );
+}
+
+/** What the ledger has of commissions with this status. */
+function LedgerFigure({
+  label,
+  program,
+  status,
+}: {
+  label: string;
+  program: string | null;
+  status: 'pending' | 'paid';
+}) {
+  const { currency } = useSession().workspace;
+  const sums = useApi<Sums>('/ledger/balances', { program_id: program, kind: 'commission', status });
+  const totals: Totals = {};
+  for (const { currency: own, amount } of sums.data?.balances ?? [])
+    if (own !== null) totals[own] = (totals[own] ?? 0) + amount;
+  return <Figure label={label} value={sums.data ? totalsText(totals, currency) : UNKNOWN} />;
 }
 
 /** Totals and a number of balances. */
@@ -143,6 +173,7 @@ const HELD_BACK = {
 /** How the owner resolves a reason, where that is possible. */
 const WHAT_HELPS: Partial<Record<NonNullable<EligibleBalance['held_back']>, string>> = {
   in_open_file: 'Mark the file as paid, or cancel it.',
+  no_payout_method: 'The referrer saves it in the dashboard, or you do in the referrer.',
   below_one_unit: 'PayPal takes no decimals in this currency.',
   payout_failed: 'Change the address, or retry the failed line.',
   payout_name: 'Set a payout name of two words in the referrer.',
@@ -157,10 +188,7 @@ function Row({ balance }: { balance: EligibleBalance }) {
   const { payout_method: method, held_back: heldBack } = balance;
   return (
     <Table.Tr>
-      <LongTextCell>
-        <ReferrerPress id={balance.partner_id}>{balance.external_user_id}</ReferrerPress>
-        <SmallNote>{balance.name}</SmallNote>
-      </LongTextCell>
+      <ReferrerCell referrer={balance} />
       <LongTextCell>{method ? `${methodName(method.method)}, ${method.email}` : 'Not set'}</LongTextCell>
       <FigureCell>{formatCount(balance.commissions)}</FigureCell>
       <FigureCell style={{ whiteSpace: 'nowrap' }}>

@@ -26,7 +26,9 @@ export function EnrollmentDrawer({ partnerId, close }: { partnerId: string; clos
       onClose={close}
       position="right"
       size="lg"
-      title={enrollment.data ? `Referrer ${enrollment.data.external_user_id}` : 'Referrer'}
+      title={
+        enrollment.data ? `Referrer ${enrollment.data.name || enrollment.data.external_user_id}` : 'Referrer'
+      }
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <QueryView query={enrollment} lines={8}>
@@ -44,6 +46,7 @@ function Details({ enrollment, close }: { enrollment: Enrollment; close: () => v
   const credits = Object.entries(balances.credits);
   const facts: [string, string][] = [
     ['Program', program?.name ?? ''],
+    ['User id', enrollment.external_user_id],
     ['Email', enrollment.email ?? 'Unknown'],
     ['Name', enrollment.name ?? 'Unknown'],
     ['Plan', enrollment.tier === 'paid' ? 'Paid' : 'Free'],

@@ -1,24 +1,30 @@
 import { Stack, Table } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
+import { useSession } from '../../api/session.ts';
 import { formatCount, formatMoney } from '../../formats.ts';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { ListTab } from '../../parts/list-tab.tsx';
-import { SmallNote } from '../../parts/note.tsx';
 import { FigureCell, LongTextCell } from '../../parts/scroll-table.tsx';
-import { TextPress } from '../../parts/text-press.tsx';
 import { EnrollmentDrawer } from './enrollment-drawer.tsx';
 import { EnrollmentStatus } from './enrollment-status.tsx';
 import { ChoiceFilter, NoRows, ProgramFilter, TextFilter, usePrograms } from './filters.tsx';
+import { ReferrerCell } from './referrer-cell.tsx';
 import type { Enrollment, Enrollments, Program } from './responses.ts';
 import { useViewState } from './view-state.ts';
+import { totalsText } from './words.ts';
 
 const PAGE = 50;
+/** What the list looks like with data. */
+const EXAMPLE = [
+  ['Ada Lovelace', '9 signups', '$920.00', '$184.00 owed'],
+  ['Grace Hopper', '6 signups', '$487.50', '$97.50 owed'],
+];
 /** Parameters of the URL that the filter bar sets. */
 const FILTERS = ['program', 'status', 'mode'];
 const TABLE = {
   label: 'Enrollments',
   isDouble: true,
-  minWidth: 900,
+  minWidth: 980,
   columns: [
     'Referrer',
     'Program',
@@ -27,6 +33,7 @@ const TABLE = {
     { figure: 'Clicks' },
     { figure: 'Signups' },
     { figure: 'Purchases' },
+    { figure: 'Revenue' },
     { figure: 'Owed' },
   ],
 };
@@ -75,8 +82,9 @@ export function EnrollmentsTab() {
         table={TABLE}
         paged="enrollments"
         empty={
-          <NoRows what="enrollments" names={[...FILTERS, 'search']}>
-            Users are enrolled by your server, or when they open the embedded dashboard.
+          <NoRows what="referrers" names={[...FILTERS, 'search']} example={EXAMPLE}>
+            Add people by hand, import those of another program, or let your server enroll users. Users also
+            become referrers when they open the embedded dashboard.
           </NoRows>
         }
         row={(enrollment) => (
@@ -95,17 +103,12 @@ export function EnrollmentsTab() {
 }
 
 function Row({ enrollment, program }: { enrollment: Enrollment; program: Program | undefined }) {
-  const view = useViewState();
+  const { currency } = useSession().workspace;
   const { totals, balances } = enrollment;
   const owed = Object.entries(balances.cash);
   return (
     <Table.Tr>
-      <LongTextCell>
-        <TextPress onClick={() => view.set({ partner: enrollment.partner_id })}>
-          {enrollment.external_user_id}
-        </TextPress>
-        <SmallNote>{[enrollment.name, enrollment.email].filter(Boolean).join(', ')}</SmallNote>
-      </LongTextCell>
+      <ReferrerCell referrer={enrollment} />
       <LongTextCell>{program?.name}</LongTextCell>
       <Table.Td>
         <EnrollmentStatus status={enrollment.status} />
@@ -114,6 +117,7 @@ function Row({ enrollment, program }: { enrollment: Enrollment; program: Program
       <FigureCell>{formatCount(totals.clicks)}</FigureCell>
       <FigureCell>{formatCount(totals.signups)}</FigureCell>
       <FigureCell>{formatCount(totals.purchases)}</FigureCell>
+      <FigureCell>{totalsText(totals.revenue, program?.currency ?? currency)}</FigureCell>
       <FigureCell>
         <Stack gap={0}>
           {owed.length === 0 && (program ? formatMoney(0, program.currency) : formatCount(0))}

@@ -112,15 +112,22 @@ export function DayFilter({ name, label }: { name: string; label: string }) {
 export function NoRows({
   what,
   names,
+  example,
   children,
 }: {
   what: string;
   names: readonly string[];
+  /** What the list looks like with rows. */
+  example?: readonly (readonly string[])[];
   children: ReactNode;
 }) {
   const view = useViewState();
   if (!names.some((name) => view.get(name)))
-    return <EmptyState title={`No ${what} yet`}>{children}</EmptyState>;
+    return (
+      <EmptyState title={`No ${what} yet`} {...(example && { example })}>
+        {children}
+      </EmptyState>
+    );
   return (
     <EmptyState
       title={`No ${what} match these filters`}

@@ -8,12 +8,12 @@ import { Figure } from '../../parts/figure.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { Note, SmallNote } from '../../parts/note.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { LongTextCell, ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
+import { ScrollTable, TableSkeleton } from '../../parts/scroll-table.tsx';
 import { BlocksSkeleton, FiguresSkeleton } from '../../parts/skeletons.tsx';
 import { TextPress } from '../../parts/text-press.tsx';
 import { ProgramFilter, usePrograms } from './filters.tsx';
 import { NeedsDecision } from './needs-decision.tsx';
-import { ReferrerPress } from './referrer-press.tsx';
+import { ReferrerCell } from './referrer-cell.tsx';
 import type { Summary } from './responses.ts';
 import { useViewState } from './view-state.ts';
 import { amountText, totalsText } from './words.ts';
@@ -195,12 +195,7 @@ function TopReferrers({ referrers }: { referrers: Summary['top_referrers'] }) {
           <Table.Tbody>
             {referrers.map((referrer) => (
               <Table.Tr key={referrer.partner_id}>
-                <LongTextCell>
-                  <ReferrerPress id={referrer.partner_id}>{referrer.external_user_id}</ReferrerPress>
-                  <SmallNote>
-                    {[referrer.name, !isOne && names.get(referrer.program_id)].filter(Boolean).join(', ')}
-                  </SmallNote>
-                </LongTextCell>
+                <ReferrerCell referrer={referrer} note={!isOne && names.get(referrer.program_id)} />
                 {[
                   formatCount(referrer.clicks),
                   formatCount(referrer.signups),

@@ -1,4 +1,4 @@
-import { Button, Skeleton } from '@mantine/core';
+import { Button, Skeleton, useComputedColorScheme } from '@mantine/core';
 import { IconEye } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useSend } from '../../api/queries.ts';
@@ -43,7 +43,7 @@ export function PreviewReferrer({ enrollment }: { enrollment: Enrollment }) {
 /** The page of this origin: the console may be open by another name of the deployment. */
 function Frame({ preview }: { preview: Preview }) {
   const { pathname, search, hash } = new URL(preview.url);
-  const theme = document.documentElement.dataset.mantineColorScheme === 'dark' ? '&theme=dark' : '';
+  const theme = useComputedColorScheme('light') === 'dark' ? '&theme=dark' : '';
   return (
     <iframe
       className="referrer-preview"

@@ -108,7 +108,9 @@ function Row({ purchase }: { purchase: Purchase }) {
         )}
       </FigureCell>
       <Table.Td>
-        {purchase.rewarded ? (
+        {purchase.rewarded && purchase.refunded >= purchase.amount ? (
+          <StatusBadge sign="paused">Refunded</StatusBadge>
+        ) : purchase.rewarded ? (
           <StatusBadge sign="good">Earned</StatusBadge>
         ) : purchase.held ? (
           <StatusBadge sign="waiting">Waiting for a review</StatusBadge>
