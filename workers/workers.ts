@@ -31,6 +31,7 @@ import { exposeReplication } from './exposed-replication.ts';
 import { exposeStreams } from './exposed-streams.ts';
 import { createIdlePause } from './idle-pause.ts';
 import { checkDomains } from './jobs/check-domains.ts';
+import { completeImports } from './jobs/complete-imports.ts';
 import { correctTimes } from './jobs/correct-times.ts';
 import { DECIDE_SPLITS_EVERY_MS, decideSplits } from './jobs/decide-splits.ts';
 import { eraseRequested } from './jobs/erase.ts';
@@ -326,6 +327,7 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
       work: async () => {
         if (!(await waits('clickImports'))) return false;
         await removeUndoneImports(shared);
+        await completeImports(shared);
         return rollUpImports(shared);
       },
     }),

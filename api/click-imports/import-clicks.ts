@@ -18,7 +18,7 @@ import type { TextForm } from '../../core/link-imports/text-form.ts';
 import type { Slice } from '../../core/tier/time-slices.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import { readSecrets } from '../../sql/database/secrets.ts';
-import { undoneImports } from '../../sql/event-log/click-imports.ts';
+import { endClickImport, undoneImports } from '../../sql/event-log/click-imports.ts';
 import type { Workspace } from '../../sql/workspaces/workspaces.ts';
 import { createLinkFinder, type LinkDefaults } from './imported-links.ts';
 import { oneAtATime } from './one-at-a-time.ts';
@@ -189,6 +189,7 @@ async function run(options: ClickImportOptions): Promise<ClickImportResult> {
   }
   requireFormat(format, columns.names, result.errors[0]);
   await flush(batch);
+  if (!dryRun) await endClickImport(pool, workspace.id, importId);
   result.unknown_columns = columns.unread();
   return result;
 }

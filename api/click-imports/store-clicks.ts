@@ -82,7 +82,7 @@ export function createClickStore(given: {
   return async (clicks) => {
     const byMonth = Map.groupBy(clicks, ({ ts }) => monthStart(ts));
     for (const month of byMonth.values()) {
-      if (!hasBegun) await beginClickImport(pool, { id: importId, workspaceId, source });
+      if (!hasBegun) await beginClickImport(pool, { id: importId, workspaceId, source, isStoring: true });
       hasBegun = true;
       month.sort((a, b) => a.ts - b.ts);
       const block = importedClickBlock(rowsOf(month), importBytes);

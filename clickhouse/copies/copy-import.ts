@@ -9,6 +9,9 @@ export type ImportedClicks = { workspaceId: string; importId: string };
 
 const OWN = 'workspace_id = {workspace:UUID} AND imported AND import_id = {import:UUID}';
 
+const OF_DAY = `${OWN} AND ts >= toDateTime64({day:String}, 9, 'UTC')
+  AND ts < toDateTime64({day:String}, 9, 'UTC') + INTERVAL 1 DAY`;
+
 /** Copies the clicks of an import that a replica lacks from another one, day by day. May be repeated. */
 export async function copyImport(
   from: ClickHouseClient,
@@ -20,11 +23,30 @@ export async function copyImport(
     if (present.get(day) === hash) continue;
     await copyMissed(from, to, {
       table: 'clicks',
-      sql: `${OWN} AND ts >= toDateTime64({day:String}, 9, 'UTC')
-        AND ts < toDateTime64({day:String}, 9, 'UTC') + INTERVAL 1 DAY`,
+      sql: OF_DAY,
       params: { ...parametersOf(clicks), day },
     });
   }
+}
+
+/** Makes the clicks of an import those of another replica: a killed import may have stored some in one replica alone. */
+export async function matchImport(
+  from: ClickHouseClient,
+  to: ClickHouseClient,
+  clicks: ImportedClicks,
+): Promise<void> {
+  await copyImport(from, to, clicks);
+  const [stored, present] = await Promise.all([clicksByDay(from, clicks), clicksByDay(to, clicks)]);
+  const others = [...present].filter(([day, hash]) => stored.get(day) !== hash);
+  if (others.length === 0) return;
+  for (const [day] of others) {
+    await to.command({
+      query: `DELETE FROM clicks WHERE ${OF_DAY}`,
+      query_params: { ...parametersOf(clicks), day },
+      clickhouse_settings: { lightweight_deletes_sync: '2', max_execution_time: SECONDS },
+    });
+  }
+  await copyImport(from, to, clicks);
 }
 
 /** Returns a hash of the import's clicks by day (`YYYY-MM-DD`), in order. */

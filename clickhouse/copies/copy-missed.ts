@@ -23,7 +23,8 @@ export async function copyMissed(
   await copyRows(from, to, comparedTable(table), rows);
 }
 
-async function assertNoneRuns(client: ClickHouseClient): Promise<void> {
+/** @throws Error while an insert of clicks that repairs copy still runs in a replica */
+export async function assertNoneRuns(client: ClickHouseClient): Promise<void> {
   const [row] = await runQuery<{ running: string }>(client, {
     sql: `SELECT count() AS running FROM system.processes
       WHERE current_database = currentDatabase()

@@ -65,16 +65,59 @@ export async function undoneImports(db: Queryable, workspaceId: string): Promise
   return Number(rows[0]?.undone ?? 0);
 }
 
-/** Creates an import, or continues it. Its clicks are about to be stored. */
+/**
+ * Creates an import, or continues it.
+ *
+ * @param given.isStoring its clicks are about to be stored, until {@link endClickImport}
+ */
 export async function beginClickImport(
   db: Queryable,
-  given: { id: string; workspaceId: string; source: string },
+  given: { id: string; workspaceId: string; source: string; isStoring?: boolean },
 ): Promise<void> {
   await db.query(
-    `INSERT INTO click_imports (id, workspace_id, source, roll_up_due)
-     VALUES ($1, $2, $3, clock_timestamp())
-     ON CONFLICT (workspace_id, id) DO UPDATE SET roll_up_due = excluded.roll_up_due`,
-    [given.id, given.workspaceId, given.source],
+    `INSERT INTO click_imports (id, workspace_id, source, roll_up_due, is_storing)
+     VALUES ($1, $2, $3, clock_timestamp(), $4)
+     ON CONFLICT (workspace_id, id) DO UPDATE SET roll_up_due = excluded.roll_up_due,
+       is_storing = click_imports.is_storing OR excluded.is_storing`,
+    [given.id, given.workspaceId, given.source, given.isStoring ?? false],
+  );
+}
+
+/** Records that all clicks of an import are stored, or recorded as missed, in every replica. */
+export async function endClickImport(db: Queryable, workspaceId: string, id: string): Promise<void> {
+  await db.query('UPDATE click_imports SET is_storing = false WHERE workspace_id = $1 AND id = $2', [
+    workspaceId,
+    id,
+  ]);
+}
+
+/**
+ * Returns imports that run, or that were killed or failed, of a workspace or of all. While its lease is held, none of a
+ * workspace runs.
+ */
+export async function importsToComplete(
+  db: Queryable,
+  workspaceId: string | null,
+): Promise<{ workspaceId: string; importId: string }[]> {
+  const { rows } = await db.query<{ workspaceId: string; importId: string }>(
+    `SELECT workspace_id AS "workspaceId", id AS "importId" FROM click_imports
+     WHERE is_storing AND ($1::uuid IS NULL OR workspace_id = $1) ORDER BY created_at LIMIT 100`,
+    [workspaceId],
+  );
+  return rows;
+}
+
+/** Records that replicas have the same clicks of an import that ended early. Every other one has missed them. */
+export async function recordComplete(
+  db: Queryable,
+  { workspaceId, importId }: { workspaceId: string; importId: string },
+  replicas: readonly string[],
+): Promise<void> {
+  await db.query(
+    `WITH ${recordsMissed(3)}
+     UPDATE click_imports SET is_storing = false, roll_up_due = clock_timestamp()
+     WHERE workspace_id = $1 AND id = $2`,
+    [workspaceId, importId, ...missedParameters(writeOf(workspaceId, importId, replicas))],
   );
 }
 
@@ -119,7 +162,7 @@ export async function addOrdersToImport(
 export async function undoClickImport(db: Queryable, workspaceId: string, id: string): Promise<void> {
   await db.query(
     `UPDATE click_imports SET undone_at = coalesce(undone_at, clock_timestamp()), removed_at = NULL,
-       roll_up_due = clock_timestamp()
+       roll_up_due = clock_timestamp(), is_storing = false
      WHERE workspace_id = $1 AND id = $2`,
     [workspaceId, id],
   );
@@ -169,7 +212,7 @@ export async function importsToRemove(
  * SQL: an import with work for a job. A running import changes clicks every other second, so one pass of the roll-ups
  * follows its last change.
  */
-export const HAS_WORK = `(roll_up_due < now() - interval '5 seconds' OR (${IS_TO_REMOVE}))`;
+export const HAS_WORK = `(roll_up_due < now() - interval '5 seconds' OR (${IS_TO_REMOVE}) OR is_storing)`;
 
 /** Returns the newest change by an import that roll-ups may not have, by PostgreSQL's clock; null: there is none. */
 export async function rollUpDue(db: Queryable): Promise<string | null> {

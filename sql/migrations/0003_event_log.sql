@@ -38,8 +38,11 @@ CREATE TABLE click_imports (
   -- Set until the roll-ups contain the changes. It is set before the clicks change, and is newer than a pass that did
   -- not see them.
   roll_up_due  timestamptz,
+  -- It runs, or was killed or failed: then a replica of ClickHouse may have clicks that another one lacks.
+  is_storing   boolean NOT NULL DEFAULT false,
   PRIMARY KEY (workspace_id, id)
 );
+CREATE INDEX click_imports_storing ON click_imports (workspace_id) WHERE is_storing;
 CREATE INDEX click_imports_workspace ON click_imports (workspace_id, created_at DESC);
 CREATE INDEX click_imports_undone ON click_imports (undone_at) WHERE undone_at IS NOT NULL AND removed_at IS NULL;
 CREATE INDEX click_imports_due ON click_imports (roll_up_due) WHERE roll_up_due IS NOT NULL;

@@ -1,4 +1,4 @@
-import { copyImport } from '../../clickhouse/copies/copy-import.ts';
+import { copyImport, matchImport } from '../../clickhouse/copies/copy-import.ts';
 import type { Replica } from '../../clickhouse/replicas.ts';
 import { removeImport } from '../../clickhouse/undo-import.ts';
 import { inTransaction, type Pool } from '../../sql/database/pool.ts';
@@ -25,7 +25,10 @@ export async function repairImports(
     const clicks = { workspaceId, importId };
     const isUndone = (await clickImport(pool, workspaceId, importId))?.undone_at != null;
     if (isUndone) await removeImport(clickhouse, clicks);
-    else await copyFrom(replicas, one, (source) => copyImport(source.clickhouse, clickhouse, clicks));
+    else
+      await copyFrom(replicas, one, (source) =>
+        (one.areWhole ? matchImport : copyImport)(source.clickhouse, clickhouse, clicks),
+      );
     await inTransaction(pool, async (tx) => {
       await missRollUps(tx, name);
       await recordRepaired(tx, name, 'click_imports', [one]);
