@@ -62,7 +62,7 @@ test('referrers are searched, opened, suspended, which can be undone, and approv
     expect(await control.isDisabled()).toBe(true);
   }
   await expectGood(page, 'referrals-preview');
-  await page.getByRole('dialog', { name: 'What bob-17 sees' }).getByRole('button', { name: 'Close' }).click();
+  await page.getByRole('dialog', { name: 'What Robert sees' }).getByRole('button', { name: 'Close' }).click();
   await drawer.getByRole('button', { name: 'Suspend' }).click();
   await drawer.getByText('Suspended', { exact: true }).waitFor();
   expect(await site.api(`/enrollments/${bob.partner_id}`)).toMatchObject({ status: 'suspended' });

@@ -26,7 +26,11 @@ export function PreviewReferrer({ enrollment }: { enrollment: Enrollment }) {
         Preview as this referrer
       </Button>
       {isOpen && (
-        <Dialog title={`What ${enrollment.external_user_id} sees`} close={() => setOpen(false)} size="xl">
+        <Dialog
+          title={`What ${enrollment.name || enrollment.external_user_id} sees`}
+          close={() => setOpen(false)}
+          size="xl"
+        >
           {preview.error !== null && <FailureNotice error={preview.error} again={() => preview.mutate()} />}
           {preview.isPending && <Skeleton height="60vh" />}
           {preview.data && !preview.isPending && <Frame preview={preview.data} />}
