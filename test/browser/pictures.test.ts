@@ -96,6 +96,7 @@ test('the overview, the links, and the referrals', { tags: 'nightly' }, async ()
   await picture(page, 'console-overview');
   await page.goto(`${site.app}/console/links`);
   await page.getByRole('region', { name: 'Links' }).getByText('Checkout test').waitFor();
+  await page.getByRole('list', { name: 'Folders' }).getByText('Always on').waitFor();
   await picture(page, 'console-links');
   await page.goto(`${site.app}/console/referrals`);
   await page.getByRole('region', { name: 'Top referrers' }).getByText('Mara Lindt').waitFor();
@@ -136,13 +137,15 @@ test('a campaign, a program, a domain, and a webhook that fails', { tags: 'night
       events: ['click.created'],
     });
     await site.api(`/webhooks/${id}/test`, {});
+    type Deliveries = { deliveries: { response_status: number | null }[] };
+    const statuses = async () =>
+      (await site.api<Deliveries>(`/webhooks/${id}/deliveries`)).deliveries.map((one) => one.response_status);
+    await expect.poll(statuses, PATIENCE).toContain(401);
     await page.goto(`${site.app}/console/webhooks/${id}`);
-    await expect
-      .poll(async () => {
-        await page.reload();
-        return page.getByText(/responded with 401/).count();
-      }, PATIENCE)
-      .toBeGreaterThan(0);
+    await page
+      .getByText(/responded with 401/)
+      .first()
+      .waitFor();
     await picture(page, 'task-webhook');
   } finally {
     await receiver.close();
