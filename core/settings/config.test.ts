@@ -85,13 +85,15 @@ test('a cluster of ClickHouse, whose tables are not replicated, stops the start'
   expect(SETTING_NAMES).not.toContain('CLICKHOUSE_CLUSTER');
 });
 
-test('a second replica of ClickHouse, which queries and jobs do not know yet, stops the start', () => {
+test('replicas of ClickHouse are those that CLICKHOUSE_REPLICAS names, in this order', () => {
   const urls = { CLICKHOUSE_URL: 'http://a:8123', CLICKHOUSE_SECOND_URL: 'http://b:8123' };
-  for (const text of ['main,second', 'second']) {
-    expect(() => readConfig({ ...urls, CLICKHOUSE_REPLICAS: text })).toThrow(
-      `setting CLICKHOUSE_REPLICAS="${text}": must be "main", the ClickHouse of CLICKHOUSE_URL: ` +
-        'other replicas are not supported yet',
-    );
+  for (const [text, names] of [
+    ['', ['main']],
+    ['main,second', ['main', 'second']],
+    ['second', ['second']],
+  ] as const) {
+    const { clickhouseReplicas } = readConfig({ ...urls, CLICKHOUSE_REPLICAS: text });
+    expect(clickhouseReplicas.map(({ name }) => name)).toEqual(names);
   }
 });
 

@@ -8,7 +8,6 @@ import { listenAddress } from './listen-address.ts';
 import { type MailSettings, mailSettings } from './mail.ts';
 import { type OidcSettings, oidcSettings } from './oidc.ts';
 import {
-  MAIN_REPLICA,
   type ReplicaSecretFile,
   type ReplicaSetting,
   type ReplicaSettings,
@@ -201,7 +200,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       api: Number(raw.DATABASE_POOL_API),
     },
     clickhouseUrl,
-    clickhouseReplicas: onlyMain(raw, replicaSettings(raw, complete, clickhouseUrl)),
+    clickhouseReplicas: replicaSettings(raw, complete, clickhouseUrl),
     clickhouseDatabase: raw.CLICKHOUSE_DATABASE,
     kafkaBrokers: brokers(raw.KAFKA_BROKERS),
     kafka: {
@@ -248,16 +247,6 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     },
     logLevel: raw.LOG_LEVEL,
   };
-}
-
-/** Jobs and queries know one replica: another one would miss what they write. */
-function onlyMain(raw: Environment, replicas: ReplicaSettings[]): ReplicaSettings[] {
-  if (replicas.every(({ name }) => name === MAIN_REPLICA)) return replicas;
-  throw new ConfigError(
-    'CLICKHOUSE_REPLICAS',
-    raw.CLICKHOUSE_REPLICAS,
-    'must be "main", the ClickHouse of CLICKHOUSE_URL: other replicas are not supported yet',
-  );
 }
 
 /** Returns an absolute path. `~` is the home directory, which otherwise only a shell expands. */

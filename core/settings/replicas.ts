@@ -20,7 +20,10 @@ const NAME = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
 const MOST = 8;
 const NAMES = `must be up to ${MOST} different names of a-z, 0-9 and "-", with commas between, such as "main,second"`;
 
-/** Returns the settings of one replica. */
+/**
+ * Returns the settings of one replica: of `second` they are `CLICKHOUSE_SECOND_URL`, `CLICKHOUSE_SECOND_USER`, and
+ * `CLICKHOUSE_SECOND_PASSWORD`, which `CLICKHOUSE_SECOND_PASSWORD_FILE` may hold.
+ */
 export function settingsOfReplica(name: string) {
   const prefix = `CLICKHOUSE_${name.toUpperCase().replaceAll('-', '_')}` as const;
   return { url: `${prefix}_URL`, user: `${prefix}_USER`, password: `${prefix}_PASSWORD` } as const;
