@@ -67,6 +67,7 @@ import { addWorkspaceQueue } from './plugins/workspace-queue.ts';
 import { portalAccountRoutes } from './portal/account-routes.ts';
 import { portalPages } from './portal/pages.ts';
 import { portalRoutes } from './portal/routes.ts';
+import { assetRoutes } from './program-assets/routes.ts';
 import { commissionRoutes } from './referrals/commissions/routes.ts';
 import { couponRoutes } from './referrals/coupons/routes.ts';
 import { creditRoutes } from './referrals/credits/routes.ts';
@@ -147,6 +148,7 @@ const RESOURCES: Routes[] = [
   signupRoutes,
   purchaseRoutes,
   couponRoutes,
+  assetRoutes,
   ledgerRoutes,
   creditRoutes,
   fulfilmentRoutes,

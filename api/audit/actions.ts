@@ -176,6 +176,8 @@ export const RECORD_OPERATIONS: Readonly<Record<string, Audited>> = {
   'enrollments.delete': { action: 'enrollment.delete', target: 'enrollment' },
   'applications.approve': { action: 'application.approve', target: 'application' },
   'applications.reject': { action: 'application.reject', target: 'application' },
+  'assets.create': { action: 'asset.create', target: 'asset', record: ['program_id', 'type'] },
+  'assets.delete': { action: 'asset.delete', target: 'asset' },
   'signups.approve': { action: 'signup.approve', target: 'signup' },
   'signups.reject': { action: 'signup.reject', target: 'signup' },
   'purchases.reevaluate': { action: 'purchase.reevaluate', target: 'purchase' },

@@ -155,6 +155,17 @@ const CALLS: Record<string, () => Promise<Run>> = {
     const { workspace, id } = await application();
     return () => workspace.post(`/applications/${id}/reject`);
   },
+  'assets.create': async () => {
+    const { workspace, programId } = await referrer();
+    const asset = { program_id: programId, type: 'text', name: 'N', text: 'T' };
+    return () => workspace.post('/assets', asset);
+  },
+  'assets.delete': async () => {
+    const { workspace, programId } = await referrer();
+    const asset = { program_id: programId, type: 'text', name: 'N', text: 'T' };
+    const { id } = (await workspace.post<{ id: string }>('/assets', asset)).body;
+    return () => workspace.delete(`/assets/${id}`);
+  },
   'signups.approve': async () => {
     const { workspace, id } = await heldSignup();
     return () => workspace.post(`/signups/${id}/approve`);
@@ -267,6 +278,7 @@ const WITHOUT_ENTRY = {
   'a visitor of a shared dashboard types its password': ['shared.unlock'],
   'what they create is listed with its time': [
     'annotations.create',
+    'assets.uploadPicture',
     'links.createComment',
     'bioPages.create',
     'bioPages.uploadPicture',

@@ -47,14 +47,14 @@ const OPERATIONS: Record<string, string> = {
   'tracking secret operator owner': 'pixel.clearProblems pixel.createTest track.identify track.order',
   'read tracking secret manage analyst operator owner': 'pixel.getTest pixel.problems',
   'read referrals secret manage analyst operator owner': [
-    'applications.list commissions.list connections.get connections.list connections.listEvents coupons.list',
+    'applications.list assets.list commissions.list connections.get connections.list connections.listEvents coupons.list',
     'credits.list enrollments.get enrollments.list enrollments.listHistory fulfilments.get',
     'fulfilments.list fulfilments.listDeliveries ledger.getBalances ledger.list payouts.get',
     'payouts.list payouts.listEligible payouts.listLines programs.get programs.list programs.listTerms purchases.list',
     'referrals.getSummary signups.list',
   ].join(' '),
   'referrals secret operator owner': [
-    'applications.approve applications.reject commissions.create commissions.reject connections.assignPurchase connections.create',
+    'applications.approve applications.reject assets.create assets.delete assets.uploadPicture commissions.create commissions.reject connections.assignPurchase connections.create',
     'connections.delete connections.replayEvent connections.update coupons.create',
     'coupons.createPromotionCode coupons.delete credits.markDelivered credits.revoke',
     'enrollments.confirmPayoutMethod enrollments.delete enrollments.update fulfilments.create',

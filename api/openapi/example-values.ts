@@ -646,6 +646,15 @@ export const EXAMPLE_VALUES: Record<string, unknown> = {
   'Application.referral_link': 'https://go.shop.example/x7Kq2',
   'Application.decided_at': '2026-11-20T12:30:00.000000Z',
   'ApplicationEventData.status': 'approved',
+  'Asset.type': 'text',
+  'Asset.name': 'Post for Instagram',
+  'Asset.image': null,
+  'Asset.text': 'Ten percent off your first order with my link.',
+  'Asset.url': null,
+  'AssetImage.url': `https://links.example/assets/${'3f'.repeat(32)}.jpg`,
+  'AssetImage.width': 1_200,
+  'AssetImage.height': 628,
+  'AssetImage.bytes': 184_220,
 
   // Reports
   saved_view_id: '019aabf4-3c00-7000-8000-00000000000c',

@@ -32,6 +32,7 @@ export const REQUEST_EXAMPLES: Record<string, unknown> = {
 2025-03-01T10:00:00Z,https://go.example.com/autumn-sale,DE,https://t.co/x,Mozilla/5.0,1
 `,
   'bioPages.uploadPicture': '(the bytes of a picture)',
+  'assets.uploadPicture': '(the bytes of a picture)',
   'analytics.query': {
     metrics: ['clicks', 'visitors', 'leads', 'conversions', 'revenue'],
     dimensions: ['utm_campaign'],
@@ -71,6 +72,12 @@ export const REQUEST_EXAMPLES: Record<string, unknown> = {
   'programs.update': { commission_rate: 25, hold_days: 14 },
   'programs.publishTerms': { text: 'Do not bid on our name.', version: '2026-11' },
   'applications.approve': { external_user_id: 'user_42' },
+  'assets.create': {
+    program_id: '019aabf4-3c00-7000-8000-000000000001',
+    type: 'text',
+    name: 'Post for Instagram',
+    text: 'Ten percent off your first order with my link.',
+  },
   'portal.apply': {
     code: 'friends',
     email: 'grace@shop.example',

@@ -23,6 +23,7 @@ const TAGS = [
   { name: 'Tracking', description: 'Identifies and orders reported by a server.' },
   { name: 'Programs', description: 'Referral programs and their terms.' },
   { name: 'Applications', description: 'Applications of affiliates to programs.' },
+  { name: 'Assets', description: 'Images, texts, and links that affiliates use.' },
   { name: 'Referrals', description: 'Referrers, signups, purchases and rewards.' },
   { name: 'Coupons', description: 'Discount codes that bring orders to a referrer.' },
   { name: 'Ledger', description: 'Append-only entries of all rewards, and their sums.' },

@@ -1,7 +1,9 @@
 import { escapeHtml } from '../../core/text/html.ts';
 import type { AcceptedTerms } from '../../sql/portal/accepted-terms.ts';
+import type { ListedAsset } from '../../sql/portal/assets.ts';
 import type { HistoryEntry } from '../../sql/referrals/enrollment-history.ts';
 import type { Stats } from '../referrals/schemas.ts';
+import { assetsCard } from './assets-card.ts';
 import { factList, isolated, type Writing } from './html.ts';
 import { noticesCard } from './notices-card.ts';
 import { payoutCard } from './payout-card.ts';
@@ -24,6 +26,7 @@ export type Account = {
   accepted: readonly AcceptedTerms[];
   /** Months with a statement, newest first: `2026-11`. */
   months: readonly string[];
+  assets: readonly ListedAsset[];
 };
 
 /** The page of a signed-in affiliate. */
@@ -44,6 +47,7 @@ ${stats.status === 'suspended' ? `<p class="card warning">${escapeHtml(words('su
 ${dueTermsCard(account, writing)}
 ${linkCard(account, writing)}
 ${stats.coupons.length > 0 ? cardOf(words('your_codes'), stats.coupons.map((code) => copyRow(code, writing)).join(''), writing) : ''}
+${assetsCard(account.assets, of.program.code, writing)}
 <div class="columns">
 ${cardOf(words('figures', { count: stats.window.days }), figures + note, writing)}
 ${cardOf(words('balance'), factList(balances(stats, writing)), writing)}

@@ -6,8 +6,10 @@ import { qrModules } from '../../core/qr/code.ts';
 import { readColor } from '../../core/qr/colors.ts';
 import { QUIET_ZONE, qrAddress } from '../../core/qr/layout.ts';
 import { type QrLook, qrSvg } from '../../core/qr/svg.ts';
+import { MOST_ASSETS } from '../../core/referrals/assets.ts';
 import { escapeHtml } from '../../core/text/html.ts';
 import { acceptedTerms } from '../../sql/portal/accepted-terms.ts';
+import { listAssets } from '../../sql/portal/assets.ts';
 import { hasAffiliates } from '../../sql/portal/portal-programs.ts';
 import { statementLines } from '../../sql/portal/statement-lines.ts';
 import { enrollmentHistory } from '../../sql/referrals/enrollment-history.ts';
@@ -21,6 +23,7 @@ import { createReportLimit } from '../plugins/report-limit.ts';
 import { type ReadClicks, referralStats } from '../referrals/stats.ts';
 import { type Account, accountMain } from './account-page.ts';
 import { applyMain } from './apply-page.ts';
+import { portalAssetFiles } from './asset-files.ts';
 import { assetPath, PORTAL_POLICY, type PortalFiles, portalHtml, writingIn } from './html.ts';
 import { isOpen, type OfPortal, portalOf } from './portal-of.ts';
 import { type Affiliate, affiliateOf, portalCookies } from './session.ts';
@@ -133,15 +136,10 @@ export async function portalPages(app: Api, deps: ApiDeps): Promise<void> {
     const all = await enrollmentHistory(pool, of.workspace.id, enrollment.id, { before: null, limit: 100 });
     const history = (all ?? []).filter(({ field }) => field === 'payout_method');
     const accepted = await acceptedTerms(pool, enrollment.id);
-    return {
-      of,
-      affiliate,
-      stats,
-      hasClicks,
-      history,
-      accepted,
-      months: monthsSince(enrollment.created_at, now),
-    };
+    const given = { id: null, programId: of.program.id, type: null, before: null, limit: MOST_ASSETS };
+    const assets = await listAssets(pool, of.workspace.id, given);
+    const months = monthsSince(enrollment.created_at, now);
+    return { of, affiliate, stats, hasClicks, history, accepted, months, assets };
   }
 
   const sendAccount = async (
@@ -216,6 +214,8 @@ export async function portalPages(app: Api, deps: ApiDeps): Promise<void> {
     if (!found) return reply.callNotFound();
     return sendAsset(request, reply.header('cache-control', FOREVER), found.asset);
   });
+
+  await portalAssetFiles(app, deps);
 }
 
 /** Whether a database can't serve now, or too many ask. */

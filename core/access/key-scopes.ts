@@ -23,6 +23,7 @@ const AREAS: Readonly<Record<string, KeyRestriction>> = {
   purchases: 'referrals',
   signups: 'referrals',
   applications: 'referrals',
+  assets: 'referrals',
   credits: 'referrals',
   fulfilments: 'referrals',
   payouts: 'referrals',

@@ -37,6 +37,7 @@ const REPEATABLE_METHODS = ['GET', 'PATCH', 'DELETE'];
 /** `POST` operations that read, or whose second call changes nothing. */
 const REPEATABLE_POSTS = [
   'analytics.query',
+  'assets.uploadPicture',
   'bioPages.preview',
   'bioPages.uploadPicture',
   'clicks.import',

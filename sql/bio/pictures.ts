@@ -5,7 +5,7 @@ import type { Queryable } from '../database/pool.ts';
 /** An uploaded picture, as re-encoded. */
 export type Picture = { content: Buffer; format: PictureFormat; width: number; height: number };
 
-/** A picture that no page uses is deleted this long after its upload, or after the last save of a page that had it. */
+/** A picture that no page and no asset uses is deleted this long after its upload, or after it was last saved in one. */
 const UNUSED_AGE = '1 day';
 
 /**
@@ -37,7 +37,7 @@ export async function storePicture(
 }
 
 /**
- * Keeps pictures that a page is saved with. The update makes {@link deleteUnusedPictures} pass over them until the
+ * Keeps pictures that a page or an asset is saved with. The update makes {@link deleteUnusedPictures} pass over them until the
  * transaction ends.
  *
  * @returns the names that the workspace has
@@ -67,7 +67,7 @@ export async function pictureContents(db: Queryable, names: readonly string[]): 
 }
 
 /**
- * Deletes pictures that no page has used for a day. It looks at `limit` of them; those in use are looked at again a day
+ * Deletes pictures that no page and no asset has used for a day. It looks at `limit` of them; those in use are looked at again a day
  * later.
  *
  * @returns how many were looked at, and how many deleted
@@ -85,7 +85,9 @@ export async function deleteUnusedPictures(
          EXISTS (SELECT FROM bio_pages p WHERE p.workspace_id = old.workspace_id AND $2 || old.name
            IN (p.avatar_url, p.theme ->> 'canvasValue', p.theme ->> 'footerImage'))
          OR EXISTS (SELECT FROM bio_pages p JOIN bio_buttons b ON b.page_id = p.id
-           WHERE p.workspace_id = old.workspace_id AND b.image_url = $2 || old.name) AS is_used
+           WHERE p.workspace_id = old.workspace_id AND b.image_url = $2 || old.name)
+         OR EXISTS (SELECT FROM assets a
+           WHERE a.workspace_id = old.workspace_id AND a.picture_name = old.name) AS is_used
        FROM old
      ), kept AS (
        UPDATE pictures SET used_at = now() FROM judged

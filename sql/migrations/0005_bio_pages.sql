@@ -51,7 +51,7 @@ CREATE TABLE bio_button_links (
 );
 CREATE INDEX bio_button_links_page ON bio_button_links (page_id);
 
--- Uploaded pictures of pages, as re-encoded. A page stores `/assets/<name>`.
+-- Uploaded pictures of pages and assets, as re-encoded. A page stores `/assets/<name>`.
 CREATE TABLE pictures (
   workspace_id uuid NOT NULL REFERENCES workspaces (id),
   name         text NOT NULL,
@@ -60,7 +60,7 @@ CREATE TABLE pictures (
   width        integer NOT NULL, -- pixels
   height       integer NOT NULL,
   created_at   timestamptz NOT NULL,
-  used_at      timestamptz NOT NULL, -- last upload, or last save of a page that has it
+  used_at      timestamptz NOT NULL, -- last upload, or last save of a page or asset that has it
   PRIMARY KEY (workspace_id, name),
   -- Browsers keep a picture for a year: its name never gets other bytes, not even from an archive.
   CHECK (name = encode(sha256(content), 'hex') || '.' || format)

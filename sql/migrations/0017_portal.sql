@@ -22,6 +22,26 @@ CREATE TABLE applications (
 CREATE INDEX applications_listed ON applications (workspace_id, id DESC);
 CREATE INDEX applications_email ON applications (email);
 
+-- What a program gives its affiliates. An image is one of the workspace's pictures, which stays while an asset has it.
+CREATE TABLE assets (
+  id           uuid PRIMARY KEY,
+  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  program_id   uuid NOT NULL REFERENCES programs (id),
+  type         text NOT NULL CHECK (type IN ('image', 'text', 'link')),
+  name         text NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
+  picture_name text,
+  text         text CHECK (length(text) <= 10000),
+  url          text,
+  created_at   timestamptz NOT NULL,
+  FOREIGN KEY (workspace_id, picture_name) REFERENCES pictures (workspace_id, name),
+  CHECK ((type = 'image') = (picture_name IS NOT NULL)),
+  CHECK ((type = 'text') = (text IS NOT NULL)),
+  CHECK ((type = 'link') = (url IS NOT NULL))
+);
+CREATE INDEX assets_listed ON assets (workspace_id, id DESC);
+CREATE INDEX assets_of_program ON assets (program_id);
+CREATE INDEX assets_picture ON assets (workspace_id, picture_name) WHERE picture_name IS NOT NULL;
+
 -- Proofs of work that were accepted: each counts once, and an address may send some in an hour.
 CREATE TABLE spent_challenges (
   id           bytea PRIMARY KEY,    -- SHA-256 of the challenge

@@ -186,6 +186,20 @@ export const REFERRAL_ATTEMPTS: Attempts = {
   'POST /api/v1/applications/{id}/reject': (victim) => [
     { path: `/applications/${victim.application}/reject`, body: {}, status: 404 },
   ],
+  'GET /api/v1/assets': (victim) => [
+    { path: '/assets', status: 200 },
+    { path: `/assets?program_id=${victim.program}`, status: 200 },
+    { path: `/assets?cursor=${LAST_ID}`, status: 200 },
+  ],
+  'POST /api/v1/assets': (victim) => [
+    {
+      path: '/assets',
+      body: { program_id: victim.program, type: 'text', name: 'Theft', text: 'Mine' },
+      status: 404,
+    },
+  ],
+  'POST /api/v1/assets/pictures': () => [{ path: '/assets/pictures', body: { a: 1 }, status: 400 }],
+  'DELETE /api/v1/assets/{id}': (victim) => [{ path: `/assets/${victim.asset}`, status: 404 }],
   'POST /api/v1/portal/challenges': () => [{ path: '/portal/challenges', body: {}, status: 201 }],
   'POST /api/v1/portal/applications': (victim) => [
     {

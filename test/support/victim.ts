@@ -40,6 +40,8 @@ export type Victim = {
   grant: number;
   signup: string;
   application: string;
+  /** A text of the program. */
+  asset: string;
   internalOrder: number;
   commission: string;
   coupon: string;
@@ -228,6 +230,12 @@ async function plantReferrals(api: TestApi, owner: TestWorkspace) {
     acceptTerms(api.stores.pool, { ...accepting, enrollmentId: null }, version, new Date());
   await owner.post(`/programs/${program.id}/terms`, { text: SECRET_NAME });
   await accept('1');
+  const asset = await owner.post<{ id: string }>('/assets', {
+    program_id: program.id,
+    type: 'text',
+    name: SECRET_NAME,
+    text: SECRET_NAME,
+  });
   const payouts = await owner.get('/payouts/export');
   // Accepted after the file: not in the chain yet.
   await owner.post(`/programs/${program.id}/terms`, { url: `https://victim.example/${SECRET_NAME}` });
@@ -250,6 +258,7 @@ async function plantReferrals(api: TestApi, owner: TestWorkspace) {
     grant: grant.id,
     signup: signups[0]?.id ?? '',
     application,
+    asset: asset.body.id,
     internalOrder: purchase.body.internal_order_id,
     commission: commission.body.id,
     coupon: coupon.body.id,

@@ -99,7 +99,7 @@ async function copy(button: HTMLButtonElement): Promise<void> {
     button.textContent = words.copied ?? label;
   } catch {
     // Pages without https have no clipboard: the text is selected instead.
-    button.parentElement?.querySelector('input')?.select();
+    button.parentElement?.querySelector<HTMLInputElement | HTMLTextAreaElement>('input, textarea')?.select();
     return;
   }
   setTimeout(() => {

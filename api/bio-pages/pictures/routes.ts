@@ -11,7 +11,7 @@ import { createPictureEncoder } from './encode.ts';
 
 const MIB = 1_048_576;
 /** Bytes of a sent picture. */
-const PICTURE_LIMIT = 5 * MIB;
+const PICTURE_LIMIT = 10 * MIB;
 
 const PictureBody = Type.String({
   format: 'binary',
@@ -28,7 +28,27 @@ const PictureRecord = Type.Object(
   { title: 'BioPicture' },
 );
 
-/** Registers the upload of pictures for bio pages. Any plan. */
+/** The places where pictures are uploaded. Their pictures are the same. */
+const UPLOADS = [
+  {
+    path: '/bio-pages/pictures',
+    plan: 'any',
+    tags: ['Bio pages'],
+    operationId: 'bioPages.uploadPicture',
+    summary: 'Upload a picture for bio pages',
+    use: 'Use the `url` as `avatar_url` (with `width` and `height`), as `image_url` of a button, or as `canvasValue` or `footerImage` of the theme.',
+  },
+  {
+    path: '/assets/pictures',
+    plan: 'paid',
+    tags: ['Assets'],
+    operationId: 'assets.uploadPicture',
+    summary: 'Upload a picture for an asset',
+    use: 'Use the `url` as `image_url` of `POST /assets`.',
+  },
+] as const;
+
+/** Registers the uploads of pictures. */
 export async function pictureRoutes(app: Api, { pool, config }: ApiDeps): Promise<void> {
   const { publicUrl, picturesPerWorkspaceBytes: most } = config;
   const encode = createPictureEncoder();
@@ -36,59 +56,60 @@ export async function pictureRoutes(app: Api, { pool, config }: ApiDeps): Promis
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, async (_: FastifyRequest, body: Buffer) => body);
-    (scope as Api).post(
-      '/bio-pages/pictures',
-      {
-        bodyLimit: PICTURE_LIMIT,
-        config: {
-          scope: 'secret',
-          plan: 'any',
-          errors: ['conflict', 'payload_too_large'],
-          document: { body: PictureBody },
-        },
-        schema: {
-          tags: ['Bio pages'],
-          operationId: 'bioPages.uploadPicture',
-          summary: 'Upload a picture for bio pages',
-          description: DESCRIPTION,
-          consumes: ['image/*'],
-          response: {
-            200: { ...PictureRecord, description: 'The workspace has this picture. Nothing was changed.' },
-            201: { ...PictureRecord, description: 'The stored picture.' },
+    for (const { path, plan, tags, operationId, summary, use } of UPLOADS) {
+      (scope as Api).post(
+        path,
+        {
+          bodyLimit: PICTURE_LIMIT,
+          config: {
+            scope: 'secret',
+            plan,
+            errors: ['conflict', 'payload_too_large'],
+            document: { body: PictureBody },
+          },
+          schema: {
+            tags: [...tags],
+            operationId,
+            summary,
+            description: `${ENCODED} ${use} ${KEPT}`,
+            consumes: ['image/*'],
+            response: {
+              200: { ...PictureRecord, description: 'The workspace has this picture. Nothing was changed.' },
+              201: { ...PictureRecord, description: 'The stored picture.' },
+            },
           },
         },
-      },
-      async ({ auth, body }, reply) => {
-        const sent: unknown = body;
-        if (!Buffer.isBuffer(sent) || sent.length === 0) {
-          throw badRequest('body', 'must be the bytes of a picture');
-        }
-        const picture = await encode(sent);
-        const workspaceId = auth.workspace.id;
-        const stored = await inTransaction(pool, async (tx) => {
-          await lockWorkspace(tx, workspaceId);
-          return storePicture(tx, workspaceId, picture, most);
-        });
-        if ('used' in stored) throw noRoom(stored.used, picture.content.length, most);
-        const { width, height, content } = picture;
-        return reply
-          .code(stored.isNew ? 201 : 200)
-          .send({ url: `${publicUrl}${picturePath(stored.name)}`, width, height, bytes: content.length });
-      },
-    );
+        async ({ auth, body }, reply) => {
+          const sent: unknown = body;
+          if (!Buffer.isBuffer(sent) || sent.length === 0) {
+            throw badRequest('body', 'must be the bytes of a picture');
+          }
+          const picture = await encode(sent);
+          const workspaceId = auth.workspace.id;
+          const stored = await inTransaction(pool, async (tx) => {
+            await lockWorkspace(tx, workspaceId);
+            return storePicture(tx, workspaceId, picture, most);
+          });
+          if ('used' in stored) throw noRoom(stored.used, picture.content.length, most);
+          const { width, height, content } = picture;
+          return reply
+            .code(stored.isNew ? 201 : 200)
+            .send({ url: `${publicUrl}${picturePath(stored.name)}`, width, height, bytes: content.length });
+        },
+      );
+    }
   });
 }
 
 function noRoom(used: number, more: number, most: number): AppError {
   const message =
     `takes ${inMiB(more)} MiB, and pictures of the workspace take ${inMiB(used)} of ${inMiB(most)} MiB; ` +
-    'those that no page uses are deleted after a day';
+    'those that no page and no asset uses are deleted after a day';
   return new AppError('conflict', `\`body\` ${message}`, [{ path: 'body', message }]);
 }
 
 const inMiB = (bytes: number) => (bytes / MIB).toFixed(1);
 
-const DESCRIPTION =
-  'Send the bytes of the picture as the body. It is turned upright, scaled to at most 1,600 pixels a side, and encoded again without metadata, as JPEG, or as WebP if it may be transparent. ' +
-  'Use the `url` as `avatar_url` (with `width` and `height`), as `image_url` of a button, or as `canvasValue` or `footerImage` of the theme. ' +
-  'The same picture has one `url`. One that no page uses for a day is deleted.';
+const ENCODED =
+  'Send the bytes of the picture as the body. It is turned upright, scaled to at most 1,600 pixels a side, and encoded again without metadata, as JPEG, or as WebP if it may be transparent.';
+const KEPT = 'The same picture has one `url`. One that no bio page and no asset uses for a day is deleted.';

@@ -75,6 +75,8 @@ export const ar: PortalTranslation = {
   copied: 'تم النسخ',
   qr_code: 'رمز QR',
   download: 'تنزيل',
+  assets: 'المواد الترويجية',
+  open: 'فتح',
   your_codes: 'رموزك',
   figures: 'آخر {count} يومًا',
   clicks: 'النقرات',

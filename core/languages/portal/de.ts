@@ -66,6 +66,8 @@ export const de: PortalTranslation = {
   copied: 'Kopiert',
   qr_code: 'QR-Code',
   download: 'Herunterladen',
+  assets: 'Werbemittel',
+  open: 'Öffnen',
   your_codes: 'Ihre Codes',
   figures: 'Die letzten {count} Tage',
   clicks: 'Klicks',

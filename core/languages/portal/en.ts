@@ -64,6 +64,8 @@ export const en = {
   copied: 'Copied',
   qr_code: 'QR code',
   download: 'Download',
+  assets: 'Promotional material',
+  open: 'Open',
   your_codes: 'Your codes',
   figures: 'The last {count} days',
   clicks: 'Clicks',

@@ -71,6 +71,8 @@ export const es: PortalTranslation = {
   copied: 'Copiado',
   qr_code: 'Código QR',
   download: 'Descargar',
+  assets: 'Material promocional',
+  open: 'Abrir',
   your_codes: 'Tus códigos',
   figures: 'Los últimos {count} días',
   clicks: 'Clics',

@@ -71,6 +71,8 @@ export const fr: PortalTranslation = {
   copied: 'Copié',
   qr_code: 'Code QR',
   download: 'Télécharger',
+  assets: 'Supports promotionnels',
+  open: 'Ouvrir',
   your_codes: 'Vos codes',
   figures: 'Les {count} derniers jours',
   clicks: 'Clics',

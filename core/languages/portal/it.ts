@@ -71,6 +71,8 @@ export const it: PortalTranslation = {
   copied: 'Copiato',
   qr_code: 'Codice QR',
   download: 'Scarica',
+  assets: 'Materiale promozionale',
+  open: 'Apri',
   your_codes: 'I tuoi codici',
   figures: 'Gli ultimi {count} giorni',
   clicks: 'Clic',

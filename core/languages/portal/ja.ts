@@ -63,6 +63,8 @@ export const ja: PortalTranslation = {
   copied: 'コピーしました',
   qr_code: 'QR コード',
   download: 'ダウンロード',
+  assets: '宣伝素材',
+  open: '開く',
   your_codes: 'あなたのコード',
   figures: '過去 {count} 日間',
   clicks: 'クリック',

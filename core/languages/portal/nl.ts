@@ -66,6 +66,8 @@ export const nl: PortalTranslation = {
   copied: 'Gekopieerd',
   qr_code: 'QR-code',
   download: 'Downloaden',
+  assets: 'Promotiemateriaal',
+  open: 'Openen',
   your_codes: 'Je codes',
   figures: 'De laatste {count} dagen',
   clicks: 'Klikken',

@@ -73,6 +73,8 @@ export const pl: PortalTranslation = {
   copied: 'Skopiowano',
   qr_code: 'Kod QR',
   download: 'Pobierz',
+  assets: 'Materiały promocyjne',
+  open: 'Otwórz',
   your_codes: 'Twoje kody',
   figures: 'Ostatnie dni: {count}',
   clicks: 'Kliknięcia',

@@ -70,6 +70,8 @@ export const pt: PortalTranslation = {
   copy: 'Copiar',
   copied: 'Copiado',
   qr_code: 'Código QR',
+  assets: 'Materiais promocionais',
+  open: 'Abrir',
   download: 'Baixar',
   your_codes: 'Seus códigos',
   figures: 'Os últimos {count} dias',

@@ -16,6 +16,7 @@ export const PROGRAM_TABLES: readonly ArchivedTable[] = [
   { name: 'program_terms', order: 'id' },
   { name: 'terms_acceptances', order: 'id' },
   { name: 'applications', order: 'id' },
+  { name: 'assets', order: 'id' },
   { name: 'referral_links', rows: OF_ENROLLMENT, order: 'link_id' },
   { name: 'referral_codes', order: 'code_key' },
   { name: 'coupons', order: 'id' },

@@ -87,6 +87,28 @@ test(
     await dialog.getByRole('button', { name: 'Save' }).click();
     await expectNotice(owner, 'Portal saved');
 
+    await owner.getByRole('button', { name: 'Add an asset' }).click();
+    const asset = owner.getByRole('dialog', { name: 'Add an asset' });
+    await asset.getByLabel('Name').fill('Banner for a sidebar');
+    const [chooser] = await Promise.all([
+      owner.waitForEvent('filechooser'),
+      asset.getByRole('button', { name: 'Upload the picture of the asset' }).click(),
+    ]);
+    const buffer = plainPng(600, 314, [230, 110, 0, 255]);
+    await chooser.setFiles({ name: 'banner.png', mimeType: 'image/png', buffer });
+    await asset.getByText('Uploaded. Press “Add” to show it in the portal.').waitFor(PATIENCE);
+    await expectGood(owner, 'asset-dialog');
+    await asset.getByRole('button', { name: 'Add', exact: true }).click();
+    await expectNotice(owner, 'Asset added');
+    const material = { program_id: program.id };
+    const post = 'I drink their coffee each morning.\nTen percent off your first order with my link:';
+    await site.api('/assets', { ...material, type: 'text', name: 'Post for Instagram', text: post });
+    const guide = { type: 'link', name: 'Brand guide', url: 'https://shop.example/brand' };
+    await site.api('/assets', { ...material, ...guide });
+    await owner.reload();
+    await owner.getByText('https://shop.example/brand').waitFor(PATIENCE);
+    await expectGood(owner, 'referrals-assets');
+
     const url = `${site.app}/p/friends`;
     const context = await visitor('en-US');
     const page = await context.newPage();
@@ -197,6 +219,18 @@ test(
     await own.getByText('You get no mails about sales').waitFor(PATIENCE);
     await own.getByRole('button', { name: 'Turn on' }).click();
     await own.getByText('gets a mail about your first sale').waitFor(PATIENCE);
+    await own.locator('#assets img').scrollIntoViewIfNeeded();
+    const width = "document.querySelector('#assets img').naturalWidth";
+    await expect.poll(() => own.evaluate(width), PATIENCE).toBe(600);
+    const [file] = await Promise.all([
+      own.waitForEvent('download'),
+      own.getByRole('link', { name: 'Download: Banner for a sidebar' }).click(),
+    ]);
+    expect(file.suggestedFilename()).toBe('Banner for a sidebar.webp');
+    await own.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await own.getByLabel('Post for Instagram').locator('+ button').click();
+    await own.getByRole('button', { name: 'Copied' }).waitFor(PATIENCE);
+    expect(await own.evaluate('navigator.clipboard.readText()')).toBe(post);
     await expectPortalGood(own, 'portal-account');
 
     // The terms change: the affiliate is asked, and loses nothing.

@@ -33,6 +33,16 @@ export interface paths {
   "/api/v1/applications/{id}/reject": {
     post: operations["applications.reject"];
   };
+  "/api/v1/assets": {
+    get: operations["assets.list"];
+    post: operations["assets.create"];
+  };
+  "/api/v1/assets/{id}": {
+    delete: operations["assets.delete"];
+  };
+  "/api/v1/assets/pictures": {
+    post: operations["assets.uploadPicture"];
+  };
   "/api/v1/audit-log": {
     get: operations["audit.list"];
   };
@@ -847,6 +857,33 @@ export interface components {
     ApproveApplication: {
       external_user_id?: components["schemas"]["ExternalUserId"];
     };
+    Asset: {
+      /** Format: date-time */
+      created_at: string;
+      /** Format: uuid */
+      id: string;
+      image: components["schemas"]["AssetImage"] | null;
+      name: string;
+      /** Format: uuid */
+      program_id: string;
+      text: string | null;
+      type: components["schemas"]["AssetType"];
+      /** Format: uri */
+      url: string | null;
+    };
+    AssetImage: {
+      bytes: number;
+      height: number;
+      /** Format: uri */
+      url: string;
+      width: number;
+    };
+    AssetList: {
+      assets: components["schemas"]["Asset"][];
+      next_cursor: string | null;
+    };
+    /** @enum {string} */
+    AssetType: "image" | "text" | "link";
     AssignPurchase: {
       /** Format: uuid */
       partner_id: string;
@@ -1384,6 +1421,15 @@ export interface components {
       /** Format: date-time */
       at: string;
       text: components["schemas"]["Text200"];
+    };
+    CreateAsset: {
+      image_url?: string;
+      name: components["schemas"]["Name"];
+      /** Format: uuid */
+      program_id: string;
+      text?: string;
+      type: components["schemas"]["AssetType"];
+      url?: string;
     };
     CreateBioPage: {
       avatar_height?: number | null;
@@ -4694,6 +4740,100 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["Application"];
+        };
+      };
+    };
+  };
+  "assets.list": {
+    parameters: {
+      query?: {
+        program_id?: string;
+        type?: components["schemas"]["AssetType"];
+        limit?: number;
+        cursor?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["AssetList"];
+        };
+      };
+    };
+  };
+  "assets.create": {
+    parameters: {
+      header?: {
+        "Idempotency-Key"?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *   "program_id": "019aabf4-3c00-7000-8000-000000000001",
+         *   "type": "text",
+         *   "name": "Post for Instagram",
+         *   "text": "Ten percent off your first order with my link."
+         * }
+         */
+        "application/json": components["schemas"]["CreateAsset"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Asset"];
+        };
+      };
+    };
+  };
+  "assets.delete": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Ok"];
+        };
+      };
+    };
+  };
+  "assets.uploadPicture": {
+    requestBody: {
+      content: {
+        "image/*": string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["BioPicture"];
+        };
+      };
+      201: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["BioPicture"];
         };
       };
     };

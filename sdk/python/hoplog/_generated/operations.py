@@ -129,6 +129,9 @@ OPERATIONS: Dict[str, Operation] = {
     "coupons.create": Operation("POST", "/coupons", body="json", idempotent=True),
     "coupons.createPromotionCode": Operation("POST", "/coupons/{id}/promotion-code", body="json"),
     "coupons.delete": Operation("DELETE", "/coupons/{id}", repeatable=True),
+    "assets.list": Operation("GET", "/assets", repeatable=True, rows="assets", cursor="cursor"),
+    "assets.create": Operation("POST", "/assets", body="json", idempotent=True),
+    "assets.delete": Operation("DELETE", "/assets/{id}", repeatable=True),
     "ledger.list": Operation("GET", "/ledger", repeatable=True, rows="entries", cursor="cursor"),
     "ledger.getBalances": Operation("GET", "/ledger/balances", repeatable=True),
     "credits.list": Operation("GET", "/credits", repeatable=True, rows="grants", cursor="cursor"),
@@ -163,6 +166,7 @@ OPERATIONS: Dict[str, Operation] = {
     "connections.replayEvent": Operation("POST", "/connections/{id}/events/{event_id}/replay"),
     "connections.assignPurchase": Operation("POST", "/connections/{id}/events/{event_id}/assign", body="json"),
     "bioPages.uploadPicture": Operation("POST", "/bio-pages/pictures", body="bytes", repeatable=True),
+    "assets.uploadPicture": Operation("POST", "/assets/pictures", body="bytes", repeatable=True),
     "bioPages.create": Operation("POST", "/bio-pages", body="json", idempotent=True),
     "bioPages.list": Operation("GET", "/bio-pages", repeatable=True, rows="bio_pages", cursor="cursor"),
     "bioPages.checkAvailability": Operation("GET", "/bio-pages/availability", repeatable=True),
@@ -1935,6 +1939,70 @@ class AsyncCoupons:
         return result
 
 
+class Assets:
+    def __init__(self, call: Call) -> None:
+        self._call = call
+
+    def list(self, *, options: Optional[RequestOptions] = None, **query: Unpack[t.AssetsListQuery]) -> Rows[t.Asset, t.AssetList]:
+        """List assets of programs, newest first
+
+        Images, texts, and links that the portal shows to the affiliates of a program."""
+        return Rows(self._call, OPERATIONS["assets.list"], (), {**query}, None, options)
+
+    def create(self, body: t.CreateAsset, *, options: Optional[RequestOptions] = None) -> t.Asset:
+        """Give the affiliates of a program an image, a text, or a link
+
+        The portal shows it at once to the affiliates of the program alone. Upload an image by `POST /assets/pictures` first. A program has at most 100 assets; one more is a 409."""
+        result: t.Asset = self._call(OPERATIONS["assets.create"], (), {}, body, options)
+        return result
+
+    def delete(self, id: str, *, options: Optional[RequestOptions] = None) -> t.Ok:
+        """Delete an asset
+
+        It leaves the portal at once. The picture of an image is deleted within a day, unless a bio page or another asset has it. What affiliates have downloaded stays with them."""
+        result: t.Ok = self._call(OPERATIONS["assets.delete"], (id,), {}, None, options)
+        return result
+
+    def upload_picture(self, body: bytes, *, options: Optional[RequestOptions] = None) -> t.BioPicture:
+        """Upload a picture for an asset
+
+        Send the bytes of the picture as the body. It is turned upright, scaled to at most 1,600 pixels a side, and encoded again without metadata, as JPEG, or as WebP if it may be transparent. Use the `url` as `image_url` of `POST /assets`. The same picture has one `url`. One that no bio page and no asset uses for a day is deleted."""
+        result: t.BioPicture = self._call(OPERATIONS["assets.uploadPicture"], (), {}, body, options)
+        return result
+
+
+class AsyncAssets:
+    def __init__(self, call: AsyncCall) -> None:
+        self._call = call
+
+    def list(self, *, options: Optional[RequestOptions] = None, **query: Unpack[t.AssetsListQuery]) -> AsyncRows[t.Asset, t.AssetList]:
+        """List assets of programs, newest first
+
+        Images, texts, and links that the portal shows to the affiliates of a program."""
+        return AsyncRows(self._call, OPERATIONS["assets.list"], (), {**query}, None, options)
+
+    async def create(self, body: t.CreateAsset, *, options: Optional[RequestOptions] = None) -> t.Asset:
+        """Give the affiliates of a program an image, a text, or a link
+
+        The portal shows it at once to the affiliates of the program alone. Upload an image by `POST /assets/pictures` first. A program has at most 100 assets; one more is a 409."""
+        result: t.Asset = await self._call(OPERATIONS["assets.create"], (), {}, body, options)
+        return result
+
+    async def delete(self, id: str, *, options: Optional[RequestOptions] = None) -> t.Ok:
+        """Delete an asset
+
+        It leaves the portal at once. The picture of an image is deleted within a day, unless a bio page or another asset has it. What affiliates have downloaded stays with them."""
+        result: t.Ok = await self._call(OPERATIONS["assets.delete"], (id,), {}, None, options)
+        return result
+
+    async def upload_picture(self, body: bytes, *, options: Optional[RequestOptions] = None) -> t.BioPicture:
+        """Upload a picture for an asset
+
+        Send the bytes of the picture as the body. It is turned upright, scaled to at most 1,600 pixels a side, and encoded again without metadata, as JPEG, or as WebP if it may be transparent. Use the `url` as `image_url` of `POST /assets`. The same picture has one `url`. One that no bio page and no asset uses for a day is deleted."""
+        result: t.BioPicture = await self._call(OPERATIONS["assets.uploadPicture"], (), {}, body, options)
+        return result
+
+
 class Ledger:
     def __init__(self, call: Call) -> None:
         self._call = call
@@ -2420,7 +2488,7 @@ class BioPages:
     def upload_picture(self, body: bytes, *, options: Optional[RequestOptions] = None) -> t.BioPicture:
         """Upload a picture for bio pages
 
-        Send the bytes of the picture as the body. It is turned upright, scaled to at most 1,600 pixels a side, and encoded again without metadata, as JPEG, or as WebP if it may be transparent. Use the `url` as `avatar_url` (with `width` and `height`), as `image_url` of a button, or as `canvasValue` or `footerImage` of the theme. The same picture has one `url`. One that no page uses for a day is deleted."""
+        Send the bytes of the picture as the body. It is turned upright, scaled to at most 1,600 pixels a side, and encoded again without metadata, as JPEG, or as WebP if it may be transparent. Use the `url` as `avatar_url` (with `width` and `height`), as `image_url` of a button, or as `canvasValue` or `footerImage` of the theme. The same picture has one `url`. One that no bio page and no asset uses for a day is deleted."""
         result: t.BioPicture = self._call(OPERATIONS["bioPages.uploadPicture"], (), {}, body, options)
         return result
 
@@ -2501,7 +2569,7 @@ class AsyncBioPages:
     async def upload_picture(self, body: bytes, *, options: Optional[RequestOptions] = None) -> t.BioPicture:
         """Upload a picture for bio pages
 
-        Send the bytes of the picture as the body. It is turned upright, scaled to at most 1,600 pixels a side, and encoded again without metadata, as JPEG, or as WebP if it may be transparent. Use the `url` as `avatar_url` (with `width` and `height`), as `image_url` of a button, or as `canvasValue` or `footerImage` of the theme. The same picture has one `url`. One that no page uses for a day is deleted."""
+        Send the bytes of the picture as the body. It is turned upright, scaled to at most 1,600 pixels a side, and encoded again without metadata, as JPEG, or as WebP if it may be transparent. Use the `url` as `avatar_url` (with `width` and `height`), as `image_url` of a button, or as `canvasValue` or `footerImage` of the theme. The same picture has one `url`. One that no bio page and no asset uses for a day is deleted."""
         result: t.BioPicture = await self._call(OPERATIONS["bioPages.uploadPicture"], (), {}, body, options)
         return result
 
@@ -2946,6 +3014,7 @@ class Groups:
         self.signups = Signups(call)
         self.purchases = Purchases(call)
         self.coupons = Coupons(call)
+        self.assets = Assets(call)
         self.ledger = Ledger(call)
         self.credits = Credits(call)
         self.fulfilments = Fulfilments(call)
@@ -2987,6 +3056,7 @@ class AsyncGroups:
         self.signups = AsyncSignups(call)
         self.purchases = AsyncPurchases(call)
         self.coupons = AsyncCoupons(call)
+        self.assets = AsyncAssets(call)
         self.ledger = AsyncLedger(call)
         self.credits = AsyncCredits(call)
         self.fulfilments = AsyncFulfilments(call)

@@ -301,6 +301,37 @@ class ApproveApplication(TypedDict):
     """The user's id in your product. By default `portal:` and the id of the application. A user who is a referrer already keeps program and link, and opens the portal with this address."""
 
 
+class Asset(TypedDict):
+    id: str
+    program_id: str
+    type: "AssetType"
+    name: str
+    image: Union["AssetImage", None]
+    text: Union[str, None]
+    url: Union[str, None]
+    created_at: str
+
+
+class AssetImage(TypedDict):
+    url: str
+    """Anyone with this address sees the picture, without a sign-in."""
+    width: int
+    """Pixels."""
+    height: int
+    """Pixels."""
+    bytes: int
+    """Bytes of the stored picture."""
+
+
+class AssetList(TypedDict):
+    assets: List["Asset"]
+    next_cursor: Union[str, None]
+    """Pass it as `cursor` to get the next page. Null on the last page."""
+
+
+AssetType = Literal["image", "text", "link"]
+
+
 class AssignPurchase(TypedDict):
     partner_id: str
     """The referrer."""
@@ -960,6 +991,19 @@ class CreateAnnotation(TypedDict):
     at: str
     """When it happened. A date alone is midnight UTC."""
     text: "Text200"
+
+
+class CreateAsset(TypedDict):
+    program_id: str
+    type: "AssetType"
+    name: "Name"
+    """What affiliates see above it, such as `Banner for a sidebar`."""
+    image_url: NotRequired[str]
+    """Of an image, required: the `url` of `POST /assets/pictures`."""
+    text: NotRequired[str]
+    """Of a text, required. Plain text: nothing in it is read as HTML."""
+    url: NotRequired[str]
+    """Of a link, required. It is never fetched."""
 
 
 class CreateBioPage(TypedDict):
@@ -2958,6 +3002,7 @@ class ProviderEventOfPurchase(TypedDict):
 class ProvisionWorkspace(TypedDict):
     external_id: "PartnerExternalId"
     name: "Name"
+    """Used only when the workspace is created."""
     rotate_key: NotRequired[bool]
     """For an existing workspace: creates a key and revokes every key that you created for it earlier."""
 
@@ -5006,6 +5051,15 @@ class CouponsListQuery(TypedDict):
     """The user's id in your product."""
     partner_id: NotRequired[Union[str, List[str]]]
     program_id: NotRequired[Union[str, List[str]]]
+    limit: NotRequired[int]
+    """Rows per page."""
+    cursor: NotRequired[Union[str, List[str]]]
+    """The `next_cursor` of the previous page, unchanged."""
+
+
+class AssetsListQuery(TypedDict):
+    program_id: NotRequired[Union[str, List[str]]]
+    type: NotRequired["AssetType"]
     limit: NotRequired[int]
     """Rows per page."""
     cursor: NotRequired[Union[str, List[str]]]

@@ -740,6 +740,33 @@ export interface Coupons {
   delete(id: string, options?: RequestOptions): Promise<T.CouponsDeleteResponse>;
 }
 
+export interface Assets {
+  /**
+   * List assets of programs, newest first
+   *
+   * Images, texts, and links that the portal shows to the affiliates of a program.
+   */
+  list(query?: QueryOf<T.AssetsListData['query']>, options?: RequestOptions): List<T.AssetsListResponse['assets'][number], T.AssetsListResponse>;
+  /**
+   * Give the affiliates of a program an image, a text, or a link
+   *
+   * The portal shows it at once to the affiliates of the program alone. Upload an image by `POST /assets/pictures` first. A program has at most 100 assets; one more is a 409.
+   */
+  create(body: T.AssetsCreateData['body'], options?: RequestOptions): Promise<T.AssetsCreateResponse>;
+  /**
+   * Delete an asset
+   *
+   * It leaves the portal at once. The picture of an image is deleted within a day, unless a bio page or another asset has it. What affiliates have downloaded stays with them.
+   */
+  delete(id: string, options?: RequestOptions): Promise<T.AssetsDeleteResponse>;
+  /**
+   * Upload a picture for an asset
+   *
+   * Send the bytes of the picture as the body. It is turned upright, scaled to at most 1,600 pixels a side, and encoded again without metadata, as JPEG, or as WebP if it may be transparent. Use the `url` as `image_url` of `POST /assets`. The same picture has one `url`. One that no bio page and no asset uses for a day is deleted.
+   */
+  uploadPicture(body: T.AssetsUploadPictureData['body'], options?: RequestOptions): Promise<T.AssetsUploadPictureResponse>;
+}
+
 export interface Ledger {
   /**
    * List ledger entries, newest first
@@ -948,7 +975,7 @@ export interface BioPages {
   /**
    * Upload a picture for bio pages
    *
-   * Send the bytes of the picture as the body. It is turned upright, scaled to at most 1,600 pixels a side, and encoded again without metadata, as JPEG, or as WebP if it may be transparent. Use the `url` as `avatar_url` (with `width` and `height`), as `image_url` of a button, or as `canvasValue` or `footerImage` of the theme. The same picture has one `url`. One that no page uses for a day is deleted.
+   * Send the bytes of the picture as the body. It is turned upright, scaled to at most 1,600 pixels a side, and encoded again without metadata, as JPEG, or as WebP if it may be transparent. Use the `url` as `avatar_url` (with `width` and `height`), as `image_url` of a button, or as `canvasValue` or `footerImage` of the theme. The same picture has one `url`. One that no bio page and no asset uses for a day is deleted.
    */
   uploadPicture(body: T.BioPagesUploadPictureData['body'], options?: RequestOptions): Promise<T.BioPagesUploadPictureResponse>;
   /**
@@ -1188,6 +1215,7 @@ export interface Groups {
   readonly signups: Signups;
   readonly purchases: Purchases;
   readonly coupons: Coupons;
+  readonly assets: Assets;
   readonly ledger: Ledger;
   readonly credits: Credits;
   readonly fulfilments: Fulfilments;
@@ -1313,6 +1341,9 @@ export const OPERATIONS = {
   'coupons.create': { method: 'POST', path: '/coupons', body: 'json', idempotent: true },
   'coupons.createPromotionCode': { method: 'POST', path: '/coupons/{id}/promotion-code', body: 'json' },
   'coupons.delete': { method: 'DELETE', path: '/coupons/{id}', repeatable: true },
+  'assets.list': { method: 'GET', path: '/assets', query: true, repeatable: true, rows: 'assets', cursor: 'cursor' },
+  'assets.create': { method: 'POST', path: '/assets', body: 'json', idempotent: true },
+  'assets.delete': { method: 'DELETE', path: '/assets/{id}', repeatable: true },
   'ledger.list': { method: 'GET', path: '/ledger', query: true, repeatable: true, rows: 'entries', cursor: 'cursor' },
   'ledger.getBalances': { method: 'GET', path: '/ledger/balances', query: true, repeatable: true },
   'credits.list': { method: 'GET', path: '/credits', query: true, repeatable: true, rows: 'grants', cursor: 'cursor' },
@@ -1347,6 +1378,7 @@ export const OPERATIONS = {
   'connections.replayEvent': { method: 'POST', path: '/connections/{id}/events/{event_id}/replay' },
   'connections.assignPurchase': { method: 'POST', path: '/connections/{id}/events/{event_id}/assign', body: 'json' },
   'bioPages.uploadPicture': { method: 'POST', path: '/bio-pages/pictures', body: 'bytes', repeatable: true },
+  'assets.uploadPicture': { method: 'POST', path: '/assets/pictures', body: 'bytes', repeatable: true },
   'bioPages.create': { method: 'POST', path: '/bio-pages', body: 'json', idempotent: true },
   'bioPages.list': { method: 'GET', path: '/bio-pages', query: true, repeatable: true, rows: 'bio_pages', cursor: 'cursor' },
   'bioPages.checkAvailability': { method: 'GET', path: '/bio-pages/availability', query: true, repeatable: true },

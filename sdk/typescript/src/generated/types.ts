@@ -414,6 +414,46 @@ export type ApproveApplication = {
     external_user_id?: ExternalUserId;
 };
 
+export type Asset = {
+    id: string;
+    program_id: string;
+    type: AssetType;
+    name: string;
+    image: AssetImage | null;
+    text: string | null;
+    url: string | null;
+    created_at: string;
+};
+
+export type AssetImage = {
+    /**
+     * Anyone with this address sees the picture, without a sign-in.
+     */
+    url: string;
+    /**
+     * Pixels.
+     */
+    width: number;
+    /**
+     * Pixels.
+     */
+    height: number;
+    /**
+     * Bytes of the stored picture.
+     */
+    bytes: number;
+};
+
+export type AssetList = {
+    assets: Array<Asset>;
+    /**
+     * Pass it as `cursor` to get the next page. Null on the last page.
+     */
+    next_cursor: string | null;
+};
+
+export type AssetType = 'image' | 'text' | 'link';
+
 export type AssignPurchase = {
     /**
      * The referrer.
@@ -1385,6 +1425,27 @@ export type CreateAnnotation = {
      */
     at: string;
     text: Text200;
+};
+
+export type CreateAsset = {
+    program_id: string;
+    type: AssetType;
+    /**
+     * What affiliates see above it, such as `Banner for a sidebar`.
+     */
+    name: Name;
+    /**
+     * Of an image, required: the `url` of `POST /assets/pictures`.
+     */
+    image_url?: string;
+    /**
+     * Of a text, required. Plain text: nothing in it is read as HTML.
+     */
+    text?: string;
+    /**
+     * Of a link, required. It is never fetched.
+     */
+    url?: string;
 };
 
 export type CreateBioPage = {
@@ -3682,9 +3743,6 @@ export type MoneyTotals = {
     [key: string]: number;
 };
 
-/**
- * Used only when the workspace is created.
- */
 export type Name = string;
 
 export type Ok = {
@@ -4282,6 +4340,9 @@ export type ProviderEventOfPurchase = {
 
 export type ProvisionWorkspace = {
     external_id: PartnerExternalId;
+    /**
+     * Used only when the workspace is created.
+     */
     name: Name;
     /**
      * For an existing workspace: creates a key and revokes every key that you created for it earlier.
@@ -9581,6 +9642,73 @@ export type CouponsDeleteResponses = {
 
 export type CouponsDeleteResponse = CouponsDeleteResponses[keyof CouponsDeleteResponses];
 
+export type AssetsListData = {
+    body?: never;
+    path?: never;
+    query?: {
+        program_id?: string;
+        type?: AssetType;
+        /**
+         * Rows per page.
+         */
+        limit?: number;
+        /**
+         * The `next_cursor` of the previous page, unchanged.
+         */
+        cursor?: string;
+    };
+    url: '/api/v1/assets';
+};
+
+export type AssetsListResponses = {
+    /**
+     * OK
+     */
+    200: AssetList;
+};
+
+export type AssetsListResponse = AssetsListResponses[keyof AssetsListResponses];
+
+export type AssetsCreateData = {
+    body: CreateAsset;
+    headers?: {
+        /**
+         * Makes the call safe to retry for 24 hours. See Idempotency.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/assets';
+};
+
+export type AssetsCreateResponses = {
+    /**
+     * Created
+     */
+    201: Asset;
+};
+
+export type AssetsCreateResponse = AssetsCreateResponses[keyof AssetsCreateResponses];
+
+export type AssetsDeleteData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/assets/{id}';
+};
+
+export type AssetsDeleteResponses = {
+    /**
+     * OK
+     */
+    200: Ok;
+};
+
+export type AssetsDeleteResponse = AssetsDeleteResponses[keyof AssetsDeleteResponses];
+
 export type LedgerListData = {
     body?: never;
     path?: never;
@@ -10435,7 +10563,7 @@ export type ConnectionsAssignPurchaseResponse = ConnectionsAssignPurchaseRespons
 
 export type BioPagesUploadPictureData = {
     /**
-     * The picture's bytes: JPEG, PNG, WebP, GIF, or AVIF, at most 5 MiB. Its content decides, not `Content-Type`.
+     * The picture's bytes: JPEG, PNG, WebP, GIF, or AVIF, at most 10 MiB. Its content decides, not `Content-Type`.
      */
     body: Blob | File;
     path?: never;
@@ -10455,6 +10583,29 @@ export type BioPagesUploadPictureResponses = {
 };
 
 export type BioPagesUploadPictureResponse = BioPagesUploadPictureResponses[keyof BioPagesUploadPictureResponses];
+
+export type AssetsUploadPictureData = {
+    /**
+     * The picture's bytes: JPEG, PNG, WebP, GIF, or AVIF, at most 10 MiB. Its content decides, not `Content-Type`.
+     */
+    body: Blob | File;
+    path?: never;
+    query?: never;
+    url: '/api/v1/assets/pictures';
+};
+
+export type AssetsUploadPictureResponses = {
+    /**
+     * The workspace has this picture. Nothing was changed.
+     */
+    200: BioPicture;
+    /**
+     * The stored picture.
+     */
+    201: BioPicture;
+};
+
+export type AssetsUploadPictureResponse = AssetsUploadPictureResponses[keyof AssetsUploadPictureResponses];
 
 export type BioPagesListData = {
     body?: never;

@@ -4,10 +4,10 @@ import { IconArrowDown, IconArrowUp, IconGripVertical, IconTrash } from '@tabler
 import type { ReactNode } from 'react';
 import { AddressField } from '../../parts/address-field.tsx';
 import { AT_ONCE, FormDialog } from '../../parts/form-dialog.tsx';
+import { PictureField } from '../../parts/picture-field.tsx';
 import { keptTo } from './character-limit.ts';
 import type { DraftButton } from './draft.ts';
 import { LABEL_MOST } from './edit-in-preview.ts';
-import { PictureField } from './picture-field.tsx';
 import { fieldKey, type Wrong } from './problems.ts';
 import type { useRowDrag } from './use-row-drag.ts';
 

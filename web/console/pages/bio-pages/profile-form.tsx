@@ -1,10 +1,10 @@
 import { Stack, Textarea, TextInput } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import { sizeOf } from '../../parts/image-size.ts';
+import { PictureField } from '../../parts/picture-field.tsx';
 import { charactersOf, keptTo, TITLE_MOST } from './character-limit.ts';
 import { ABOUT_MOST } from './edit-in-preview.ts';
 import type { PartProps } from './editor.tsx';
-import { PictureField } from './picture-field.tsx';
 
 /** Title, about text and picture. */
 export function ProfileForm({ draft, change, wrong }: PartProps) {

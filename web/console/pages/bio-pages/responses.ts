@@ -10,4 +10,3 @@ export type PageStats = ResponseOf<'/bio-pages/{id}/stats'>;
 export type ButtonFigures = PageStats['links'][number];
 /** With a `slug` in the query. */
 export type Availability = Extract<ResponseOf<'/bio-pages/availability'>, { available: boolean }>;
-export type Picture = ResponseOf<'/bio-pages/pictures', 'post'>;

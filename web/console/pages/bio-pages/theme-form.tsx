@@ -2,9 +2,9 @@ import { Input, NativeSelect, SegmentedControl, SimpleGrid, Stack, Title } from 
 import { type ReactNode, useId, useState } from 'react';
 import { isAlike } from '../../parts/changed-fields.ts';
 import { ColorField } from '../../parts/color-field.tsx';
+import { PictureField } from '../../parts/picture-field.tsx';
 import type { PartProps } from './editor.tsx';
 import { GradientChoice } from './gradient-choice.tsx';
-import { PictureField } from './picture-field.tsx';
 import type { Wrong } from './problems.ts';
 import type { Theme } from './responses.ts';
 import {

@@ -7,6 +7,7 @@ import { CopyButton } from '../../parts/copy-button.tsx';
 import { Note, SmallNote } from '../../parts/note.tsx';
 import { CardsSkeleton } from '../../parts/skeletons.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
+import { AssetsSection } from './assets-section.tsx';
 import { usePrograms } from './filters.tsx';
 import { PortalDialog } from './portal-dialog.tsx';
 import { ProgramDialog } from './program-dialog.tsx';
@@ -26,7 +27,7 @@ export function ProgramsTab() {
   const [opened, setOpened] = useState<Program | null>(null);
   return (
     <>
-      <SimpleGrid cols={COLUMNS}>
+      <SimpleGrid cols={COLUMNS} mb="lg">
         {programs.map((program) => (
           <ProgramCard
             key={program.id}
@@ -36,6 +37,7 @@ export function ProgramsTab() {
           />
         ))}
       </SimpleGrid>
+      <AssetsSection programs={programs} />
       {edited && <ProgramDialog program={edited} close={() => setEdited(null)} />}
       {opened && <PortalDialog program={opened} close={() => setOpened(null)} />}
     </>

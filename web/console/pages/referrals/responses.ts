@@ -26,6 +26,9 @@ export type ProgramTerms = ProgramTermsList['terms'][number];
 export type Applications = ResponseOf<'/applications'>;
 export type Application = Applications['applications'][number];
 
+export type Assets = ResponseOf<'/assets'>;
+export type Asset = Assets['assets'][number];
+
 export type Signups = ResponseOf<'/signups'>;
 export type Signup = Signups['signups'][number];
 export type Purchases = ResponseOf<'/purchases'>;

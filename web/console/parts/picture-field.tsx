@@ -1,17 +1,19 @@
 import { Button, FileButton, Group, Input, Progress, Text } from '@mantine/core';
 import { IconUpload } from '@tabler/icons-react';
 import { type DragEvent, useEffect, useId, useRef, useState } from 'react';
-import { pictureAt } from '../../../../core/bio/pictures.ts';
-import { callApi } from '../../api/call.ts';
-import { fieldError } from '../../api/failures.ts';
-import { sentenceOf } from '../../api/sentence.ts';
-import { sendWithProgress } from '../../api/upload.ts';
-import { AddressField } from '../../parts/address-field.tsx';
-import { SmallNote } from '../../parts/note.tsx';
-import type { Picture } from './responses.ts';
+import { pictureAt } from '../../../core/bio/pictures.ts';
+import { callApi } from '../api/call.ts';
+import { fieldError } from '../api/failures.ts';
+import type { ResponseOf } from '../api/responses.ts';
+import { sentenceOf } from '../api/sentence.ts';
+import { sendWithProgress } from '../api/upload.ts';
+import { AddressField } from './address-field.tsx';
+import { SmallNote } from './note.tsx';
+
+type Picture = ResponseOf<'/bio-pages/pictures', 'post'>;
 
 /** The API's limit of a file. */
-const MOST_MIB = 5;
+const MOST_MIB = 10;
 const ACCEPTED = 'image/jpeg,image/png,image/webp,image/gif,image/avif';
 
 type Props = {
@@ -24,12 +26,29 @@ type Props = {
   /** Called with the address, and with the size where the picture was uploaded. */
   onChange: (address: string, size?: { width: number; height: number }) => void;
   onEntered?: (address: string) => void;
+  /** Where a file is sent. */
+  to?: '/bio-pages/pictures' | '/assets/pictures';
+  /** Only a file: no address of a picture elsewhere. */
+  isFile?: boolean;
+  /** What follows an upload. */
+  next?: string;
 };
 
 type Upload = { sent: number; ended: AbortController } | null;
 
 /** A picture: a file that is chosen or dropped, and uploaded, or the address of one elsewhere. */
-export function PictureField({ label, of, description, value, error, onChange, onEntered }: Props) {
+export function PictureField({
+  label,
+  of,
+  description,
+  value,
+  error,
+  onChange,
+  onEntered,
+  to = '/bio-pages/pictures',
+  isFile = false,
+  next = 'Save to show it.',
+}: Props) {
   const [upload, setUpload] = useState<Upload>(null);
   const [wrong, setWrong] = useState<string | null>(null);
   const [isOver, setIsOver] = useState(false);
@@ -54,7 +73,7 @@ export function PictureField({ label, of, description, value, error, onChange, o
     running.current = ended;
     setUpload({ sent: 0, ended });
     try {
-      const picture = await callApi<Picture>('/bio-pages/pictures', {
+      const picture = await callApi<Picture>(to, {
         method: 'POST',
         file,
         headers: { 'content-type': file.type || 'application/octet-stream' },
@@ -62,7 +81,7 @@ export function PictureField({ label, of, description, value, error, onChange, o
         send: sendWithProgress((sent) => setUpload({ sent, ended })),
       });
       onChange(picture.url, picture);
-      setTold('Uploaded. Save to show it.');
+      setTold(`Uploaded. ${next}`);
     } catch (failure) {
       if (ended.signal.aborted) return;
       const said = fieldError(failure, 'body');
@@ -89,12 +108,14 @@ export function PictureField({ label, of, description, value, error, onChange, o
       onDragLeave={() => setIsOver(false)}
       onDrop={drop}
     >
-      {isUploaded ? (
-        <Input.Wrapper label={label} labelElement="div" error={error}>
-          <Group gap="sm" wrap="nowrap">
-            <img src={value} alt="" />
-            <Text size="sm">Uploaded picture</Text>
-          </Group>
+      {isUploaded || isFile ? (
+        <Input.Wrapper label={label} labelElement="div" description={isFile && description} error={error}>
+          {isUploaded && (
+            <Group gap="sm" wrap="nowrap" mt={isFile ? 6 : undefined}>
+              <img src={value} alt="" />
+              <Text size="sm">Uploaded picture</Text>
+            </Group>
+          )}
         </Input.Wrapper>
       ) : (
         <AddressField

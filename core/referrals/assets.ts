@@ -1,0 +1,5 @@
+/** Kinds of assets that a program gives its affiliates. */
+export const ASSET_TYPES = ['image', 'text', 'link'] as const;
+/** Assets of one program: the portal shows them on one page. */
+export const MOST_ASSETS = 100;
+export type AssetType = (typeof ASSET_TYPES)[number];
