@@ -65,6 +65,7 @@ import { addTracing } from './plugins/tracing.ts';
 import { addUnknownPaths } from './plugins/unknown-paths.ts';
 import { addWorkspaceQueue } from './plugins/workspace-queue.ts';
 import { portalAccountRoutes } from './portal/account-routes.ts';
+import { portalLinkRoutes } from './portal/link-routes.ts';
 import { portalPages } from './portal/pages.ts';
 import { portalRoutes } from './portal/routes.ts';
 import { assetRoutes } from './program-assets/routes.ts';
@@ -142,6 +143,7 @@ const RESOURCES: Routes[] = [
   applicationRoutes,
   portalRoutes,
   portalAccountRoutes,
+  portalLinkRoutes,
   enrollmentRoutes,
   referralImportRoutes,
   referralPreviewRoutes,

@@ -274,6 +274,7 @@ const WITHOUT_ENTRY = {
     'portal.signIn',
     'portal.signOut',
   ],
+  'it only returns a link': ['portal.getDeepLink'],
   'the recipient of a mail wants further ones, or none': ['mails.confirm', 'mails.unsubscribe'],
   'a visitor of a shared dashboard types its password': ['shared.unlock'],
   'what they create is listed with its time': [

@@ -71,7 +71,7 @@ const OPERATIONS: Record<string, string> = {
   'manage analyst operator owner': 'members.list',
   'nobody publishable read links referrals tracking secret manage analyst operator owner': [
     'invitations.accept invitations.getPasskeyOptions invitations.view mails.confirm mails.unsubscribe',
-    'portal.acceptTerms portal.apply portal.createChallenge portal.deleteAccount portal.requestSignIn portal.setNotices portal.setPayoutMethod',
+    'portal.acceptTerms portal.apply portal.createChallenge portal.deleteAccount portal.getDeepLink portal.requestSignIn portal.setNotices portal.setPayoutMethod',
     'portal.signIn portal.signOut referrals.preview',
     'session.getPasskeyOptions session.getProvider session.requestPasswordReset session.resetPassword',
     'session.signIn session.signInWithPasskey session.viewPasswordReset shared.get shared.query shared.unlock',

@@ -4,7 +4,8 @@ import type { ListedAsset } from '../../sql/portal/assets.ts';
 import type { HistoryEntry } from '../../sql/referrals/enrollment-history.ts';
 import type { Stats } from '../referrals/schemas.ts';
 import { assetsCard } from './assets-card.ts';
-import { factList, isolated, type Writing } from './html.ts';
+import { deepLinkForm } from './deep-link-form.ts';
+import { copyRow, factList, isolated, type Writing } from './html.ts';
 import { noticesCard } from './notices-card.ts';
 import { payoutCard } from './payout-card.ts';
 import type { OfPortal } from './portal-of.ts';
@@ -85,18 +86,19 @@ function headOf({ of: { program }, affiliate }: Account, { words }: Writing): st
 ${links.length > 0 ? `<nav aria-label="${escapeHtml(words('your_programs'))}"><h2>${escapeHtml(words('your_programs'))}</h2><ul>${links.join('')}</ul></nav>` : ''}`;
 }
 
-function linkCard({ of: { program }, stats }: Account, writing: Writing): string {
+function linkCard(account: Account, writing: Writing): string {
+  const {
+    of: { program },
+    stats,
+  } = account;
   const { words } = writing;
   const qr = `/p/${escapeHtml(program.code)}/qr.svg`;
   return `<section class="card link-card"><div><h2>${escapeHtml(words('your_link'))}</h2>
 ${copyRow(stats.referral_link, writing, words('your_link'))}
-<p class="below"><a href="${qr}" download="qr.svg">${escapeHtml(words('qr_code'))}: ${escapeHtml(words('download'))}</a></p></div>
+<p class="below"><a href="${qr}" download="qr.svg">${escapeHtml(words('qr_code'))}: ${escapeHtml(words('download'))}</a></p>
+${deepLinkForm(account, writing)}</div>
 <img class="qr" src="${qr}" alt="${escapeHtml(words('qr_code'))}" width="132" height="132"></section>`;
 }
-
-/** A text to copy. @param label for screen readers; left out: the text itself is shown as a code */
-const copyRow = (text: string, { words }: Writing, label: string = text): string =>
-  `<div class="copy"><input readonly dir="ltr" value="${escapeHtml(text)}" aria-label="${escapeHtml(label)}"><button type="button" class="plain" data-copy="${escapeHtml(text)}">${escapeHtml(words('copy'))}</button></div>`;
 
 function balances({ rewards, affiliate: { balance } }: Stats, { words, money, number }: Writing) {
   const { currency } = rewards.cash;

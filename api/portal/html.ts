@@ -51,6 +51,10 @@ export const ownText = (text: string): string =>
 /** A text of a person within a sentence, whose direction does not turn the words around it. */
 export const isolated = (text: string): string => `\u2068${text}\u2069`;
 
+/** A text to copy. @param label for screen readers; left out: the text itself is shown as a code */
+export const copyRow = (text: string, { words }: Writing, label: string = text): string =>
+  `<div class="copy"><input readonly dir="ltr" value="${escapeHtml(text)}" aria-label="${escapeHtml(label)}"><button type="button" class="plain" data-copy="${escapeHtml(text)}">${escapeHtml(words('copy'))}</button></div>`;
+
 /** Names with their values. Values are HTML. */
 export const factList = (facts: readonly (readonly [name: string, value: string])[]): string =>
   `<dl class="facts">${facts.map(([name, value]) => `<div><dt>${escapeHtml(name)}</dt><dd>${value}</dd></div>`).join('')}</dl>`;
@@ -58,7 +62,7 @@ export const factList = (facts: readonly (readonly [name: string, value: string]
 export type FieldOptions = {
   label: string;
   name: string;
-  type?: 'text' | 'email';
+  type?: 'text' | 'email' | 'url';
   autocomplete?: string;
   maxLength: number;
   required: boolean;

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { LANGUAGES } from '../../core/languages/languages.ts';
-import { Body, Email, Instant, LINES, Name, OneOf } from '../schemas.ts';
+import { Body, Email, Instant, LINES, Name, ONE_LINE, OneOf, Url } from '../schemas.ts';
 
 export const ChallengeRecord = Type.Object(
   {
@@ -82,5 +82,14 @@ export const PortalTermsBody = Body(
   },
   { title: 'PortalTerms' },
 );
+
+export const DeepLinkBody = Body(
+  {
+    code: Code,
+    url: Type.String({ minLength: 1, maxLength: 2_000, pattern: ONE_LINE, description: 'Of the page.' }),
+  },
+  { title: 'PortalDeepLink' },
+);
+export const DeepLinkRecord = Type.Object({ url: Url }, { title: 'PortalDeepLinkMade' });
 
 export const DeleteAccountBody = Body({ code: Code }, { title: 'PortalDeleteAccount' });

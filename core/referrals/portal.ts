@@ -20,6 +20,8 @@ export type Portal = {
   /** Another one whenever the terms change; null: no terms. */
   terms_version: string | null;
   welcome_text: string | null;
+  /** Whether affiliates make links to pages below the destination. */
+  deep_links: boolean;
 };
 
 /** The portal of a new program. */
@@ -31,6 +33,7 @@ export const CLOSED_PORTAL: Portal = {
   terms_text: null,
   terms_version: null,
   welcome_text: null,
+  deep_links: false,
 };
 
 export const APPLICATION_STATUSES = ['pending', 'approved', 'rejected'] as const;

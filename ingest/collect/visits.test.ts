@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bytesToUuid } from '../../core/ids.ts';
+import { CLOSED_PORTAL } from '../../core/referrals/portal.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import { addReferralCode } from '../../sql/referrals/referral-codes.ts';
 import { createReferralLink } from '../../sql/referrals/referral-links.ts';
@@ -46,7 +47,12 @@ async function makeReferrer(given: { parameters?: string[]; tracking?: string } 
      VALUES ($1, $2, $3, 'r', 'free', 'test', now(), now())`,
     [enrollmentId, workspace.id, codeLink],
   );
-  const program = { workspace_id: workspace.id, destination_id: destinationId, name: 'Friends' };
+  const program = {
+    workspace_id: workspace.id,
+    destination_id: destinationId,
+    name: 'Friends',
+    portal: CLOSED_PORTAL,
+  };
   const { slug } = await inTransaction(pool, async (tx) => {
     await addReferralCode(tx, { workspaceId: workspace.id, enrollmentId, code: 'Anna' });
     return createReferralLink(tx, program, enrollmentId);

@@ -1,4 +1,5 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import { isForwardable } from '../../core/links/forwardable-path.ts';
 import { isKeptSlug } from '../../core/links/slugs.ts';
 import { OWN_DOMAIN } from '../../sql/links/slugs.ts';
 import type { ClientAddress } from '../http/client-address.ts';
@@ -13,7 +14,6 @@ import type { VisitorPages } from '../pages/pages.ts';
 import type { CompiledLink } from './compiled-link.ts';
 import type { CompiledLinks, SlugTarget } from './compiled-links.ts';
 import type { DomainVisits } from './domain-visits.ts';
-import { isForwardable } from './forwarded-path.ts';
 import { longerAddresses } from './longer-addresses.ts';
 import type { OwnHost } from './own-host.ts';
 import { isTail, withoutTail } from './typed-address.ts';

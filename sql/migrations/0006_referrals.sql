@@ -36,7 +36,7 @@ CREATE TABLE programs (
   link_parameters         text[] NOT NULL DEFAULT '{ref,via}' CHECK (cardinality(link_parameters) <= 10),
   -- The affiliates' portal: whether it takes applications, what they are asked, and the terms that they accept.
   portal                  jsonb NOT NULL DEFAULT '{"is_open": false, "review": "manual", "fields": [], "terms_url": null,
-                            "terms_text": null, "terms_version": null, "welcome_text": null}',
+                            "terms_text": null, "terms_version": null, "welcome_text": null, "deep_links": false}',
   created_at              timestamptz NOT NULL,
   updated_at              timestamptz NOT NULL
 );

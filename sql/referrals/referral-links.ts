@@ -18,14 +18,15 @@ type NewReferralLink = {
   /** The campaign's name. */
   campaign: string;
   extraQuery: string | null;
+  forwardPath: boolean;
 };
 
 /** The caller has locked the workspace: creation times of links are unique in it. */
 async function insertReferralLink(tx: Queryable, link: NewReferralLink): Promise<void> {
   await tx.query(
     `INSERT INTO links (id, workspace_id, destination_id, slug, channel, utm_source, utm_medium, utm_campaign,
-       extra_query, domain_number, created_at, updated_at)
-     SELECT $1, $2, $3, $4, $5, $5, $6, $7, $8, $9, at, at FROM next_link_time($2) AS at`,
+       extra_query, domain_number, forward_path, created_at, updated_at)
+     SELECT $1, $2, $3, $4, $5, $5, $6, $7, $8, $9, $10, at, at FROM next_link_time($2) AS at`,
     [
       link.id,
       link.workspaceId,
@@ -36,6 +37,7 @@ async function insertReferralLink(tx: Queryable, link: NewReferralLink): Promise
       link.campaign,
       link.extraQuery,
       link.domainNumber,
+      link.forwardPath,
     ],
   );
 }
@@ -53,6 +55,7 @@ export async function insertCodeLink(
     slug: program.code,
     campaign: program.name,
     extraQuery: null,
+    forwardPath: false,
   });
 }
 
@@ -81,7 +84,7 @@ export async function updateCodeLink(
  */
 export async function createReferralLink(
   tx: Queryable,
-  program: Pick<Program, 'workspace_id' | 'destination_id' | 'name'>,
+  program: Pick<Program, 'workspace_id' | 'destination_id' | 'name' | 'portal'>,
   enrollmentId: string,
   wanted: string | null = null,
 ): Promise<LinkAddress> {
@@ -98,6 +101,7 @@ export async function createReferralLink(
     slug,
     campaign: program.name,
     extraQuery: `ref=${slug}`,
+    forwardPath: program.portal.deep_links,
   });
   await tx.query('INSERT INTO referral_links (link_id, enrollment_id) VALUES ($1, $2)', [id, enrollmentId]);
   return { domain, slug };
@@ -126,13 +130,35 @@ async function claimGeneratedSlug(tx: Queryable, claim: Omit<SlugClaim, 'slug' |
 export async function moveReferralLinks(
   tx: Queryable,
   enrollmentId: string,
-  program: Pick<Program, 'destination_id' | 'name'>,
+  program: Pick<Program, 'destination_id' | 'name' | 'portal'>,
 ): Promise<void> {
   await tx.query(
-    `UPDATE links SET destination_id = $2, utm_campaign = $3, updated_at = clock_timestamp()
+    `UPDATE links SET destination_id = $2, utm_campaign = $3, forward_path = $4, updated_at = clock_timestamp()
      WHERE id IN (SELECT link_id FROM referral_links WHERE enrollment_id = $1) AND deleted_at IS NULL`,
-    [enrollmentId, program.destination_id, program.name],
+    [enrollmentId, program.destination_id, program.name, program.portal.deep_links],
   );
+}
+
+/** Sets whether the referral links of a program append the path behind their slug to the destination's. */
+export async function setForwardPath(tx: Queryable, programId: string, forwards: boolean): Promise<void> {
+  await tx.query(
+    `UPDATE links SET forward_path = $2, updated_at = clock_timestamp()
+     WHERE id IN (SELECT r.link_id FROM referral_links r JOIN enrollments e ON e.id = r.enrollment_id
+       WHERE e.program_id = $1) AND deleted_at IS NULL AND forward_path <> $2`,
+    [programId, forwards],
+  );
+}
+
+/** Returns where the referrer's newest live link is that takes a path behind its slug, or null. */
+export async function deepLinkAddress(db: Queryable, enrollmentId: string): Promise<LinkAddress | null> {
+  const { rows } = await db.query<LinkAddress>(
+    `SELECT o.domain, l.slug FROM referral_links r JOIN links l ON l.id = r.link_id
+     LEFT JOIN domains o ON o.number = l.domain_number
+     WHERE r.enrollment_id = $1 AND l.deleted_at IS NULL AND l.forward_path AND ${DOMAIN_IS_OWN}
+     ORDER BY l.created_at DESC LIMIT 1`,
+    [enrollmentId],
+  );
+  return rows[0] ?? null;
 }
 
 /** Returns where the referrer's newest live link is, or null when all were deleted or are on a lost domain. */

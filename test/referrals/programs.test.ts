@@ -50,6 +50,7 @@ describe('a program', () => {
           terms_url: null,
           terms_text: null,
           terms_version: null,
+          deep_links: false,
           fields: [],
         },
         created_at: expect.any(String),

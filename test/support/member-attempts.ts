@@ -25,6 +25,7 @@ export const OPEN = [
   'POST /api/v1/portal/payout-method',
   'POST /api/v1/portal/notices',
   'POST /api/v1/portal/terms',
+  'POST /api/v1/portal/links',
   'POST /api/v1/portal/delete-account',
   'GET /api/v1/referrals/preview',
   'GET /api/v1/shared/{token}',

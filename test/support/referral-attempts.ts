@@ -239,6 +239,13 @@ export const REFERRAL_ATTEMPTS: Attempts = {
   'POST /api/v1/portal/terms': (victim) => [
     { path: '/portal/terms', body: { code: victim.programCode, terms_version: '1' }, status: 401 },
   ],
+  'POST /api/v1/portal/links': (victim) => [
+    {
+      path: '/portal/links',
+      body: { code: victim.programCode, url: 'https://victim.example/join/page' },
+      status: 401,
+    },
+  ],
   'POST /api/v1/portal/delete-account': (victim) => [
     { path: '/portal/delete-account', body: { code: victim.programCode }, status: 401 },
   ],

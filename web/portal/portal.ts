@@ -46,6 +46,18 @@ async function send(form: HTMLFormElement): Promise<Outcome<unknown>> {
   return call(form.dataset.call ?? '', { ...body, challenge, nonce: await solve(challenge, bits) });
 }
 
+/** Shows the text that a call made, to copy it. */
+function showMade(form: HTMLFormElement, shown: HTMLElement, outcome: unknown): boolean {
+  const [input, button] = [shown.querySelector('input'), shown.querySelector('button')];
+  if (!input || !button) return false;
+  const { url } = outcome as { url: string };
+  input.value = url;
+  button.dataset.copy = url;
+  shown.hidden = false;
+  form.querySelector<HTMLInputElement>('[name=url]')?.focus();
+  return true;
+}
+
 /** Shows an element in place of a form, for screen readers too. */
 function showInstead(form: HTMLFormElement, id: string): boolean {
   const shown = document.getElementById(id);
@@ -75,13 +87,16 @@ async function submit(form: HTMLFormElement): Promise<void> {
   for (const input of form.querySelectorAll('[aria-invalid]')) input.removeAttribute('aria-invalid');
   const problem = form.querySelector('[role=alert]');
   if (problem) problem.textContent = '';
+  const { then, done = '', shows = '' } = form.dataset;
+  const made = document.getElementById(shows);
+  if (made) made.hidden = true;
   button.disabled = true;
   button.textContent = words.oneMoment ?? label;
   const outcome = await send(form);
   button.disabled = false;
   button.textContent = label;
   if (!outcome.ok) return tell(form, outcome);
-  const { then, done = '' } = form.dataset;
+  if (made && showMade(form, made, outcome.value)) return;
   if (then === undefined) {
     showInstead(form, done);
     return;

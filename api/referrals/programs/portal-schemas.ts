@@ -48,6 +48,11 @@ const TermsVersion = Nullable(
 );
 const Welcome = Text(5_000, 'Text above the application.');
 
+const DeepLinks = Type.Boolean({
+  description:
+    'Whether affiliates make links to pages below `destination_url` in the portal. Referral links of the program then have `forward_path`. Default false.',
+});
+
 const MOST_FIELDS = 10;
 
 /** `portal` of a program in a request: any subset. */
@@ -60,6 +65,7 @@ export const PortalSettings = Body(
     terms_text: Type.Optional(TermsText),
     terms_version: Type.Optional(TermsVersion),
     welcome_text: Type.Optional(Welcome),
+    deep_links: Type.Optional(DeepLinks),
   },
   { title: 'PortalSettings', description: "The affiliates' portal. What is left out keeps its value." },
 );
@@ -74,6 +80,7 @@ export const PortalRecord = Type.Object(
     terms_text: TermsText,
     terms_version: TermsVersion,
     welcome_text: Welcome,
+    deep_links: DeepLinks,
   },
   { title: 'Portal', description: "The affiliates' portal of the program." },
 );

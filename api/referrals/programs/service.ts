@@ -16,7 +16,7 @@ import {
   programHasCommissions,
   updateProgram,
 } from '../../../sql/referrals/programs.ts';
-import { insertCodeLink, updateCodeLink } from '../../../sql/referrals/referral-links.ts';
+import { insertCodeLink, setForwardPath, updateCodeLink } from '../../../sql/referrals/referral-links.ts';
 import { lockWorkspace } from '../../../sql/workspaces/workspaces.ts';
 import { refuseHosts } from '../../links/domain-choice.ts';
 import { keepPortalTerms } from './portal-terms.ts';
@@ -99,6 +99,8 @@ export async function changeProgram(
     await updateCodeLink(tx, program, settings.code);
   }
   await updateProgram(tx, workspaceId, id, settings, rules.now);
+  if (settings.portal.deep_links !== program.portal.deep_links)
+    await setForwardPath(tx, id, settings.portal.deep_links);
   await updateDestination(tx, workspaceId, program.destination_id, {
     ...(change.name !== undefined && { name: change.name }),
     ...(change.destination_url !== undefined && { destination_url: change.destination_url }),

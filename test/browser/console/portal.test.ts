@@ -74,6 +74,7 @@ test(
     await owner.getByRole('button', { name: `Portal of ${program.name}` }).click();
     const dialog = owner.getByRole('dialog', { name: `Portal of ${program.name}` });
     await dialog.getByLabel('People can apply').check();
+    await dialog.getByLabel('Affiliates can link to pages').check();
     await dialog.getByLabel('Welcome').fill('We pay for every friend who buys.\nApply in a minute.');
     await dialog.getByRole('button', { name: 'Add a question' }).click();
     await dialog.getByLabel('Question 1', { exact: true }).fill('Where will you share the link?');
@@ -231,6 +232,18 @@ test(
     await own.getByLabel('Post for Instagram').locator('+ button').click();
     await own.getByRole('button', { name: 'Copied' }).waitFor(PATIENCE);
     expect(await own.evaluate('navigator.clipboard.readText()')).toBe(post);
+    await own.getByLabel('Address of the page').fill(`${program.destination_url}/shoes?color=red`);
+    await own.getByRole('button', { name: 'Make the link' }).click();
+    const made = own.getByRole('status').getByRole('textbox', { name: 'Your link' });
+    await made.waitFor(PATIENCE);
+    const deepLink = `${applications[0]?.referral_link}/shoes?color=red`;
+    expect(await made.inputValue()).toBe(deepLink);
+    await expect
+      .poll(async () => (await fetch(deepLink, { redirect: 'manual' })).headers.get('location'))
+      .toContain(`${program.destination_url}/shoes?`);
+    await own.getByLabel('Address of the page').fill('https://elsewhere.example/shoes');
+    await own.getByRole('button', { name: 'Make the link' }).click();
+    await own.getByText('Check what you entered.').waitFor(PATIENCE);
     await expectPortalGood(own, 'portal-account');
 
     // The terms change: the affiliate is asked, and loses nothing.

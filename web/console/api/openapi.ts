@@ -333,6 +333,9 @@ export interface paths {
   "/api/v1/portal/delete-account": {
     post: operations["portal.deleteAccount"];
   };
+  "/api/v1/portal/links": {
+    post: operations["portal.getDeepLink"];
+  };
   "/api/v1/portal/notices": {
     post: operations["portal.setNotices"];
   };
@@ -3109,6 +3112,7 @@ export interface components {
     /** @enum {string} */
     PlanTier: "free" | "starter" | "pro" | "business" | "unlimited";
     Portal: {
+      deep_links: boolean;
       fields: components["schemas"]["PortalField"][];
       is_open: boolean;
       review: components["schemas"]["PortalReview"];
@@ -3123,6 +3127,14 @@ export interface components {
       challenge: string;
       /** Format: date-time */
       expires_at: string;
+    };
+    PortalDeepLink: {
+      code: string;
+      url: string;
+    };
+    PortalDeepLinkMade: {
+      /** Format: uri */
+      url: string;
     };
     PortalDeleteAccount: {
       code: string;
@@ -3153,6 +3165,7 @@ export interface components {
     /** @enum {string} */
     PortalReview: "none" | "manual";
     PortalSettings: {
+      deep_links?: boolean;
       fields?: components["schemas"]["PortalFieldInput"][];
       is_open?: boolean;
       review?: components["schemas"]["PortalReview"];
@@ -7413,6 +7426,24 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["Ok"];
+        };
+      };
+    };
+  };
+  "portal.getDeepLink": {
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["PortalDeepLink"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["PortalDeepLinkMade"];
         };
       };
     };

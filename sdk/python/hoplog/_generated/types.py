@@ -2829,6 +2829,8 @@ class Portal(TypedDict):
     """Required with terms, and another one whenever they change: affiliates are then asked to accept them. Each version is kept, as `GET /programs/{id}/terms` lists them."""
     welcome_text: Union[str, None]
     """Text above the application."""
+    deep_links: bool
+    """Whether affiliates make links to pages below `destination_url` in the portal. Referral links of the program then have `forward_path`. Default false."""
 
 
 class PortalField(TypedDict):
@@ -2868,6 +2870,8 @@ class PortalSettings(TypedDict):
     """Required with terms, and another one whenever they change: affiliates are then asked to accept them. Each version is kept, as `GET /programs/{id}/terms` lists them."""
     welcome_text: NotRequired[Union[str, None]]
     """Text above the application."""
+    deep_links: NotRequired[bool]
+    """Whether affiliates make links to pages below `destination_url` in the portal. Referral links of the program then have `forward_path`. Default false."""
 
 
 class PreviewBioPage(TypedDict):

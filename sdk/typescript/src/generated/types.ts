@@ -4094,6 +4094,10 @@ export type Portal = {
      * Text above the application.
      */
     welcome_text: string | null;
+    /**
+     * Whether affiliates make links to pages below `destination_url` in the portal. Referral links of the program then have `forward_path`. Default false.
+     */
+    deep_links: boolean;
 };
 
 /**
@@ -4153,6 +4157,10 @@ export type PortalSettings = {
      * Text above the application.
      */
     welcome_text?: string | null;
+    /**
+     * Whether affiliates make links to pages below `destination_url` in the portal. Referral links of the program then have `forward_path`. Default false.
+     */
+    deep_links?: boolean;
 };
 
 export type PreviewBioPage = {

@@ -78,6 +78,11 @@ export function PortalDialog({ program, close }: { program: Program; close: () =
         {...text('welcome_text', 'portal.welcome_text', 'The welcome')}
       />
       <PortalFields rows={draft.fields} error={form.error} change={(fields) => change({ fields })} />
+      <Checkbox
+        label="Affiliates can link to pages"
+        description={`Any page below ${program.destination_url}. Referral links then take a path.`}
+        {...check('deep_links')}
+      />
       <NativeSelect
         label="Terms"
         description="Accepted with each application, with version and time."

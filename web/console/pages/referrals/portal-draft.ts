@@ -15,6 +15,7 @@ export type PortalDraft = {
   terms_text: string;
   terms_version: string;
   welcome_text: string;
+  deep_links: boolean;
 };
 
 export function portalDraftOf({ portal }: Program): PortalDraft {
@@ -47,6 +48,7 @@ export function portalBody(draft: PortalDraft): { portal: Portal } {
       terms_text: terms === 'text' ? textOf(draft.terms_text) : null,
       terms_version: terms === 'none' ? null : textOf(draft.terms_version),
       welcome_text: textOf(draft.welcome_text),
+      deep_links: draft.deep_links,
     },
   };
 }
