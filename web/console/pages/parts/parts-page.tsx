@@ -34,6 +34,7 @@ import { LetterMark } from '../../parts/letter-mark.tsx';
 import { Note, SmallNote } from '../../parts/note.tsx';
 import { OlderRows } from '../../parts/older-rows.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { PictureField } from '../../parts/picture-field.tsx';
 import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
 import { SecretOnce } from '../../parts/secret-once.tsx';
 import { Section } from '../../parts/section.tsx';
@@ -251,6 +252,7 @@ function Fields() {
         onChange={() => undefined}
       />
       <ColorField label="Color" value="#157343" onChange={() => undefined} />
+      <PictureField label="Picture" of="the page" value="" error={null} onChange={() => undefined} />
       <TextInput label="Text" description="With a description." placeholder="Placeholder" />
       <TextInput label="Disabled text" value="Fixed" disabled readOnly />
       <Select label="Choice" data={['One', 'Two']} value="One" />
