@@ -141,7 +141,8 @@ const CALLS: Record<string, () => Promise<Run>> = {
   'enrollments.confirmPayoutMethod': async () => {
     const { workspace, m, partner_id } = await referrer();
     await m.address(partner_id, 'r');
-    return () => workspace.post(`/enrollments/${partner_id}/confirm-payout-method`);
+    return () =>
+      workspace.post(`/enrollments/${partner_id}/confirm-payout-method`, { payout_held_until: null });
   },
   'enrollments.delete': async () => {
     const { workspace, partner_id } = await referrer();

@@ -128,15 +128,20 @@ async function tellFormerAddress(
  * Ends the hold on the balance of a locked enrollment after a page changed the payout address, because the owner of the
  * workspace has asked the referrer. Changes nothing without a hold.
  *
- * @throws {AppError} `conflict` when no address is saved
+ * @param seen the end of the hold that the owner has read: each address that a page sets has another one
+ * @throws {AppError} `conflict` when no address is saved, or it is not the one that the owner has read
  */
 export async function confirmPayoutMethod(
   tx: Queryable,
   enrollment: Enrollment,
+  seen: string | null,
   origin: ChangeOrigin,
 ): Promise<Enrollment> {
   if (enrollment.payout_method === null)
     throw new AppError('conflict', 'this referrer has no payout address');
+  const until = heldUntil(enrollment, origin.now);
+  if ((until && Date.parse(until)) !== (seen && Date.parse(seen)))
+    throw new AppError('conflict', 'the payout address, or its hold, has changed since: read it again');
   return updateEnrollment(tx, enrollment, { payout_unconfirmed_at: null }, origin);
 }
 

@@ -15,6 +15,10 @@ export const REPORT_PROBLEMS = {
     outcome: 'refused',
     text: 'or `email` or `external_user_id` is required: the call names no one, and the visitor came through no link',
   },
+  name_misspelled: {
+    outcome: 'refused',
+    text: 'is missing, and the report has a field with almost this name',
+  },
   type_unknown: { outcome: 'refused', text: 'must be "identify" or "order"' },
   amount_rounded: { outcome: 'corrected', text: 'was rounded to the minor unit of its currency' },
   amount_text: { outcome: 'corrected', text: 'came as text and was read as a number' },

@@ -247,6 +247,35 @@ test('with the time at which the browser got each, by the clock of the server', 
   expect(others.map(({ landedAt }) => landedAt)).toEqual(Array(5).fill([]));
 });
 
+test('a misspelled field that the report lacks is refused by its name, and other unknown ones are ignored', async () => {
+  const before = (await ingest.events()).length;
+  const key = workspace.publishable.token;
+  const bare = { key, type: 'order', order_id: 'slip', amount: 5, currency: 'usd' };
+  for (const [fields, sent, near] of [
+    [{ ...bare, visitorId: VISITOR }, 'visitorId', 'visitor_id'],
+    [{ ...bare, vistor_id: VISITOR, foo: 1 }, 'vistor_id', 'visitor_id'],
+    [{ ...bare, emial: 'jane@mail.example' }, 'emial', 'email'],
+    [{ ...bare, order_id: undefined, orderId: 'slip' }, 'orderId', 'order_id'],
+    [{ ...bare, currency: undefined, curency: 'eur' }, 'curency', 'currency'],
+    [{ key, type: 'identify', visitor_id: VISITOR, e_mail: 'jane@mail.example' }, 'e_mail', 'email'],
+  ] as const) {
+    const { status, body } = await collect(fields);
+    expect([status, body.error?.details]).toEqual([
+      400,
+      [{ path: sent, message: 'is not a field of this body', hint: `did you mean \`${near}\`?` }],
+    ]);
+  }
+  expect((await ingest.events()).length).toBe(before);
+  // What is there is no slip of it, and `_vid` and `visitor_id` are one name.
+  for (const fields of [
+    { ...bare, _vid: VISITOR, visitorId: VISITOR },
+    { ...bare, visitor_id: null, visitorId: 'x', id: 1, text: 'x', foo: 1 },
+    { key, type: 'identify', visitor_id: VISITOR, amuont: 1 },
+  ])
+    expect((await collect(fields)).status).toBe(202);
+  expect((await ingest.events()).length).toBe(before + 3);
+});
+
 test('what is refused or corrected is counted by workspace and reason, with an example without personal data', async () => {
   const shop = await makeWorkspace(stores.pool);
   const key = shop.publishable.token;

@@ -2,6 +2,7 @@ import { badRequest } from '../../core/errors.ts';
 import type { IdentifyEvent, OrderEvent, Unstamped } from '../../core/events/types.ts';
 import { isUuid } from '../../core/ids.ts';
 import { AMOUNT_LIMIT, isCurrency, MoneyError, roundToMinor, toMinor } from '../../core/money/money.ts';
+import { nearestName } from '../../core/text/near-names.ts';
 import { unstorableText } from '../../core/text/storable.ts';
 import { isVisible } from '../../core/text/visible.ts';
 import { isEmail } from '../../core/tracking/emails.ts';
@@ -29,12 +30,21 @@ export type Report = { event: ReportEvent | null; corrected: FoundProblem[] };
 /** Thrown for a report that can't be recorded. */
 export class ReportRefused extends Error {
   readonly found: FoundProblem;
+  /** The field as the page calls it. */
+  readonly sent: string;
   /** Corrections made before the refusal; one of them may be its cause. */
   readonly corrected: readonly FoundProblem[];
 
-  constructor(problem: ReportProblem, field: string, value: unknown, corrected: readonly FoundProblem[]) {
+  constructor(
+    problem: ReportProblem,
+    field: string,
+    value: unknown,
+    corrected: readonly FoundProblem[],
+    sent = field,
+  ) {
     super(`\`${field}\` ${REPORT_PROBLEMS[problem].text}`);
     this.name = 'ReportRefused';
+    this.sent = sent;
     this.corrected = corrected;
     this.found = { problem, field, example: value === undefined ? null : exampleOf(field, value) };
   }
@@ -42,14 +52,23 @@ export class ReportRefused extends Error {
 
 /** Most characters of an id. Counted in code points, as the API's schemas do. */
 const ID_LIMIT = 200;
+/** Fields whose misspelled names are refused: without them an order counts for no link, person, or amount. */
+const NAMED = {
+  identify: ['visitor_id', 'email', 'external_user_id'],
+  order: ['visitor_id', 'email', 'external_user_id', 'order_id', 'amount', 'currency'],
+} as const;
+/** Other fields of a report. */
+const OTHERS = new Set(['key', 'type', '_vid', 'visitor_ids', 'landed', 'test']);
+/** Most unknown fields whose names are compared. */
+const MOST_UNKNOWN = 20;
 const DECIMAL = /^\d{1,30}(\.\d{1,30})?$/;
 /** Currency of an order whose own is unknown; such an order has no amount. */
 const NO_CURRENCY = 'usd';
 
 /**
  * Reads a report of the pixel, and corrects what a page may get wrong: an order with one field missing is better than
- * no order. Unknown fields are ignored. An order without a person, as under Global Privacy Control, counts as a
- * conversion without a link.
+ * no order. Unknown fields are ignored, but not a misspelled one. An order without a person, as under Global Privacy
+ * Control, counts as a conversion without a link.
  *
  * @throws {ReportRefused} when the report can't be recorded
  */
@@ -131,6 +150,8 @@ export function readReport(body: ReportBody, workspaceId: Uint8Array): Report {
   const { type } = body;
   if (type === 'test') return { event: null, corrected };
   if (type !== 'identify' && type !== 'order') throw refuse('type_unknown', 'type', type);
+  const slip = misspelled(body, NAMED[type]);
+  if (slip) throw new ReportRefused('name_misspelled', slip.near, undefined, corrected, slip.sent);
   if (type === 'identify') {
     const who = person();
     if (!who.visitorId && !who.email && !who.externalUserId)
@@ -153,9 +174,27 @@ export function readReport(body: ReportBody, workspaceId: Uint8Array): Report {
   return { event, corrected };
 }
 
+/** Returns a field whose name is a slip of one that the report lacks, as the API finds it in its bodies. */
+function misspelled(body: ReportBody, named: readonly string[]): { sent: string; near: string } | null {
+  const unknown = Object.keys(body).filter((name) => !named.includes(name) && !OTHERS.has(name));
+  // Both are one name.
+  const has = (name: string) =>
+    Object.hasOwn(body, name) || (name === 'visitor_id' && Object.hasOwn(body, '_vid'));
+  for (const sent of unknown.slice(0, MOST_UNKNOWN)) {
+    const near = nearestName(
+      sent,
+      named.filter((name) => !has(name)),
+    );
+    if (near !== null) return { sent, near };
+  }
+  return null;
+}
+
 /** Returns the response to a refused report. */
-export function badReport({ found }: ReportRefused) {
-  return badRequest(found.field, REPORT_PROBLEMS[found.problem].text);
+export function badReport({ found, sent }: ReportRefused) {
+  if (found.problem !== 'name_misspelled')
+    return badRequest(found.field, REPORT_PROBLEMS[found.problem].text);
+  return badRequest(sent, 'is not a field of this body', { hint: `did you mean \`${found.field}\`?` });
 }
 
 /** Maximum age of an id that a browser reports: two years. An older one is not believed. Seconds. */

@@ -101,7 +101,8 @@ describe('an address that a page sets', () => {
         payout_method: { email: 'n***@pay.example' },
       },
     ]);
-    const confirmed = await shop.post<EnrollmentRecord>(`/enrollments/${partner_id}/confirm-payout-method`);
+    const path = `/enrollments/${partner_id}/confirm-payout-method`;
+    const confirmed = await shop.post<EnrollmentRecord>(path, { payout_held_until: until });
     expect([confirmed.status, confirmed.body.payout_held_until]).toEqual([200, null]);
     expect(confirmed.body.payout_method).toMatchObject({ email: 'n***@pay.example' });
     expect(await heldBack(shop)).toEqual([null]);
@@ -109,21 +110,41 @@ describe('an address that a page sets', () => {
     const { body: log } = await shop.get<{ entries: { target: object }[] }>(
       '/audit-log?action=enrollment.confirm_payout_method',
     );
-    expect(log.entries).toMatchObject([{ target: { type: 'enrollment', id: partner_id } }]);
+    expect(log.entries).toMatchObject([
+      { target: { type: 'enrollment', id: partner_id }, details: { payout_held_until: until } },
+    ]);
+  });
+
+  test('that replaced the one that its owner has read is not confirmed', async ({ shop }) => {
+    const { partner_id } = await withoutAddress();
+    const read = await fromPage(shop, 'r', 'new@pay.example');
+    const { payout_held_until } = read.body;
+    const path = `/enrollments/${partner_id}/confirm-payout-method`;
+    const changed = await fromPage(shop, 'r', 'nobody@pay.example');
+    expect((await shop.post(path, { payout_held_until })).status).toBe(409);
+    expect((await shop.post(path, { payout_held_until: null })).status).toBe(409);
+    expect((await shop.post(path)).status).toBe(400);
+    expect(await heldBack(shop)).toEqual(['payout_method_changed']);
+    // The same address again is the same change.
+    await fromPage(shop, 'r', 'nobody@pay.example');
+    expect((await shop.post(path, { payout_held_until: changed.body.payout_held_until })).status).toBe(200);
+    expect((await m.exportPayouts()).lines).toMatchObject([{ payout_email: 'nobody@pay.example' }]);
   });
 
   test('that is not there is not confirmed, nor another workspace’s', async ({ api, shop }) => {
     const { partner_id } = await withoutAddress();
     const path = `/enrollments/${partner_id}/confirm-payout-method`;
-    expect((await shop.post(path)).status).toBe(409);
-    expect((await (await api.addWorkspace()).post(path)).status).toBe(404);
+    const body = { payout_held_until: null };
+    expect((await shop.post(path, body)).status).toBe(409);
+    expect((await (await api.addWorkspace()).post(path, body)).status).toBe(404);
   });
 
   test('is confirmed by a member after a proof that it is them', async ({ api, shop }) => {
     const { partner_id } = await withoutAddress();
-    await fromPage(shop, 'r', 'new@pay.example');
+    const { body } = await fromPage(shop, 'r', 'new@pay.example');
     const member = await signedInAs(api, shop, 'operator');
-    const confirm = () => member.call('POST', `/enrollments/${partner_id}/confirm-payout-method`);
+    const path = `/enrollments/${partner_id}/confirm-payout-method`;
+    const confirm = () => member.call('POST', path, { body: { payout_held_until: body.payout_held_until } });
     await api.stores.pool.query(
       `UPDATE sessions SET confirmed_at = confirmed_at - interval '1 hour' WHERE member_id = $1`,
       [member.id],

@@ -164,7 +164,11 @@ export const REFERRAL_ATTEMPTS: Attempts = {
     },
   ],
   'POST /api/v1/enrollments/{id}/confirm-payout-method': (victim) => [
-    { path: `/enrollments/${victim.partner}/confirm-payout-method`, status: 404 },
+    {
+      path: `/enrollments/${victim.partner}/confirm-payout-method`,
+      body: { payout_held_until: null },
+      status: 404,
+    },
   ],
   'DELETE /api/v1/enrollments/{id}': (victim) => [{ path: `/enrollments/${victim.partner}`, status: 404 }],
   'GET /api/v1/enrollments/{id}/history': (victim) => [

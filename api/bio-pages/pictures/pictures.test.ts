@@ -118,8 +118,8 @@ test('the type is that of the content, whatever the header says', async () => {
 });
 
 test('a picture of too many bytes or pixels, and one over the workspace’s quota, is refused with the limit', async () => {
-  const large = await upload(Buffer.alloc(10 * MIB + 1));
-  expect([large.status, large.text]).toEqual([413, expect.stringContaining('at most 10 MiB')]);
+  const large = await upload(Buffer.alloc(5 * MIB + 1));
+  expect([large.status, large.text]).toEqual([413, expect.stringContaining('at most 5 MiB')]);
   const wide = declaring(8_000, 7_000, await plain(4, 4, [9, 9, 9]).png().toBuffer());
   expect(detailOf(await upload(wide))?.message).toBe('must be a picture of at most 50 million pixels');
 

@@ -10,13 +10,12 @@ import { Url } from '../../schemas.ts';
 import { createPictureEncoder } from './encode.ts';
 
 const MIB = 1_048_576;
-/** Bytes of a sent picture. */
-const PICTURE_LIMIT = 10 * MIB;
 
-const PictureBody = Type.String({
-  format: 'binary',
-  description: `The picture's bytes: JPEG, PNG, WebP, GIF, or AVIF, at most ${PICTURE_LIMIT / MIB} MiB. Its content decides, not \`Content-Type\`.`,
-});
+const pictureBody = (mib: number) =>
+  Type.String({
+    format: 'binary',
+    description: `The picture's bytes: JPEG, PNG, WebP, GIF, or AVIF, at most ${mib} MiB. Its content decides, not \`Content-Type\`.`,
+  });
 
 const PictureRecord = Type.Object(
   {
@@ -28,10 +27,11 @@ const PictureRecord = Type.Object(
   { title: 'BioPicture' },
 );
 
-/** The places where pictures are uploaded. Their pictures are the same. */
+/** The places where pictures are uploaded. Their pictures are the same. `mib`: the limit of a sent one. */
 const UPLOADS = [
   {
     path: '/bio-pages/pictures',
+    mib: 5,
     plan: 'any',
     tags: ['Bio pages'],
     operationId: 'bioPages.uploadPicture',
@@ -40,6 +40,7 @@ const UPLOADS = [
   },
   {
     path: '/assets/pictures',
+    mib: 10,
     plan: 'paid',
     tags: ['Assets'],
     operationId: 'assets.uploadPicture',
@@ -56,16 +57,16 @@ export async function pictureRoutes(app: Api, { pool, config }: ApiDeps): Promis
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, async (_: FastifyRequest, body: Buffer) => body);
-    for (const { path, plan, tags, operationId, summary, use } of UPLOADS) {
+    for (const { path, mib, plan, tags, operationId, summary, use } of UPLOADS) {
       (scope as Api).post(
         path,
         {
-          bodyLimit: PICTURE_LIMIT,
+          bodyLimit: mib * MIB,
           config: {
             scope: 'secret',
             plan,
             errors: ['conflict', 'payload_too_large'],
-            document: { body: PictureBody },
+            document: { body: pictureBody(mib) },
           },
           schema: {
             tags: [...tags],

@@ -18,6 +18,7 @@ import {
   EnrollmentRecord,
   EnrollmentWithTotals,
   HistoryQuery,
+  PayoutConfirmation,
 } from './schemas.ts';
 import { enrollmentRecord, noSuchEnrollment, withTotals } from './service.ts';
 
@@ -121,18 +122,20 @@ export async function enrollmentRoutes(app: Api, deps: ApiDeps): Promise<void> {
         operationId: 'enrollments.confirmPayoutMethod',
         summary: "Confirm a referrer's payout address",
         description:
-          'Payout files then no longer leave the balance out because a page changed the address. Ask the referrer first: a stranger who changed the address would be paid. A 409 if no address is saved. A member confirms that it is them, as for a change of keys.',
+          'Payout files then no longer leave the balance out because a page changed the address. Ask the referrer first: a stranger who changed the address would be paid. A 409 if no address is saved, or if it has changed since `payout_held_until` was read. A member confirms that it is them, as for a change of keys.',
         params: IdParams,
+        body: PayoutConfirmation,
         response: { 200: EnrollmentRecord },
       },
     },
     async (request) => {
       const origin = { now: new Date(), by: actorOf(request) };
+      const seen = request.body.payout_held_until;
       const changed = await inTransaction(pool, async (tx) => {
         const known = await lockEnrollment(tx, request.auth.workspace.id, request.params.id);
         if (!known) throw noSuchEnrollment();
-        const changed = await confirmPayoutMethod(tx, known, origin);
-        await request.audit(tx);
+        const changed = await confirmPayoutMethod(tx, known, seen, origin);
+        await request.audit(tx, { targetId: known.id, details: { payout_held_until: seen } });
         return changed;
       });
       return enrollmentRecord(changed);

@@ -52,6 +52,18 @@ const FIELDS = {
   updated_at: Instant,
 };
 
+export const PayoutConfirmation = Body(
+  {
+    payout_held_until: Nullable(
+      Type.String({
+        format: 'date-time',
+        description: 'As the referrer’s record has it: it changes with each address that a page sets.',
+      }),
+    ),
+  },
+  { title: 'PayoutConfirmation' },
+);
+
 export const EnrollmentRecord = Type.Object(FIELDS, { title: 'Enrollment' });
 export type EnrollmentRecord = Static<typeof EnrollmentRecord>;
 

@@ -2945,6 +2945,10 @@ export interface components {
       email: string;
       method: string;
     };
+    PayoutConfirmation: {
+      /** Format: date-time */
+      payout_held_until: string | null;
+    };
     PayoutCreatedEvent: {
       /** Format: date-time */
       created_at: string;
@@ -3588,7 +3592,7 @@ export interface components {
       problems: components["schemas"]["ReportProblem"][];
     };
     /** @enum {string} */
-    ReportProblemName: "amount_missing" | "amount_invalid" | "amount_too_large" | "order_id_missing" | "order_id_invalid" | "names_no_one" | "type_unknown" | "amount_rounded" | "amount_text" | "currency_unknown" | "email_invalid" | "user_id_invalid" | "visitor_id_invalid" | "id_number" | "text_empty";
+    ReportProblemName: "amount_missing" | "amount_invalid" | "amount_too_large" | "order_id_missing" | "order_id_invalid" | "names_no_one" | "name_misspelled" | "type_unknown" | "amount_rounded" | "amount_text" | "currency_unknown" | "email_invalid" | "user_id_invalid" | "visitor_id_invalid" | "id_number" | "text_empty";
     ReportPurchase: {
       amount: number;
       commissionable_amount?: number | null;
@@ -5973,9 +5977,15 @@ export interface operations {
         id: string;
       };
     };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["PayoutConfirmation"];
+      };
+    };
     responses: {
       200: {
         headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
           "x-request-id": components["headers"]["RequestId"];
         };
         content: {

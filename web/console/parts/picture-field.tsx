@@ -12,8 +12,8 @@ import { SmallNote } from './note.tsx';
 
 type Picture = ResponseOf<'/bio-pages/pictures', 'post'>;
 
-/** The API's limit of a file. */
-const MOST_MIB = 10;
+/** The API's limit of a file, in MiB. */
+const MOST = { '/bio-pages/pictures': 5, '/assets/pictures': 10 } as const;
 const ACCEPTED = 'image/jpeg,image/png,image/webp,image/gif,image/avif';
 
 type Props = {
@@ -27,7 +27,7 @@ type Props = {
   onChange: (address: string, size?: { width: number; height: number }) => void;
   onEntered?: (address: string) => void;
   /** Where a file is sent. */
-  to?: '/bio-pages/pictures' | '/assets/pictures';
+  to?: keyof typeof MOST;
   /** Only a file: no address of a picture elsewhere. */
   isFile?: boolean;
   /** What follows an upload. */
@@ -58,14 +58,15 @@ export function PictureField({
   const running = useRef<AbortController>(null);
   useEffect(() => () => running.current?.abort(), []);
 
+  const most = MOST[to];
   const send = async (file: File | null) => {
     if (file === null) return;
     // Otherwise a browser sends no event when the same file is chosen again.
     reset.current?.();
     setTold('');
-    if (file.size > MOST_MIB * 1_048_576) {
+    if (file.size > most * 1_048_576) {
       const size = (file.size / 1_048_576).toFixed(1);
-      return setWrong(`The picture has ${size} MiB; it must have at most ${MOST_MIB} MiB.`);
+      return setWrong(`The picture has ${size} MiB; it must have at most ${most} MiB.`);
     }
     setWrong(null);
     const ended = new AbortController();
@@ -158,7 +159,7 @@ export function PictureField({
           </Button>
         )}
         {upload === null ? (
-          <SmallNote>or drop one here, at most {MOST_MIB} MiB</SmallNote>
+          <SmallNote>or drop one here, at most {most} MiB</SmallNote>
         ) : (
           <Button size="xs" variant="subtle" onClick={() => upload.ended.abort()}>
             Cancel

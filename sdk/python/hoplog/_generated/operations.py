@@ -117,7 +117,7 @@ OPERATIONS: Dict[str, Operation] = {
     "enrollments.get": Operation("GET", "/enrollments/{id}", repeatable=True),
     "enrollments.update": Operation("PATCH", "/enrollments/{id}", body="json", repeatable=True),
     "enrollments.delete": Operation("DELETE", "/enrollments/{id}", repeatable=True),
-    "enrollments.confirmPayoutMethod": Operation("POST", "/enrollments/{id}/confirm-payout-method"),
+    "enrollments.confirmPayoutMethod": Operation("POST", "/enrollments/{id}/confirm-payout-method", body="json"),
     "enrollments.listHistory": Operation("GET", "/enrollments/{id}/history", repeatable=True, rows="history", cursor="cursor"),
     "referrals.import": Operation("POST", "/referrals/import", body="json"),
     "signups.list": Operation("GET", "/signups", repeatable=True, rows="signups", cursor="cursor"),
@@ -1734,11 +1734,11 @@ class Enrollments:
         result: t.Ok = self._call(OPERATIONS["enrollments.delete"], (id,), {}, None, options)
         return result
 
-    def confirm_payout_method(self, id: str, *, options: Optional[RequestOptions] = None) -> t.Enrollment:
+    def confirm_payout_method(self, id: str, body: t.PayoutConfirmation, *, options: Optional[RequestOptions] = None) -> t.Enrollment:
         """Confirm a referrer's payout address
 
-        Payout files then no longer leave the balance out because a page changed the address. Ask the referrer first: a stranger who changed the address would be paid. A 409 if no address is saved. A member confirms that it is them, as for a change of keys."""
-        result: t.Enrollment = self._call(OPERATIONS["enrollments.confirmPayoutMethod"], (id,), {}, None, options)
+        Payout files then no longer leave the balance out because a page changed the address. Ask the referrer first: a stranger who changed the address would be paid. A 409 if no address is saved, or if it has changed since `payout_held_until` was read. A member confirms that it is them, as for a change of keys."""
+        result: t.Enrollment = self._call(OPERATIONS["enrollments.confirmPayoutMethod"], (id,), {}, body, options)
         return result
 
     def list_history(self, id: str, *, options: Optional[RequestOptions] = None, **query: Unpack[t.EnrollmentsListHistoryQuery]) -> Rows[t.EnrollmentHistoryEntry, t.EnrollmentHistory]:
@@ -1779,11 +1779,11 @@ class AsyncEnrollments:
         result: t.Ok = await self._call(OPERATIONS["enrollments.delete"], (id,), {}, None, options)
         return result
 
-    async def confirm_payout_method(self, id: str, *, options: Optional[RequestOptions] = None) -> t.Enrollment:
+    async def confirm_payout_method(self, id: str, body: t.PayoutConfirmation, *, options: Optional[RequestOptions] = None) -> t.Enrollment:
         """Confirm a referrer's payout address
 
-        Payout files then no longer leave the balance out because a page changed the address. Ask the referrer first: a stranger who changed the address would be paid. A 409 if no address is saved. A member confirms that it is them, as for a change of keys."""
-        result: t.Enrollment = await self._call(OPERATIONS["enrollments.confirmPayoutMethod"], (id,), {}, None, options)
+        Payout files then no longer leave the balance out because a page changed the address. Ask the referrer first: a stranger who changed the address would be paid. A 409 if no address is saved, or if it has changed since `payout_held_until` was read. A member confirms that it is them, as for a change of keys."""
+        result: t.Enrollment = await self._call(OPERATIONS["enrollments.confirmPayoutMethod"], (id,), {}, body, options)
         return result
 
     def list_history(self, id: str, *, options: Optional[RequestOptions] = None, **query: Unpack[t.EnrollmentsListHistoryQuery]) -> AsyncRows[t.EnrollmentHistoryEntry, t.EnrollmentHistory]:

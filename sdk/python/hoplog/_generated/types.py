@@ -2630,6 +2630,11 @@ class PayoutAddress(TypedDict):
     email: str
 
 
+class PayoutConfirmation(TypedDict):
+    payout_held_until: Union[str, None]
+    """As the referrer’s record has it: it changes with each address that a page sets."""
+
+
 class PayoutCreatedEvent(TypedDict):
     id: str
     """Also the `webhook-id` header."""
@@ -3346,7 +3351,7 @@ class ReportProblemList(TypedDict):
     problems: List["ReportProblem"]
 
 
-ReportProblemName = Literal["amount_missing", "amount_invalid", "amount_too_large", "order_id_missing", "order_id_invalid", "names_no_one", "type_unknown", "amount_rounded", "amount_text", "currency_unknown", "email_invalid", "user_id_invalid", "visitor_id_invalid", "id_number", "text_empty"]
+ReportProblemName = Literal["amount_missing", "amount_invalid", "amount_too_large", "order_id_missing", "order_id_invalid", "names_no_one", "name_misspelled", "type_unknown", "amount_rounded", "amount_text", "currency_unknown", "email_invalid", "user_id_invalid", "visitor_id_invalid", "id_number", "text_empty"]
 
 
 class ReportPurchase(TypedDict):

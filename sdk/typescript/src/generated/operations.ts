@@ -668,9 +668,9 @@ export interface Enrollments {
   /**
    * Confirm a referrer's payout address
    *
-   * Payout files then no longer leave the balance out because a page changed the address. Ask the referrer first: a stranger who changed the address would be paid. A 409 if no address is saved. A member confirms that it is them, as for a change of keys.
+   * Payout files then no longer leave the balance out because a page changed the address. Ask the referrer first: a stranger who changed the address would be paid. A 409 if no address is saved, or if it has changed since `payout_held_until` was read. A member confirms that it is them, as for a change of keys.
    */
-  confirmPayoutMethod(id: string, options?: RequestOptions): Promise<T.EnrollmentsConfirmPayoutMethodResponse>;
+  confirmPayoutMethod(id: string, body: T.EnrollmentsConfirmPayoutMethodData['body'], options?: RequestOptions): Promise<T.EnrollmentsConfirmPayoutMethodResponse>;
   /**
    * List the changes of a referrer, newest first
    *
@@ -1329,7 +1329,7 @@ export const OPERATIONS = {
   'enrollments.get': { method: 'GET', path: '/enrollments/{id}', repeatable: true },
   'enrollments.update': { method: 'PATCH', path: '/enrollments/{id}', body: 'json', repeatable: true },
   'enrollments.delete': { method: 'DELETE', path: '/enrollments/{id}', repeatable: true },
-  'enrollments.confirmPayoutMethod': { method: 'POST', path: '/enrollments/{id}/confirm-payout-method' },
+  'enrollments.confirmPayoutMethod': { method: 'POST', path: '/enrollments/{id}/confirm-payout-method', body: 'json' },
   'enrollments.listHistory': { method: 'GET', path: '/enrollments/{id}/history', query: true, repeatable: true, rows: 'history', cursor: 'cursor' },
   'referrals.import': { method: 'POST', path: '/referrals/import', body: 'json' },
   'signups.list': { method: 'GET', path: '/signups', query: true, repeatable: true, rows: 'signups', cursor: 'cursor' },

@@ -3818,6 +3818,13 @@ export type PayoutAddress = {
     email: string;
 };
 
+export type PayoutConfirmation = {
+    /**
+     * As the referrer’s record has it: it changes with each address that a page sets.
+     */
+    payout_held_until: string | null;
+};
+
 export type PayoutCreatedEvent = {
     /**
      * Also the `webhook-id` header.
@@ -4819,7 +4826,7 @@ export type ReportProblemList = {
 /**
  * A name that stays the same.
  */
-export type ReportProblemName = 'amount_missing' | 'amount_invalid' | 'amount_too_large' | 'order_id_missing' | 'order_id_invalid' | 'names_no_one' | 'type_unknown' | 'amount_rounded' | 'amount_text' | 'currency_unknown' | 'email_invalid' | 'user_id_invalid' | 'visitor_id_invalid' | 'id_number' | 'text_empty';
+export type ReportProblemName = 'amount_missing' | 'amount_invalid' | 'amount_too_large' | 'order_id_missing' | 'order_id_invalid' | 'names_no_one' | 'name_misspelled' | 'type_unknown' | 'amount_rounded' | 'amount_text' | 'currency_unknown' | 'email_invalid' | 'user_id_invalid' | 'visitor_id_invalid' | 'id_number' | 'text_empty';
 
 export type ReportPurchase = {
     /**
@@ -9359,7 +9366,7 @@ export type EnrollmentsUpdateResponses = {
 export type EnrollmentsUpdateResponse = EnrollmentsUpdateResponses[keyof EnrollmentsUpdateResponses];
 
 export type EnrollmentsConfirmPayoutMethodData = {
-    body?: never;
+    body: PayoutConfirmation;
     path: {
         id: string;
     };
@@ -10571,7 +10578,7 @@ export type ConnectionsAssignPurchaseResponse = ConnectionsAssignPurchaseRespons
 
 export type BioPagesUploadPictureData = {
     /**
-     * The picture's bytes: JPEG, PNG, WebP, GIF, or AVIF, at most 10 MiB. Its content decides, not `Content-Type`.
+     * The picture's bytes: JPEG, PNG, WebP, GIF, or AVIF, at most 5 MiB. Its content decides, not `Content-Type`.
      */
     body: Blob | File;
     path?: never;

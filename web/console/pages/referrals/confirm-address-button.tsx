@@ -7,7 +7,7 @@ import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import type { Enrollment } from './responses.ts';
 
 type Props = {
-  referrer: Pick<Enrollment, 'partner_id' | 'external_user_id' | 'payout_method'>;
+  referrer: Pick<Enrollment, 'partner_id' | 'external_user_id' | 'payout_method' | 'payout_held_until'>;
 };
 
 /** Ends what holds a balance back since a page changed the payout address, after confirmation. */
@@ -15,7 +15,11 @@ export function ConfirmAddressButton({ referrer }: Props) {
   const { partner_id: id, external_user_id: user, payout_method: method } = referrer;
   const { can } = useSession();
   const confirm = useSend<void, Enrollment>(
-    () => ({ path: `/enrollments/${id}/confirm-payout-method`, method: 'POST' }),
+    () => ({
+      path: `/enrollments/${id}/confirm-payout-method`,
+      method: 'POST',
+      body: { payout_held_until: referrer.payout_held_until },
+    }),
     {
       refresh: ['/referrals', '/payouts', '/enrollments'],
       done: () => `The next payout file pays ${user}`,
