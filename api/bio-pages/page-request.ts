@@ -4,7 +4,7 @@ import { IMAGE_URL_LIMIT } from '../../core/bio/theme.ts';
 import { badRequest } from '../../core/errors.ts';
 import { readAll, readEach } from '../../core/faults.ts';
 import { contactUrl } from '../../core/links/contact-url.ts';
-import type { DestinationRules } from '../../core/links/destinations.ts';
+import { type DestinationRules, refuseBlockedDomain } from '../../core/links/destinations.ts';
 import { bioSlugProblem, generateSlug, normalizeBioSlug } from '../../core/links/slugs.ts';
 import { requireWebUrl } from '../../core/links/web-urls.ts';
 import type { BioButton } from '../../sql/bio/buttons.ts';
@@ -34,12 +34,7 @@ const EMAIL_LIMIT = 254;
 export function readPageRequest(body: ChangeBody, { blockedDomains, publicUrl }: PageRules): PageRequest {
   const { links, social_links, ...rest } = body;
   const refuseBlocked = (path: string, url: string | null | undefined) => {
-    if (url && blockedDomains?.blocks(url)) {
-      throw badRequest(
-        path,
-        `must not lead to ${new URL(url).hostname}: the operator has blocked this domain`,
-      );
-    }
+    if (url) refuseBlockedDomain(path, url, blockedDomains);
   };
   const stored = (url: string) => storedImage(url, publicUrl);
   const { buttons, social } = readAll({

@@ -1,7 +1,7 @@
 import { AppError, badRequest } from '../../core/errors.ts';
 import { readAll, readEach } from '../../core/faults.ts';
 import type { BlockedDomains } from '../../core/links/blocked-domains.ts';
-import { DESTINATION_LIMIT, isOnOrigin } from '../../core/links/destinations.ts';
+import { DESTINATION_LIMIT, isOnOrigin, refuseBlockedDomain } from '../../core/links/destinations.ts';
 import { PROOF_LABEL, requireDomain } from '../../core/links/domains.ts';
 import { requireWebUrl, withoutTrailingDot } from '../../core/links/web-urls.ts';
 import type { Config } from '../../core/settings/config.ts';
@@ -174,12 +174,7 @@ function checkSettings(given: Omit<DomainChange, 'is_default'>, domain: string, 
     if (isOnOrigin(url, rules.config.shortUrl)) {
       throw badRequest(field, 'must not lead back to the short-link origin');
     }
-    if (rules.blockedDomains?.blocks(url)) {
-      throw badRequest(
-        field,
-        `must not lead to ${new URL(url).hostname}: the operator has blocked this domain`,
-      );
-    }
+    refuseBlockedDomain(field, url, rules.blockedDomains);
   };
   const checkFile = (field: 'apple_app_site_association' | 'assetlinks'): void => {
     if (Buffer.byteLength(JSON.stringify(given[field] ?? null)) > APP_FILE_LIMIT) {

@@ -3,8 +3,9 @@ import { AppError, badRequest } from '../../core/errors.ts';
 import { readAll } from '../../core/faults.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import type { BlockedDomains } from '../../core/links/blocked-domains.ts';
+import { refuseBlockedDomain } from '../../core/links/destinations.ts';
 import { requireWebUrl } from '../../core/links/web-urls.ts';
-import { type AssetType, MOST_ASSETS } from '../../core/referrals/assets.ts';
+import { ASSET_FIELDS, MOST_ASSETS } from '../../core/referrals/assets.ts';
 import { touchPictures } from '../../sql/bio/pictures.ts';
 import type { Queryable } from '../../sql/database/pool.ts';
 import { type AssetContent, countAssets, insertAsset } from '../../sql/portal/assets.ts';
@@ -16,8 +17,6 @@ import { ASSET_URL_LIMIT, type AssetBody } from './schemas.ts';
 /** `publicUrl`: origin of uploaded pictures. */
 export type AssetRules = { publicUrl: string; blockedDomains?: BlockedDomains | undefined };
 
-const FIELDS = { image: 'image_url', text: 'text', link: 'url' } as const satisfies Record<AssetType, string>;
-
 /**
  * Returns what an asset has.
  *
@@ -27,26 +26,25 @@ export function readContent(body: AssetBody, { publicUrl, blockedDomains }: Asse
   const { type } = body;
   const { content } = readAll({
     strange: () => {
-      for (const [other, field] of Object.entries(FIELDS)) {
+      for (const [other, field] of Object.entries(ASSET_FIELDS)) {
         if (other !== type && body[field] !== undefined)
           throw badRequest(field, `is for assets of type ${other}`);
       }
     },
     content: (): AssetContent => {
       const { image_url, text, url } = body;
-      if (body[FIELDS[type]] === undefined) throw badRequest(FIELDS[type], `is required for type ${type}`);
+      if (body[ASSET_FIELDS[type]] === undefined)
+        throw badRequest(ASSET_FIELDS[type], `is required for type ${type}`);
       if (type === 'text') return { type, text: text ?? '' };
       if (type === 'image') {
         const picture = pictureAt(storedImage(image_url ?? '', publicUrl));
         if (picture === null) throw noPicture();
         return { type, pictureName: picture.name };
       }
-      requireWebUrl('url', url ?? '', ASSET_URL_LIMIT);
-      if (blockedDomains?.blocks(url ?? '')) {
-        const { hostname } = new URL(url ?? '');
-        throw badRequest('url', `must not lead to ${hostname}: the operator has blocked this domain`);
-      }
-      return { type, url: new URL(url ?? '').href };
+      const address = url ?? '';
+      requireWebUrl('url', address, ASSET_URL_LIMIT);
+      refuseBlockedDomain('url', address, blockedDomains);
+      return { type, url: new URL(address).href };
     },
   });
   return content;

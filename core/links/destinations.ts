@@ -32,6 +32,16 @@ export type DestinationRules = {
   allowsHttp?: boolean;
 };
 
+/** @throws {AppError} `bad_request` that names the field, when the operator has blocked the domain of a URL */
+export function refuseBlockedDomain(
+  path: string,
+  url: string,
+  domains: Pick<BlockedDomains, 'blocks'> | undefined,
+): void {
+  if (domains?.blocks(url))
+    throw badRequest(path, `must not lead to ${new URL(url).hostname}: the operator has blocked this domain`);
+}
+
 /**
  * Validates a destination from outside: `https://`, or `http://` on a loopback host; no empty label in the host, no
  * credentials, no white space or control character, not the short-link origin, at most {@link DESTINATION_LIMIT}
@@ -54,9 +64,7 @@ export function requireDestination(path: string, text: string, rules: Destinatio
     throw badRequest(path, 'must begin with https:// (http:// is for loopback hosts only)');
   }
   if (url.username !== '' || url.password !== '') throw badRequest(path, 'must not contain credentials');
-  if (rules.blockedDomains?.blocks(url.href)) {
-    throw badRequest(path, `must not lead to ${url.hostname}: the operator has blocked this domain`);
-  }
+  refuseBlockedDomain(path, url.href, rules.blockedDomains);
   if (isSameOrigin(url, rules.shortUrl))
     throw badRequest(path, 'must not lead back to the short-link origin');
   requireSendable(path, url);

@@ -1,4 +1,5 @@
 import { NativeSelect, Textarea, TextInput } from '@mantine/core';
+import { ASSET_FIELDS } from '../../../../core/referrals/assets.ts';
 import { useSend } from '../../api/queries.ts';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { PictureField } from '../../parts/picture-field.tsx';
@@ -31,7 +32,7 @@ export function AssetDialog({ programs, close }: { programs: readonly Program[];
     { program_id: programs[0]?.id ?? '', type: 'image', name: '', image_url: '', text: '', url: '' },
     add.error,
   );
-  const field = ({ image: 'image_url', text: 'text', link: 'url' } as const)[draft.type];
+  const field = ASSET_FIELDS[draft.type];
   const content = draft[field].trim();
   const { program_id, type } = draft;
   const body = { program_id, type, name: draft.name.trim(), [field]: content };
