@@ -26,7 +26,8 @@ export type Verified = { ok: boolean; entries: number; wrong: Wrong[] };
 
 /**
  * Plays the ledger of these workspaces again and compares it with the records, the payouts, every balance and the hash
- * chain, and the terms of programs with their hashes. Reads one snapshot and writes nothing, so it may run beside the service.
+ * chain, and the terms of programs with their hashes. Reads one snapshot and writes nothing, so it may run beside the
+ * service.
  */
 export async function verifyLedger(pool: Pool, workspaceIds: readonly string[]): Promise<Verified> {
   const wrong: Wrong[] = [];

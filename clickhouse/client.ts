@@ -120,6 +120,14 @@ export async function assertAnswers(clickhouse: ClickHouseClient): Promise<void>
   await clickhouse.queries.rows({ sql: 'SELECT 1', params: {}, settings: {} });
 }
 
+/** Returns whether {@link assertAnswers} holds. */
+export function answers(clickhouse: ClickHouseClient): Promise<boolean> {
+  return assertAnswers(clickhouse).then(
+    () => true,
+    () => false,
+  );
+}
+
 /**
  * Checks as {@link assertAnswers} does, on a connection of its own, that the server responds within two seconds.
  *

@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from './client.ts';
-import { runQuery } from './queries/run-query.ts';
+import { assertNoneRuns } from './running-inserts.ts';
 
 /** Rows of one stream with times in the future. Times are microseconds, `to` is exclusive. */
 export type AheadRows = {
@@ -37,7 +37,8 @@ function rowsOf({ ordinal, first, before }: AheadRows, from: number, to: number)
 export async function copyCorrected(client: ClickHouseClient, rows: AheadRows): Promise<void> {
   const { from, to, shift } = rows;
   const originals = rowsOf(rows, from, to);
-  await assertNoneRuns(client);
+  const isCopy = { sql: "Settings['log_comment'] = {comment:String}", params: { comment: COPY } };
+  await assertNoneRuns(client, isCopy, 'copy of a clock correction');
   const moved = `ts - toIntervalMicrosecond(${shift}) AS ts`;
   for (const table of MOVED) {
     const copies = `SELECT sequence FROM ${table} WHERE ${rowsOf(rows, from - shift, to - shift)}`;
@@ -55,18 +56,6 @@ export async function copyCorrected(client: ClickHouseClient, rows: AheadRows): 
     if (row?.left !== '0')
       throw new Error(`${row?.left} rows of ${table} have no corrected copy: the originals must stay`);
   }
-}
-
-/** A copy continues when its caller is gone. Another one beside it would store its rows twice. */
-async function assertNoneRuns(client: ClickHouseClient): Promise<void> {
-  const [row] = await runQuery<{ running: string }>(client, {
-    sql: `SELECT count() AS running FROM system.processes
-      WHERE current_database = currentDatabase() AND Settings['log_comment'] = {comment:String}`,
-    params: { comment: COPY },
-    seconds: 30,
-  });
-  if (row?.running !== '0')
-    throw new Error('an earlier copy of a clock correction still runs in the replica');
 }
 
 /** Removes the rows of a slice that was copied. They are in no response when this resolves. Safe to repeat. */

@@ -1,5 +1,5 @@
 import { ClickHouseError } from '@clickhouse/client';
-import { assertAnswers, type ClickHouseClient } from '../../clickhouse/client.ts';
+import { answers, type ClickHouseClient } from '../../clickhouse/client.ts';
 import { refusesRows } from '../../clickhouse/inserts/refusal.ts';
 import type { Replica } from '../../clickhouse/replicas.ts';
 import { AppError } from '../../core/errors.ts';
@@ -83,11 +83,7 @@ export async function wholeReplica(db: Queryable, replicas: readonly Replica[]):
   for (const replica of replicas) {
     const state = states.get(replica.name);
     if (!state?.isFilled || state.isOut) continue;
-    const answers = assertAnswers(replica.clickhouse).then(
-      () => true,
-      () => false,
-    );
-    if (await answers) return replica;
+    if (await answers(replica.clickhouse)) return replica;
   }
   throw new AppError('unavailable', 'no replica of ClickHouse is up to date; try again');
 }

@@ -1,6 +1,6 @@
 import { escapeHtml } from '../../core/text/html.ts';
 import type { ListedAsset } from '../../sql/portal/assets.ts';
-import type { Writing } from './html.ts';
+import { copyButton, copyRow, type Writing } from './html.ts';
 
 /** What the program gives its affiliates, to download and copy; empty: nothing. */
 export function assetsCard(assets: readonly ListedAsset[], code: string, writing: Writing): string {
@@ -13,8 +13,6 @@ export function assetsCard(assets: readonly ListedAsset[], code: string, writing
 function assetOf({ id, name, picture, text, url }: ListedAsset, code: string, writing: Writing): string {
   const { words, number } = writing;
   const title = `<h3><bdi>${escapeHtml(name)}</bdi></h3>`;
-  const copy = (what: string) =>
-    `<button type="button" class="plain" data-copy="${escapeHtml(what)}">${escapeHtml(words('copy'))}</button>`;
   if (picture !== null) {
     const { width, height } = picture;
     const file = `/p/${escapeHtml(code)}/assets/${id}`;
@@ -26,10 +24,10 @@ function assetOf({ id, name, picture, text, url }: ListedAsset, code: string, wr
   if (text !== null) {
     // A textarea drops the first line break.
     return `${title}<div class="copy"><textarea readonly rows="4" dir="auto" aria-label="${escapeHtml(name)}">
-${escapeHtml(text)}</textarea>${copy(text)}</div>`;
+${escapeHtml(text)}</textarea>${copyButton(text, writing)}</div>`;
   }
   const address = url ?? '';
   const open = words('open');
-  return `${title}<div class="copy"><input readonly dir="ltr" value="${escapeHtml(address)}" aria-label="${escapeHtml(name)}">${copy(address)}</div>
+  return `${title}${copyRow(address, writing, name)}
 <p class="below"><a href="${escapeHtml(address)}" target="_blank" rel="noopener noreferrer" aria-label="${escapeHtml(`${open}: ${name}`)}">${escapeHtml(open)}</a></p>`;
 }

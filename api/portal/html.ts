@@ -51,9 +51,13 @@ export const ownText = (text: string): string =>
 /** A text of a person within a sentence, whose direction does not turn the words around it. */
 export const isolated = (text: string): string => `\u2068${text}\u2069`;
 
+/** The button that copies a text. */
+export const copyButton = (text: string, { words }: Writing): string =>
+  `<button type="button" class="plain" data-copy="${escapeHtml(text)}">${escapeHtml(words('copy'))}</button>`;
+
 /** A text to copy. @param label for screen readers; left out: the text itself is shown as a code */
-export const copyRow = (text: string, { words }: Writing, label: string = text): string =>
-  `<div class="copy"><input readonly dir="ltr" value="${escapeHtml(text)}" aria-label="${escapeHtml(label)}"><button type="button" class="plain" data-copy="${escapeHtml(text)}">${escapeHtml(words('copy'))}</button></div>`;
+export const copyRow = (text: string, writing: Writing, label: string = text): string =>
+  `<div class="copy"><input readonly dir="ltr" value="${escapeHtml(text)}" aria-label="${escapeHtml(label)}">${copyButton(text, writing)}</div>`;
 
 /** Names with their values. Values are HTML. */
 export const factList = (facts: readonly (readonly [name: string, value: string])[]): string =>

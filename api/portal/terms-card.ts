@@ -1,6 +1,4 @@
-import type { Portal } from '../../core/referrals/portal.ts';
 import { escapeHtml } from '../../core/text/html.ts';
-import type { AcceptedTerms } from '../../sql/portal/accepted-terms.ts';
 import type { Account } from './account-page.ts';
 import { isolated, ownText, type Writing } from './html.ts';
 
@@ -19,21 +17,18 @@ export const acceptTerms = (version: string, { words }: Pick<Writing, 'words'>):
   `<input type="hidden" name="terms_version" value="${escapeHtml(version)}">
 <label class="check"><input type="checkbox" required> <span>${escapeHtml(words('accept_terms', { version: isolated(version) }))}</span></label>`;
 
-/** Whether the affiliate is to accept the present terms of the program. */
-const isDue = ({ terms_version: present }: Portal, accepted: readonly AcceptedTerms[]): boolean =>
-  present !== null && !accepted.some(({ version }) => version === present);
-
 /** The present terms, where the affiliate has not accepted them. */
 export function dueTermsCard({ of: { program }, accepted }: Account, writing: Writing): string {
-  const { portal, code } = program;
-  if (portal.terms_version === null || !isDue(portal, accepted)) return '';
+  const { terms_version: present, terms_url: url, terms_text: text } = program.portal;
+  if (present === null || accepted.some(({ version }) => version === present)) return '';
+  const code = escapeHtml(program.code);
   const { words } = writing;
   return `<section class="card due" id="terms"><h2>${escapeHtml(words('new_terms'))}</h2>
 <p>${escapeHtml(words('new_terms_text'))}</p>
-<form data-call="/portal/terms" data-then="/p/${escapeHtml(code)}">
-<input type="hidden" name="code" value="${escapeHtml(code)}">
-${termsContent({ url: portal.terms_url, text: portal.terms_text }, writing)}
-${acceptTerms(portal.terms_version, writing)}
+<form data-call="/portal/terms" data-then="/p/${code}">
+<input type="hidden" name="code" value="${code}">
+${termsContent({ url, text }, writing)}
+${acceptTerms(present, writing)}
 <p class="problem" role="alert"></p>
 <button>${escapeHtml(words('accept'))}</button>
 </form></section>`;

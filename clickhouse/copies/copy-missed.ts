@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '../client.ts';
-import { runQuery } from '../queries/run-query.ts';
+import { assertNoneRuns } from '../running-inserts.ts';
 import { type ComparedTable, type Condition, comparedTable } from './compared-tables.ts';
 import { copyRows } from './copy-rows.ts';
 
@@ -19,18 +19,15 @@ export async function copyMissed(
   to: ClickHouseClient,
   { table, ...rows }: MissedRows,
 ): Promise<void> {
-  if (table === 'clicks') await assertNoneRuns(to);
+  if (table === 'clicks') await assertNoInsertRuns(to);
   await copyRows(from, to, comparedTable(table), rows);
 }
 
 /** @throws Error while an insert of clicks that repairs copy still runs in a replica */
-export async function assertNoneRuns(client: ClickHouseClient): Promise<void> {
-  const [row] = await runQuery<{ running: string }>(client, {
-    sql: `SELECT count() AS running FROM system.processes
-      WHERE current_database = currentDatabase()
-        AND arrayExists(start -> startsWith(Settings['insert_deduplication_token'], start), {starts:Array(String)})`,
+export function assertNoInsertRuns(client: ClickHouseClient): Promise<void> {
+  const isRepaired = {
+    sql: "arrayExists(start -> startsWith(Settings['insert_deduplication_token'], start), {starts:Array(String)})",
     params: { starts: Object.values(REPAIRED_TOKENS) },
-    seconds: 30,
-  });
-  if (row?.running !== '0') throw new Error('an earlier insert of clicks still runs in the replica');
+  };
+  return assertNoneRuns(client, isRepaired, 'insert of clicks');
 }

@@ -1,7 +1,7 @@
 import type { ReplicasToWrite } from '../../analytics/replicas/write-to-each.ts';
-import { assertAnswers } from '../../clickhouse/client.ts';
+import { answers } from '../../clickhouse/client.ts';
 import { copyImport } from '../../clickhouse/copies/copy-import.ts';
-import { assertNoneRuns } from '../../clickhouse/copies/copy-missed.ts';
+import { assertNoInsertRuns } from '../../clickhouse/copies/copy-missed.ts';
 import type { Replica } from '../../clickhouse/replicas.ts';
 import { AppError } from '../../core/errors.ts';
 import { withJobLease } from '../../sql/database/job-leases.ts';
@@ -23,7 +23,7 @@ export async function completeImports({
       const whole = await wholeReplicas(pool, replicas);
       if (whole.length === 0)
         throw new AppError('unavailable', 'no replica of ClickHouse is up to date; imports wait');
-      for (const { clickhouse } of whole) await assertNoneRuns(clickhouse);
+      for (const { clickhouse } of whole) await assertNoInsertRuns(clickhouse);
       for (const to of whole) {
         for (const from of whole) if (from !== to) await copyImport(from.clickhouse, to.clickhouse, clicks);
       }
@@ -42,13 +42,6 @@ async function wholeReplicas(pool: Pool, replicas: readonly Replica[]): Promise<
   const due = replicas.filter(({ name }) =>
     states.some((state) => state.name === name && state.isFilled && !state.isOut),
   );
-  const respond = await Promise.all(
-    due.map(({ clickhouse }) =>
-      assertAnswers(clickhouse).then(
-        () => true,
-        () => false,
-      ),
-    ),
-  );
+  const respond = await Promise.all(due.map(({ clickhouse }) => answers(clickhouse)));
   return due.filter((_, n) => respond[n]);
 }

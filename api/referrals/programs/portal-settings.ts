@@ -18,8 +18,7 @@ export function changedPortal(current: Portal, change: PortalSettings): Portal {
     if (OWN_FIELDS.includes(name)) throw badRequest(path, `must not be ${name}, which is always asked`);
     if (fields.findIndex((one) => one.name === name) < n) throw badRequest(path, 'must not repeat another');
   }
-  if (terms_url !== null && URL.parse(terms_url)?.protocol !== 'https:')
-    throw badRequest('portal.terms_url', 'must begin with https://');
+  if (terms_url !== null) requireTermsUrl('portal.terms_url', terms_url);
   if (terms_url !== null && terms_text !== null)
     throw badRequest('portal.terms_text', 'must not come with `terms_url`: the terms are in one place');
   const hasTerms = terms_url !== null || terms_text !== null;
@@ -30,4 +29,9 @@ export function changedPortal(current: Portal, change: PortalSettings): Portal {
   if (hasTerms && isOther && terms_version === current.terms_version)
     throw badRequest('portal.terms_version', 'must be another one than that of the former terms');
   return changed;
+}
+
+/** @throws {AppError} `bad_request` that names the field */
+export function requireTermsUrl(path: string, url: string): void {
+  if (URL.parse(url)?.protocol !== 'https:') throw badRequest(path, 'must begin with https://');
 }

@@ -5,6 +5,7 @@ import type { Queryable } from '../../../sql/database/pool.ts';
 import { type KeptTerms, listTerms, termsVersions } from '../../../sql/referrals/program-terms.ts';
 import { lockProgram } from '../../../sql/referrals/programs.ts';
 import { lockWorkspace } from '../../../sql/workspaces/workspaces.ts';
+import { requireTermsUrl } from './portal-settings.ts';
 import { changeProgram, noSuchProgram } from './service.ts';
 import type { TermsBody, TermsRecord } from './terms-schemas.ts';
 
@@ -50,8 +51,7 @@ export async function publishTerms(
 function readContent({ url, text }: TermsBody): Pick<Portal, 'terms_url' | 'terms_text'> {
   if (url !== undefined && text !== undefined)
     throw badRequest('text', 'must not come with `url`: the terms are in one place');
-  if (url !== undefined && URL.parse(url)?.protocol !== 'https:')
-    throw badRequest('url', 'must begin with https://');
+  if (url !== undefined) requireTermsUrl('url', url);
   if (url === undefined && text === undefined) throw badRequest('text', 'is required, or `url`');
   return { terms_url: url ?? null, terms_text: text ?? null };
 }
