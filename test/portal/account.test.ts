@@ -1,36 +1,26 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { readConfig } from '../../core/settings/config.ts';
 import { buildWeb } from '../../web/build.ts';
-import { affiliatesOf } from '../support/affiliates.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
-import { MAIL_ENVIRONMENT, type Mailer, startMailer } from '../support/mail-bench.ts';
-import { type MailServer, startMailServer } from '../support/mail-server.ts';
+import type { TestApi, TestWorkspace } from '../support/api.ts';
+import type { MailServer } from '../support/mail-server.ts';
 import { applicationsOf, apply, browserAnywhere, openProgram, portalBrowser } from '../support/portal.ts';
+import { type PortalBench, portalBench } from '../support/portal-bench.ts';
 import { until } from '../support/until.ts';
 
+let bench: PortalBench;
 let api: TestApi;
 let server: MailServer;
-let mailer: Mailer;
 let shop: TestWorkspace;
 let people: Affiliates;
-type Affiliates = ReturnType<typeof affiliatesOf>;
+type Affiliates = PortalBench['people'];
 beforeAll(async () => {
   await buildWeb();
-  api = await testApi(() => ({
-    config: readConfig({ ...MAIL_ENVIRONMENT, SHORT_URL: 'https://hop.example' }),
-  }));
-  server = await startMailServer();
-  mailer = startMailer(api.stores.pool, server.url);
-  people = affiliatesOf(api, server);
+  bench = await portalBench();
+  ({ api, server, people } = bench);
 });
 beforeEach(async () => {
   shop = await api.addWorkspace({ name: 'Corner Shop' });
 });
-afterAll(async () => {
-  await mailer.stop();
-  await server.close();
-  await api.close();
-});
+afterAll(() => bench.close());
 
 /** An approved affiliate of a new program. */
 const affiliate = (program: object = {}, workspace = shop) => people.affiliate(workspace, program);

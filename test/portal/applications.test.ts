@@ -1,33 +1,25 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ProgramRecord } from '../../api/referrals/programs/schemas.ts';
-import { readConfig } from '../../core/settings/config.ts';
 import { allQueuedEvents } from '../referrals/support.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
-import { MAIL_ENVIRONMENT, type Mailer, startMailer } from '../support/mail-bench.ts';
-import { type MailServer, startMailServer } from '../support/mail-server.ts';
+import type { TestApi, TestWorkspace } from '../support/api.ts';
+import type { MailServer } from '../support/mail-server.ts';
 import { consoleBrowser, signedInAs } from '../support/members.ts';
 import { applicationsOf, apply, browserAnywhere, openProgram, solved } from '../support/portal.ts';
+import { type PortalBench, portalBench } from '../support/portal-bench.ts';
 
+let bench: PortalBench;
 let api: TestApi;
 let server: MailServer;
-let mailer: Mailer;
 let shop: TestWorkspace;
 beforeAll(async () => {
-  api = await testApi(() => ({
-    config: readConfig({ ...MAIL_ENVIRONMENT, SHORT_URL: 'https://hop.example' }),
-  }));
-  server = await startMailServer();
-  mailer = startMailer(api.stores.pool, server.url);
+  bench = await portalBench();
+  ({ api, server } = bench);
 });
 beforeEach(async () => {
   shop = await api.addWorkspace({ name: 'Corner Shop' });
 });
-afterAll(async () => {
-  await mailer.stop();
-  await server.close();
-  await api.close();
-});
+afterAll(() => bench.close());
 
 let people = 0;
 const anyone = () => {

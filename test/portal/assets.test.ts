@@ -1,44 +1,34 @@
 import sharp from 'sharp';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { AssetRecord } from '../../api/program-assets/schemas.ts';
-import { readConfig } from '../../core/settings/config.ts';
 import { escapeHtml } from '../../core/text/html.ts';
 import { deleteUnusedPictures } from '../../sql/bio/pictures.ts';
 import { buildWeb } from '../../web/build.ts';
-import { affiliatesOf, type Visitor } from '../support/affiliates.ts';
-import { type Answer, type ErrorBody, type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
-import { MAIL_ENVIRONMENT, type Mailer, startMailer } from '../support/mail-bench.ts';
-import { type MailServer, startMailServer } from '../support/mail-server.ts';
+import type { Visitor } from '../support/affiliates.ts';
+import type { Answer, ErrorBody, TestApi, TestWorkspace } from '../support/api.ts';
 import { openProgram, portalBrowser } from '../support/portal.ts';
+import { type PortalBench, portalBench } from '../support/portal-bench.ts';
 import { plainPng } from '../support/scanned-images.ts';
 
+let bench: PortalBench;
 let api: TestApi;
-let server: MailServer;
-let mailer: Mailer;
 let shop: TestWorkspace;
-let people: ReturnType<typeof affiliatesOf>;
+let people: PortalBench['people'];
 beforeAll(async () => {
   await buildWeb();
-  api = await testApi(() => ({
-    config: readConfig({ ...MAIL_ENVIRONMENT, SHORT_URL: 'https://hop.example' }),
+  bench = await portalBench({
     blockedDomains: {
       blocks: (url) => new URL(url).hostname === 'blocked.example',
       listen: () => undefined,
       close: () => undefined,
     },
-  }));
-  server = await startMailServer();
-  mailer = startMailer(api.stores.pool, server.url);
-  people = affiliatesOf(api, server);
+  });
+  ({ api, people } = bench);
 });
 beforeEach(async () => {
   shop = await api.addWorkspace({ name: 'Corner Shop' });
 });
-afterAll(async () => {
-  await mailer.stop();
-  await server.close();
-  await api.close();
-});
+afterAll(() => bench.close());
 
 type Uploaded = { url: string } & ErrorBody;
 const upload = (content: Buffer | string, workspace = shop, type = 'image/png') =>

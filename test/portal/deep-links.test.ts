@@ -1,32 +1,20 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { readConfig } from '../../core/settings/config.ts';
-import { affiliatesOf } from '../support/affiliates.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
-import { MAIL_ENVIRONMENT, type Mailer, startMailer } from '../support/mail-bench.ts';
-import { type MailServer, startMailServer } from '../support/mail-server.ts';
+import type { TestApi, TestWorkspace } from '../support/api.ts';
 import { openProgram, portalBrowser } from '../support/portal.ts';
+import { type PortalBench, portalBench } from '../support/portal-bench.ts';
 
+let bench: PortalBench;
 let api: TestApi;
-let server: MailServer;
-let mailer: Mailer;
 let shop: TestWorkspace;
-let people: ReturnType<typeof affiliatesOf>;
+let people: PortalBench['people'];
 beforeAll(async () => {
-  api = await testApi(() => ({
-    config: readConfig({ ...MAIL_ENVIRONMENT, SHORT_URL: 'https://hop.example' }),
-  }));
-  server = await startMailServer();
-  mailer = startMailer(api.stores.pool, server.url);
-  people = affiliatesOf(api, server);
+  bench = await portalBench();
+  ({ api, people } = bench);
 });
 beforeEach(async () => {
   shop = await api.addWorkspace();
 });
-afterAll(async () => {
-  await mailer.stop();
-  await server.close();
-  await api.close();
-});
+afterAll(() => bench.close());
 
 const PAGE = 'https://shop.example/welcome/shoes?color=red';
 type Browser = ReturnType<typeof portalBrowser>;

@@ -4,36 +4,25 @@ import type { ProgramRecord } from '../../api/referrals/programs/schemas.ts';
 import type { TermsList, TermsRecord } from '../../api/referrals/programs/terms-schemas.ts';
 import { exportedLines } from '../../cli/commands/ledger.ts';
 import { verifyLedger } from '../../cli/verify-ledger.ts';
-import { readConfig } from '../../core/settings/config.ts';
 import { buildWeb } from '../../web/build.ts';
-import { type Affiliate, affiliatesOf } from '../support/affiliates.ts';
-import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
-import { MAIL_ENVIRONMENT, type Mailer, startMailer } from '../support/mail-bench.ts';
-import { type MailServer, startMailServer } from '../support/mail-server.ts';
+import type { Affiliate } from '../support/affiliates.ts';
+import type { TestApi, TestWorkspace } from '../support/api.ts';
 import { applicationsOf, apply, browserAnywhere, openProgram, portalBrowser } from '../support/portal.ts';
+import { type PortalBench, portalBench } from '../support/portal-bench.ts';
 
+let bench: PortalBench;
 let api: TestApi;
-let server: MailServer;
-let mailer: Mailer;
 let shop: TestWorkspace;
-let people: ReturnType<typeof affiliatesOf>;
+let people: PortalBench['people'];
 beforeAll(async () => {
   await buildWeb();
-  api = await testApi(() => ({
-    config: readConfig({ ...MAIL_ENVIRONMENT, SHORT_URL: 'https://hop.example' }),
-  }));
-  server = await startMailServer();
-  mailer = startMailer(api.stores.pool, server.url);
-  people = affiliatesOf(api, server);
+  bench = await portalBench();
+  ({ api, people } = bench);
 });
 beforeEach(async () => {
   shop = await api.addWorkspace({ name: 'Corner Shop' });
 });
-afterAll(async () => {
-  await mailer.stop();
-  await server.close();
-  await api.close();
-});
+afterAll(() => bench.close());
 
 const FIRST = 'Be kind.';
 const SECOND = 'Be kind.\nDo not bid on our name <b>.';
