@@ -126,6 +126,14 @@ export const INSTALLATIONS = {
     ...BUNDLED,
     kafka: { bundled: true, rackTopologyKey: 'topology.kubernetes.io/zone', topicOperator: true },
   },
+  'two replicas of ClickHouse': {
+    ...BUNDLED,
+    clickhouse: {
+      bundled: true,
+      replicas: ['main', 'second'],
+      images: { second: 'clickhouse/clickhouse-server:26.8' },
+    },
+  },
   'limited networks': {
     ...BUNDLED,
     networkPolicy: {

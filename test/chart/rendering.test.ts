@@ -12,6 +12,20 @@ import { findResource, NO_HELM, type Resource, renderChart, type Values } from '
 
 type Rules = { groups: { rules: { alert: string; expr: string }[] }[] };
 
+/** Templates of a ClickHouseInstallation. */
+type ServerTemplates = {
+  podTemplates: {
+    metadata: { labels: Record<string, string> };
+    spec: {
+      containers: { image: string }[];
+      topologySpreadConstraints?: {
+        topologyKey: string;
+        labelSelector: { matchLabels: Record<string, string> };
+      }[];
+    };
+  }[];
+};
+
 const hasPromtool = () => spawnSync('promtool', ['--version']).status === 0;
 
 const WRITERS = ['ingest', 'api'] as const;
@@ -429,6 +443,47 @@ describe.skipIf(NO_HELM)(`the rendered chart${NO_HELM ? ` (skipped: ${NO_HELM})`
   test('the bundled ClickHouse lets its user create those of analysts', () => {
     const { spec } = findResource(render(BUNDLED), 'ClickHouseInstallation', 'hoplog');
     expect(spec).toMatchObject({ configuration: { users: { 'hoplog/access_management': 1 } } });
+  });
+
+  test('each bundled replica of ClickHouse is an installation of its own, on another host, and is reached', () => {
+    const all = render(INSTALLATIONS['two replicas of ClickHouse']);
+    const servers = all.filter(({ kind }) => kind === 'ClickHouseInstallation');
+    expect(servers.map(({ metadata }) => metadata.name)).toEqual(['hoplog', 'hoplog-second']);
+    const pods = servers.map(({ spec }) => (spec.templates as ServerTemplates).podTemplates[0]);
+    expect(pods.map((pod) => pod?.spec.containers[0]?.image)).toEqual([
+      'clickhouse/clickhouse-server:26.7',
+      'clickhouse/clickhouse-server:26.8',
+    ]);
+    for (const pod of pods) {
+      for (const { labelSelector } of pod?.spec.topologySpreadConstraints ?? [])
+        expect(pod?.metadata.labels).toMatchObject(labelSelector.matchLabels);
+      expect(pod?.spec.topologySpreadConstraints?.map(({ topologyKey }) => topologyKey)).toEqual([
+        'kubernetes.io/hostname',
+        'topology.kubernetes.io/zone',
+      ]);
+    }
+    const policies = all
+      .filter(({ kind }) => kind === 'NetworkPolicy')
+      .map((policy) => JSON.stringify(policy));
+    const reaching = (name: string) =>
+      policies.filter((text) => text.includes(`{"clickhouse.altinity.com/chi":"${name}"}`)).length;
+    expect([reaching('hoplog'), reaching('hoplog-second')]).toEqual([3, 3]);
+    for (const pod of [podOf(all, 'api'), podOf(all, 'workers'), jobOf(all).spec.template])
+      expect(environmentOf(pod)).toMatchObject({
+        CLICKHOUSE_REPLICAS: 'main,second',
+        CLICKHOUSE_URL: 'http://hoplog@clickhouse-hoplog:8123',
+        CLICKHOUSE_SECOND_URL: 'http://clickhouse-hoplog-second:8123',
+      });
+  });
+
+  test('the address of an external replica is a key of the Secret', () => {
+    const all = render({ ...EXTERNAL, clickhouse: { replicas: ['main', 'berlin-2'] } });
+    for (const pod of [podOf(all, 'api'), jobOf(all).spec.template])
+      expect(environmentOf(pod)).toMatchObject({
+        CLICKHOUSE_REPLICAS: 'main,berlin-2',
+        CLICKHOUSE_URL_FILE: '/etc/hoplog/secrets/CLICKHOUSE_URL',
+        CLICKHOUSE_BERLIN_2_URL_FILE: '/etc/hoplog/secrets/CLICKHOUSE_BERLIN_2_URL',
+      });
   });
 
   test('migrations run before anything else, but after bundled databases at the first installation', () => {

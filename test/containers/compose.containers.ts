@@ -264,6 +264,65 @@ test('the backup and the restore of the guide lose no later click', async () => 
   await accountFor(service, key, answered);
 });
 
+/** Runs a command of the operator. @returns what it prints */
+const hoplog = (...words: string[]) => compose('exec', '-T', 'api-0', 'hoplog', ...words);
+
+async function untilBothRead(): Promise<void> {
+  type Listed = { replicas: { name: string; state: string }[] };
+  const states = async () =>
+    (JSON.parse(await hoplog('replica', 'list', '--json')) as Listed).replicas.map(
+      ({ name, state }) => `${name}: ${state}`,
+    );
+  await until('both replicas are read', states, (all) => all.join() === 'main: read,second: read', {
+    timeoutMs: 120_000,
+    intervalMs: 1_000,
+  });
+}
+
+test('with the profile ha, either ClickHouse may be killed: every click is read from the other one', async () => {
+  deployment.set({ COMPOSE_PROFILES: 'ha', CLICKHOUSE_REPLICAS: 'main,second' });
+  const [upgrade = ''] = guide('upgrades.md', 'Cluster, without downtime');
+  const [restarts = ''] = /^for service in .*^done$/ms.exec(upgrade) ?? [];
+  const [commands = ''] = guide('replicas.md', 'With Docker Compose');
+  expect(commands).toContain('replica fill second');
+  const added = await clickDuring(async () => {
+    await shell(restarts);
+    expect(await shell(commands)).toMatch(/^main +read.*\nsecond +read/m);
+  });
+  expect(added).toMatchObject({ refused: new Map(), unanswered: [] });
+  for (const server of ['clickhouse', 'clickhouse-second']) {
+    const clicked = await clickDuring(async () => {
+      await compose('kill', server);
+      await delay(2_000);
+    });
+    expect(clicked.answered.length).toBeGreaterThan(0);
+    expect(clicked).toMatchObject({ refused: new Map(), unanswered: [] });
+    await accountFor(service, key, answered);
+    await compose('up', '--detach', '--wait', '--no-build', '--no-recreate', server);
+    await untilBothRead();
+  }
+  expect(await hoplog('replica', 'compare', 'second')).toContain('have the same rows');
+});
+
+test('with replicas, one of them is backed up and restored, and the other one filled again', async () => {
+  const [backup = ''] = guide('backup.md', 'Cluster');
+  const [restore = '', others = '', again = ''] = guide('backup.md', 'Restore a cluster');
+  await clickDuring(() => shell(backup.replace(/^name=.*\n/m, '')));
+  await clickDuring(() => delay(3_000));
+  await accountFor(service, key, answered);
+  const [before = '', after = ''] = restore.split(/^docker compose start workers.*\n/m);
+  expect(others).toContain('replica drop second');
+  await shell(before);
+  await shell(others);
+  await shell('docker compose start workers-0 workers-1');
+  await untilNoLag();
+  await shell(after);
+  await shell(again);
+  await untilBothRead();
+  await accountFor(service, key, answered);
+  expect(await hoplog('replica', 'compare', 'second')).toContain('have the same rows');
+});
+
 async function untilNoLag(): Promise<void> {
   // With a bare gauge, samples from before a restart of Prometheus count for five minutes.
   const [, query = ''] =

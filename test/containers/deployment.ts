@@ -11,6 +11,7 @@ const MAX_BUFFER = 64 * 2 ** 20;
 
 /** Options of Compose for commands that concern Caddy. */
 export const CADDY = ['--profile', 'caddy'];
+const ALL_PROFILES = [...CADDY, '--profile', 'ha'];
 
 /** `docker-compose.yml` on the engine of `run.sh`, and commands about it. */
 export type Deployment = ReturnType<typeof createDeployment>;
@@ -56,10 +57,12 @@ export function createDeployment() {
       override({ caddy: { volumes: [`${caddyfile}:/etc/caddy/Caddyfile:ro`] } });
     },
     setShippedFile,
+    /** Sets variables of the Compose file, as in its file of settings. */
+    set: (settings: Record<string, string>) => void Object.assign(environment, settings),
     /** Removes its containers and volumes. */
     async down() {
       setShippedFile();
-      await compose(...CADDY, 'down', '--volumes', '--remove-orphans');
+      await compose(...ALL_PROFILES, 'down', '--volumes', '--remove-orphans');
     },
     removeFiles: () => rmSync(directory, { recursive: true, force: true }),
   };

@@ -24,7 +24,7 @@ export type Service = {
   ports?: string[];
   volumes?: string[];
   networks?: string[] | Record<string, { aliases?: string[] }>;
-  depends_on?: Record<string, { condition: string }>;
+  depends_on?: Record<string, { condition: string; required?: boolean }>;
 };
 
 export type ComposeFile = {

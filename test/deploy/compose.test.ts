@@ -7,6 +7,7 @@ import { DCLinter } from 'dclint';
 import { expect, test } from 'vitest';
 import { openBlockedDomains } from '../../core/links/blocked-domains.ts';
 import { readConfig, SETTING_NAMES } from '../../core/settings/config.ts';
+import { settingsOfReplica } from '../../core/settings/replicas.ts';
 import { fileSettingOf, SECRET_SETTINGS } from '../../core/settings/secrets.ts';
 import { silentLogger } from '../../core/tier/log.ts';
 import { composeSettings, ROOT, readComposeFile, readYaml } from './compose-file.ts';
@@ -96,7 +97,7 @@ test('every service has only the rights, memory and processes that it needs', ()
   }
   // Their start writes settings beside their programs, or is not tested read-only.
   const writable = services.filter(([, { read_only }]) => !read_only).map(([name]) => name);
-  expect(writable).toEqual(['clickhouse', 'kafka-1', 'kafka-2', 'kafka-3', 'grafana']);
+  expect(writable).toEqual(['clickhouse', 'clickhouse-second', 'kafka-1', 'kafka-2', 'kafka-3', 'grafana']);
 });
 
 test('ports are open on loopback alone, for nginx, Caddy, Grafana and Prometheus; databases have no outgoing network', () => {
@@ -106,7 +107,7 @@ test('ports are open on loopback alone, for nginx, Caddy, Grafana and Prometheus
     for (const port of service.ports ?? []) expect(port, name).toMatch(/^127\.0\.0\.1:/);
   }
   expect(compose.networks.back?.internal).toBe(true);
-  for (const store of ['postgres', 'clickhouse', 'kafka-1', 'kafka-2', 'kafka-3']) {
+  for (const store of ['postgres', 'clickhouse', 'clickhouse-second', 'kafka-1', 'kafka-2', 'kafka-3']) {
     expect(compose.services[store]?.networks, store).toEqual(['back']);
   }
 });
@@ -154,7 +155,7 @@ test('every stream has a name and a volume of its own, and every database stores
 test('every process of Hoplog gets only settings that exist and are valid', () => {
   const known = new Set(
     [...readFileSync(`${ROOT}.env.example`, 'utf8').matchAll(/^(\w+)=/gm)].map(([, name]) => name),
-  );
+  ).add(settingsOfReplica('second').url);
   for (const [name, { image, environment = {} }] of services) {
     if (!isOwn({ image })) continue;
     for (const setting of Object.keys(environment)) expect(known, `${name}: ${setting}`).toContain(setting);
@@ -174,7 +175,7 @@ test('every process of Hoplog gets only settings that exist and are valid', () =
 /** Settings that Compose has no place for: another address of what it runs, backups from the host, tests. */
 const NOT_IN_COMPOSE = [
   ...['AWS_ACCESS_KEY_ID', 'AWS_ENDPOINT_URL', 'AWS_REGION', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'],
-  ...['BACKUP_TO', 'CLICKHOUSE_DATABASE', 'CLICKHOUSE_REPLICAS', 'DATABASE_DIRECT_URL', 'DATABASE_READ_URL'],
+  ...['BACKUP_TO', 'CLICKHOUSE_DATABASE', 'DATABASE_DIRECT_URL', 'DATABASE_READ_URL'],
   ...['INGEST_SHARE_PORT', 'LINKS_SNAPSHOT_TO'],
   ...[
     'KAFKA_DEAD_TOPIC',
@@ -271,9 +272,39 @@ test('nginx proxies to each ingest process and to the API, and Prometheus scrape
   expect(targets.sort()).toEqual(processes.map(([name]) => `${name}:9464`).sort());
 });
 
-test('Caddy starts with its profile alone, and has every setting of its file', () => {
+test('Caddy and the second replica start with their profiles alone', () => {
   const profiles = services.flatMap(([name, service]) => (service.profiles ?? []).map((one) => [name, one]));
-  expect(profiles).toEqual([['caddy', 'caddy']]);
+  expect(profiles).toEqual([
+    ['caddy', 'caddy'],
+    ['clickhouse-second', 'ha'],
+  ]);
+});
+
+test('with the profile ha, every process has the address and credentials of both replicas, which are alike', () => {
+  const { clickhouse, 'clickhouse-second': second } = compose.services;
+  expect({ ...second, profiles: undefined, volumes: [] }).toEqual({ ...clickhouse, volumes: [] });
+  // Without the profile there is no such server, and migrations start all the same.
+  expect(compose.services.migrate?.depends_on?.['clickhouse-second']).toEqual({
+    condition: 'service_healthy',
+    required: false,
+  });
+  for (const [name, { image, environment = {} }] of services) {
+    if (!isOwn({ image })) continue;
+    const settings = { ...withoutFiles(environment), CLICKHOUSE_PASSWORD: 'p' };
+    const { clickhouseReplicas } = readConfig({ ...settings, CLICKHOUSE_REPLICAS: 'main,second' });
+    const servers = clickhouseReplicas.map((one) => ({ ...one, url: new URL(one.url) }));
+    expect(
+      servers.map(({ name: replica, url }) => [replica, url.username, url.password, url.host]),
+      name,
+    ).toEqual([
+      ['main', 'hoplog', 'p', 'clickhouse:8123'],
+      ['second', 'hoplog', 'p', 'clickhouse-second:8123'],
+    ]);
+    expect(readConfig(settings).clickhouseReplicas.map((one) => one.name)).toEqual(['main']);
+  }
+});
+
+test('Caddy has every setting of its file', () => {
   const caddyfile = readFileSync(`${ROOT}deploy/caddy/Caddyfile`, 'utf8');
   const named = new Set([...caddyfile.matchAll(/\{\$(\w+)\}/g)].map(([, name]) => name));
   const environment = compose.services.caddy?.environment ?? {};

@@ -11,10 +11,13 @@ Keys of existingSecret that a process gets as files, as a JSON object {"keys": [
 {{- $values := .root.Values -}}
 {{- $given := dict -}}
 {{- if $values.postgres.bundled }}{{ $_ := merge $given (dict "DATABASE_URL" true "DATABASE_OWNER_URL" true) }}{{ end -}}
-{{- if $values.clickhouse.bundled }}{{ $_ := set $given "CLICKHOUSE_URL" true }}{{ end -}}
 {{- if $values.kafka.bundled }}{{ $_ := set $given "KAFKA_PASSWORD" true }}{{ end -}}
 {{- $asked := merge (dict) $values.secretKeys -}}
 {{- if $values.kafka.saslMechanism }}{{ $_ := set $asked "KAFKA_PASSWORD" true }}{{ end -}}
+{{- if $values.clickhouse.bundled }}{{ $_ := set $given "CLICKHOUSE_URL" true }}{{ end -}}
+{{- range without $values.clickhouse.replicas "main" -}}
+{{- $_ := set (ternary $given $asked $values.clickhouse.bundled) (include "hoplog.clickhouseUrl" .) true -}}
+{{- end -}}
 {{- $keys := list -}}
 {{- range $key, $has := $asked -}}
 {{- $isElsewhere := or (hasKey $given $key) (hasKey $values.settings (printf "%s_FILE" $key)) -}}

@@ -34,8 +34,22 @@
 {{- define "hoplog.env.clickhouse" -}}
 {{- if .Values.clickhouse.bundled -}}
 - { name: CLICKHOUSE_URL, value: "http://hoplog@clickhouse-{{ include "hoplog.fullname" . }}:8123" }
+{{- range without .Values.clickhouse.replicas "main" }}
+- { name: {{ include "hoplog.clickhouseUrl" . }}, value: "http://clickhouse-{{ include "hoplog.clickhouseName" (dict "root" $ "replica" .) }}:8123" }
 {{- end }}
+{{- end }}
+- { name: CLICKHOUSE_REPLICAS, value: {{ join "," .Values.clickhouse.replicas | quote }} }
 - { name: CLICKHOUSE_DATABASE, value: {{ .Values.clickhouse.database | quote }} }
+{{- end }}
+
+{{/* The setting with the address of a replica. Call with its name. */}}
+{{- define "hoplog.clickhouseUrl" -}}
+CLICKHOUSE_{{ if ne . "main" }}{{ upper . | replace "-" "_" }}_{{ end }}URL
+{{- end }}
+
+{{/* Name of a bundled replica's installation. Call with (dict "root" $ "replica" NAME). */}}
+{{- define "hoplog.clickhouseName" -}}
+{{ include "hoplog.fullname" .root }}{{ if ne .replica "main" }}-{{ .replica }}{{ end }}
 {{- end }}
 
 {{- define "hoplog.env.kafka" -}}
