@@ -35,6 +35,15 @@ export async function migrate(client: ClickHouseClient, options: MigrateOptions)
   return applied;
 }
 
+/** Returns the names of this release's migrations that ClickHouse lacks, in order. */
+export async function pendingMigrations(
+  client: ClickHouseClient,
+  options: MigrateOptions,
+): Promise<string[]> {
+  const done = await appliedMigrations(client, options.database);
+  return (await readMigrations(options)).map(({ name }) => name).filter((name) => !done.includes(name));
+}
+
 /** Returns the names of migrations that a later release has applied. */
 export async function migrationsOfLater(
   client: ClickHouseClient,

@@ -14,6 +14,7 @@ import { createWorkspace } from '../sql/workspaces/workspaces.ts';
 import { canLimitMemory, makeMemoryGroup } from './support/control-group.ts';
 import { EACH_SECOND, hoplog, run } from './support/hoplog.ts';
 import { startTestIngest, type TestIngest } from './support/ingest.ts';
+import { ownClickHouse } from './support/own-clickhouse.ts';
 import { HAS_PGBOUNCER, startPgBouncer } from './support/pgbouncer.ts';
 import { killed } from './support/process-fixtures.ts';
 import { PROGRAM_ENV, programArguments } from './support/program.ts';
@@ -240,6 +241,57 @@ test('databases whose clocks differ, and one that does not respond', async () =>
   await expectFound('clock', /^ClickHouse's clock differs .* by 3[56]\d\d s$/, { ...env, ...clock.env });
   const nowhere = `http://127.0.0.1:${await freePort()}`;
   await expectFound('databases', /^ClickHouse does not respond/, { ...env, CLICKHOUSE_URL: nowhere });
+});
+
+test('replicas of ClickHouse: not added, not used, behind in migrations, damaged, down, and not named', async () => {
+  const { pool, databaseUrl, clickhouseUrl, clickhouseDatabase } = stores;
+  const second = await ownClickHouse(clickhouseDatabase);
+  onTestFinished(async () => {
+    await second.close();
+    await pool.query(`DELETE FROM replicas WHERE name != 'main'`);
+  });
+  const one = {
+    DATABASE_URL: databaseUrl,
+    CLICKHOUSE_URL: clickhouseUrl,
+    CLICKHOUSE_DATABASE: clickhouseDatabase,
+  };
+  const env = { ...one, CLICKHOUSE_REPLICAS: 'main,second', CLICKHOUSE_SECOND_URL: second.url };
+  await expectFound('replicas', /^second is in CLICKHOUSE_REPLICAS and was not added/, env);
+  await pool.query(`INSERT INTO replicas (name) VALUES ('second')`);
+  await expectFound('replicas', /^ClickHouse second: not used, 0\.0 s behind/, env);
+  await expectFound('replicas', /^the replica second is not in CLICKHOUSE_REPLICAS/, one);
+  const { findings } = JSON.parse((await hoplog(['doctor', '--json'], { DATA_DIR: dataDir, ...env })).stdout);
+  const messages = (findings as Finding[])
+    .filter(({ severity }) => severity === 'ok')
+    .map(({ message }) => message);
+  expect(messages).toEqual(
+    expect.arrayContaining([
+      'ClickHouse main is read, 0.0 s behind the event log',
+      expect.stringMatching(/^ClickHouse is version \d+/),
+      expect.stringMatching(/^disk default of ClickHouse second: .* free$/),
+      'ClickHouse second has all migrations',
+      'ClickHouse second has no damaged parts',
+      "ClickHouse second has this machine's time",
+    ]),
+  );
+
+  await second.clickhouse.command({
+    query:
+      'ALTER TABLE migrations DELETE WHERE name = (SELECT max(name) FROM migrations) SETTINGS mutations_sync = 1',
+  });
+  await expectFound('schema', /^ClickHouse second lacks the migrations \d{4}_\w+\.sql$/, env);
+  await second.clickhouse.command({ query: 'INSERT INTO removed_clicks VALUES (now64(9), 1)' });
+  const [part] = await (
+    await second.clickhouse.query({
+      query: `SELECT path FROM system.parts WHERE table = 'removed_clicks' AND database = currentDatabase() AND active`,
+      format: 'JSONEachRow',
+    })
+  ).json<{ path: string }>();
+  await second.kill();
+  await expectFound('databases', /^ClickHouse second does not respond/, env);
+  writeFileSync(join(part?.path ?? '', 'checksums.txt'), 'x');
+  await second.start();
+  await expectFound('damage', /^ClickHouse second has damaged parts.* removed_clicks/, env);
 });
 
 test('a replica that does not respond, and a snapshot of links in a place that cannot be read', async () => {

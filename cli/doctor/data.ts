@@ -1,7 +1,5 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { createClickHouse } from '../../clickhouse/client.ts';
-import { adviceOn } from '../../core/databases/advice.ts';
 import { EpochFile } from '../../core/event-log/journal/epoch-file.ts';
 import { journalDirectory } from '../../core/event-log/journal/segments.ts';
 import type { Config } from '../../core/settings/config.ts';
@@ -11,9 +9,11 @@ import { listBackups, timeOf } from '../backup/manifest.ts';
 import { assertWritable, openTarget } from '../backup/target.ts';
 import { describeTrouble } from '../connection-troubles.ts';
 import { MOST_AHEAD_SECONDS } from '../status.ts';
+import { checkClickHouse } from './clickhouse.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import { checkPooler } from './pooler.ts';
 import { checkPools } from './pools.ts';
+import { checkServerClock } from './server-clock.ts';
 
 const TIMEOUT_MS = 3_000;
 const OLDEST_BACKUP_HOURS = 48;
@@ -59,38 +59,24 @@ export async function checkDatabases(config: Config): Promise<Finding[]> {
     connectTimeoutMs: TIMEOUT_MS,
     statementTimeoutMs: TIMEOUT_MS,
   });
-  const clickhouse = createClickHouse({
-    url: config.clickhouseUrl,
-    database: config.clickhouseDatabase,
-    timeoutMs: TIMEOUT_MS,
-  });
   try {
-    const clocks = {
-      postgres: async () => {
-        const { rows } = await pool.query<{ now: number }>(
-          'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now',
-        );
-        return rows[0]?.now ?? 0;
-      },
-      clickhouse: async () => {
-        const result = await clickhouse.query({
-          query: 'SELECT toUnixTimestamp64Milli(now64(3)) AS now',
-          format: 'JSONEachRow',
-        });
-        return Number((await result.json<{ now: string }>())[0]?.now ?? 0);
-      },
+    const now = async () => {
+      const { rows } = await pool.query<{ now: number }>(
+        'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now',
+      );
+      return rows[0]?.now ?? 0;
     };
     const [postgres, store, role, connections, pooler, pools] = await Promise.all([
-      checkClock('PostgreSQL', clocks.postgres),
-      checkClock('ClickHouse', clocks.clickhouse),
+      checkServerClock('PostgreSQL', now),
+      checkClickHouse(pool, config, TIMEOUT_MS),
       checkRole(pool),
       checkConnections(pool),
       checkPooler(config),
       checkPools(pool, config),
     ]);
-    return [postgres, store, role, ...connections, ...pooler, ...pools];
+    return [postgres, ...store, role, ...connections, ...pooler, ...pools];
   } finally {
-    await Promise.all([pool.end(), clickhouse.close()]);
+    await pool.end();
   }
 }
 
@@ -127,28 +113,6 @@ async function checkConnections(pool: Pool): Promise<Finding[]> {
     const { message, fix } = describeTrouble(trouble);
     return warning(message, fix);
   });
-}
-
-async function checkClock(name: string, read: () => Promise<number>): Promise<Finding> {
-  const { ok, error } = findingsOf('clock');
-  const before = Date.now();
-  let now: number;
-  try {
-    now = await read();
-  } catch (cause) {
-    const advice = adviceOn(cause);
-    return findingsOf('databases').error(
-      `${name} does not respond: ${(cause as Error).message}`,
-      advice ? `${advice.message} (${advice.page})` : 'npx hoplog status, and the log of npm start',
-    );
-  }
-  // The server read its clock at some moment of the request.
-  const seconds = (now < before ? now - before : Math.max(0, now - Date.now())) / 1_000;
-  if (Math.abs(seconds) <= MOST_AHEAD_SECONDS) return ok(`${name} has this machine's time`);
-  return error(
-    `${name}'s clock differs from this machine's by ${Math.round(seconds)} s`,
-    'synchronize both clocks with NTP: timedatectl set-ntp true',
-  );
 }
 
 /** Checks that backups are made, that there is space for more, and the age of the newest one. */

@@ -7,12 +7,12 @@ import { type ClickHouseClient, createClickHouse } from '../../clickhouse/client
 import { migrate } from '../../clickhouse/migrate.ts';
 import { createLogger } from '../../core/tier/log.ts';
 
-const DATABASE = 'hoplog';
-
 /** A ClickHouse server of one test file, which may kill it. */
 export type OwnClickHouse = {
   clickhouse: ClickHouseClient;
   url: string;
+  /** The directory of its files. */
+  directory: string;
   /** Starts it, and creates the tables that it lacks. */
   start(): Promise<void>;
   /** Kills it with SIGKILL. */
@@ -26,17 +26,21 @@ export type OwnClickHouse = {
   close(): Promise<void>;
 };
 
-/** Starts a ClickHouse server with all tables. */
-export async function ownClickHouse(): Promise<OwnClickHouse> {
+/**
+ * Starts a ClickHouse server with all tables.
+ *
+ * @param database of the tables
+ */
+export async function ownClickHouse(database = 'hoplog'): Promise<OwnClickHouse> {
   const dataDir = mkdtempSync(join(tmpdir(), 'hoplog-replica-'));
   const store = await embeddedClickHouse({ dataDir, log: createLogger('test-replica', 'silent') });
-  const clickhouse = createClickHouse({ url: store.url, database: DATABASE });
+  const clickhouse = createClickHouse({ url: store.url, database });
   let server: EmbeddedStore | null = null;
 
   async function start(): Promise<void> {
     server = await store.start(new AbortController().signal);
     const any = createClickHouse({ url: store.url, database: 'default' });
-    await migrate(any, { database: DATABASE });
+    await migrate(any, { database });
     await any.close();
   }
   await start();
@@ -48,6 +52,7 @@ export async function ownClickHouse(): Promise<OwnClickHouse> {
   return {
     clickhouse,
     url: store.url,
+    directory: dataDir,
     start,
     async kill() {
       server?.kill();
