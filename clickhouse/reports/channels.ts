@@ -1,19 +1,10 @@
 import type { ClickHouseClient } from '../client.ts';
-import {
-  ALONE,
-  type AnalyticsRow,
-  countedIn,
-  MOST_REVENUE_FIRST,
-  pageOfRows,
-  planned,
-} from './analytics/query.ts';
+import { type AnalyticsRow, allRows, countedIn, planned } from './analytics/query.ts';
 import type { Figures } from './figures.ts';
 import { lifetimeValues } from './lifetime-values.ts';
 import type { ReportWindow } from './request.ts';
 
 export type ChannelFigures = Figures & { channel: string };
-
-const ALL_CHANNELS = { order: MOST_REVENUE_FIRST, limit: 1_000_000, offset: 0 };
 
 const byChannel = (window: ReportWindow) => countedIn(window, [{ kind: 'text', dimension: 'channel' }]);
 const ofChannel = ({ keys: [channel = ''], figures }: AnalyticsRow): ChannelFigures => {
@@ -29,7 +20,7 @@ export async function channelsReport(
   client: ClickHouseClient,
   window: ReportWindow,
 ): Promise<ChannelFigures[]> {
-  return (await pageOfRows(client, byChannel(window), ALL_CHANNELS)).map(ofChannel);
+  return (await allRows(client, byChannel(window))).map(ofChannel);
 }
 
 /** Returns {@link channelsReport} with {@link lifetimeValues}. */
@@ -38,8 +29,8 @@ export function channelsWithValues(
   window: ReportWindow,
 ): Promise<{ channels: ChannelFigures[]; values: Map<string, bigint> }> {
   return planned(client, byChannel(window), async (queries) => {
-    const [{ rows }, values] = await Promise.all([
-      queries.page(ALL_CHANNELS, ALONE),
+    const [rows, values] = await Promise.all([
+      queries.all(),
       lifetimeValues(client, window, queries.isLarge),
     ]);
     return { channels: rows.map(ofChannel), values };
