@@ -85,6 +85,8 @@ export const EXAMPLE_VALUES: Record<string, unknown> = {
   new_user_external_user_id: 'user_77',
   referee_external_user_id: 'user_77',
   referrer_external_user_id: 'user_42',
+  referrer_name: 'Ada Lovelace',
+  referrer_email: 'ada@example.com',
   partner_external_id: 'customer-17',
   order_id: 'order_1001',
   refund_id: 'refund_1001',

@@ -23,12 +23,18 @@ test('a misspelled name of a setting is found, with the setting that it resemble
   });
 });
 
+test('PORT, which other services listen on, is found until a port is set', () => {
+  expect(misspelledSettings({ PORT: '8080' })).toEqual([{ name: 'PORT', near: 'API_PORT or INGEST_PORT' }]);
+  for (const env of [{ PORT: '' }, { PORT: '8080', INGEST_PORT: '8080' }, { PORT: '1', API_PORT: '2' }]) {
+    expect(misspelledSettings(env)).toEqual([]);
+  }
+});
+
 test('settings and other variables of an environment are not reported', () => {
   const others = {
     PATH: '/bin',
     HOME: '/root',
     HOSTS: '',
-    PORT: '1',
     HTTP_PROXY: '',
     XDG_DATA_DIRS: '',
     NODE_ENV: '',

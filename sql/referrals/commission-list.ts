@@ -2,14 +2,16 @@ import type { CommissionStatus } from '../../core/referrals/terms.ts';
 import { conditionsAfter } from '../database/conditions.ts';
 import type { Queryable } from '../database/pool.ts';
 import type { Commission } from './commissions.ts';
+import { REFERRER_NAMES, type ReferrerNames } from './enrollments.ts';
 
-/** A commission with its order and what is left of it. */
-export type ListedCommission = Commission & {
-  external_user_id: string;
-  /** The merchant's id. */
-  order_id: string | null;
-  remaining_minor: number;
-};
+/** A commission with its referrer, its order, and what is left of it. */
+export type ListedCommission = Commission &
+  ReferrerNames & {
+    external_user_id: string;
+    /** The merchant's id. */
+    order_id: string | null;
+    remaining_minor: number;
+  };
 
 export type CommissionFilter = {
   id: string | null;
@@ -34,7 +36,7 @@ export async function listCommissions(
   add((p) => `c.status = ${p}`, filter.status);
   add((p) => `c.id < ${p}`, filter.before);
   const { rows } = await db.query<ListedCommission>(
-    `SELECT c.*, e.external_user_id, o.order_id,
+    `SELECT c.*, e.external_user_id, ${REFERRER_NAMES}, o.order_id,
        (SELECT coalesce(sum(amount), 0) FROM ledger_entries WHERE commission_id = c.id)::bigint AS remaining_minor
      FROM (SELECT c.* FROM commissions c WHERE c.workspace_id = $1${text()}
            ORDER BY c.id DESC LIMIT ${parameter(filter.limit)}) AS c

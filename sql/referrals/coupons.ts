@@ -4,6 +4,7 @@ import { endPromotionCodes, type PromotionCode } from '../connections/promotion-
 import { conditionsAfter } from '../database/conditions.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
+import { REFERRER_NAMES, type ReferrerNames } from './enrollments.ts';
 
 /** A coupon that brings orders to its referrer. */
 export type Coupon = {
@@ -104,12 +105,13 @@ export async function firstRewardedByCoupon(
 }
 
 /** A coupon as the API lists it. */
-export type ListedCoupon = Coupon & {
-  code: string;
-  created_at: string;
-  /** The code that the service makes at a connected provider; null: none. */
-  promotion_code: PromotionCode | null;
-};
+export type ListedCoupon = Coupon &
+  ReferrerNames & {
+    code: string;
+    created_at: string;
+    /** The code that the service makes at a connected provider; null: none. */
+    promotion_code: PromotionCode | null;
+  };
 
 const PROMOTION_CODE = `(
   SELECT jsonb_build_object('connection_id', p.connection_id, 'status', p.status, 'discount', p.discount,
@@ -141,7 +143,7 @@ export async function listCoupons(
   add((p) => `e.program_id = ${p}`, filter.programId);
   add((p) => `c.id < ${p}`, filter.before);
   const { rows } = await db.query<ListedCoupon>(
-    `SELECT c.code, ${isoMicros('c.created_at')} AS created_at, ${PROMOTION_CODE} AS promotion_code, ${COUPON}
+    `SELECT ${REFERRER_NAMES}, c.code, ${isoMicros('c.created_at')} AS created_at, ${PROMOTION_CODE} AS promotion_code, ${COUPON}
      WHERE c.workspace_id = $1 AND c.deleted_at IS NULL${text()} ORDER BY c.id DESC LIMIT ${parameter(filter.limit)}`,
     values,
   );

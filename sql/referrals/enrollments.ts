@@ -45,6 +45,12 @@ export const ENROLLMENT_COLUMNS = `id, workspace_id, program_id, external_user_i
   commission_rate::float8 AS commission_rate, created_at, updated_at, payout_unconfirmed_at + make_interval(days =>
     (SELECT payout_hold_days FROM workspaces WHERE id = enrollments.workspace_id)) AS payout_held_until`;
 
+/** Who a referrer is, beside the user's id. */
+export type ReferrerNames = { referrer_name: string | null; referrer_email: string | null };
+
+/** The columns of {@link ReferrerNames}, of enrollment `e`. */
+export const REFERRER_NAMES = 'e.name AS referrer_name, e.email AS referrer_email';
+
 /** Who makes a change and when. */
 export type ChangeOrigin = {
   now: Date;

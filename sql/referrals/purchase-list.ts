@@ -2,9 +2,10 @@ import type { PurchaseReason } from '../../core/referrals/terms.ts';
 import { conditionsAfter } from '../database/conditions.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
+import { REFERRER_NAMES, type ReferrerNames } from './enrollments.ts';
 
 /** The outcome of an order, with the order and its buyer's referrer. */
-export type ListedPurchase = {
+export type ListedPurchase = ReferrerNames & {
   order_internal_id: number;
   order_id: string;
   /** The buyer. */
@@ -99,7 +100,7 @@ export async function listPurchases(
     : 'purchases';
   const { rows } = await db.query<ListedPurchase>(
     `SELECT p.order_internal_id, o.order_id, p.external_user_id, e.program_id, p.enrollment_id,
-       e.external_user_id AS referrer_external_user_id, p.amount_minor,
+       e.external_user_id AS referrer_external_user_id, ${REFERRER_NAMES}, p.amount_minor,
        (SELECT coalesce(sum(amount_minor), 0)::bigint FROM refunds r
         WHERE r.order_internal_id = p.order_internal_id) AS refunded_minor,
        p.commissionable_minor, p.currency, p.is_renewal, p.held, p.rewarded, p.ledger_rows, p.reason,

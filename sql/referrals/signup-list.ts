@@ -2,10 +2,11 @@ import type { BlockReason } from '../../core/referrals/terms.ts';
 import { conditionsAfter } from '../database/conditions.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
+import { REFERRER_NAMES, type ReferrerNames } from './enrollments.ts';
 import type { Signup } from './signups.ts';
 
 /** A signup with its referrer. */
-export type ListedSignup = {
+export type ListedSignup = ReferrerNames & {
   id: string;
   external_user_id: string;
   email: string | null;
@@ -61,7 +62,7 @@ export async function listSignups(
   add((p) => `s.id < ${p}`, filter.before);
   const { rows } = await db.query<ListedSignup>(
     `SELECT s.id, s.external_user_id, s.email, s.state, s.rewards_held, s.by_server, s.program_id, s.enrollment_id,
-       e.external_user_id AS referrer_external_user_id, s.block_reason,
+       e.external_user_id AS referrer_external_user_id, ${REFERRER_NAMES}, s.block_reason,
        ${isoMicros('s.reported_at')} AS reported_at,
        (SELECT coalesce(jsonb_object_agg(currency, minor), '{}') FROM (
           SELECT p.currency, sum(p.amount_minor - coalesce((SELECT sum(r.amount_minor) FROM refunds r

@@ -76,6 +76,8 @@ describe('coupons over the API', () => {
       program_id: programId,
       partner_id: partner,
       external_user_id: 'r',
+      referrer_name: null,
+      referrer_email: 'r@mail.example',
       promotion_code: null,
       created_at: expect.any(String),
     });

@@ -40,6 +40,8 @@ describe('POST /commissions', () => {
           program_id: programId,
           partner_id,
           external_user_id: 'r',
+          referrer_name: null,
+          referrer_email: 'r@mail.example',
           kind: 'manual',
           order_id: null,
           level: null,

@@ -124,6 +124,8 @@ function commissionRecord(commission: ListedCommission): Record {
     program_id: commission.program_id,
     partner_id: commission.enrollment_id,
     external_user_id: commission.external_user_id,
+    referrer_name: commission.referrer_name,
+    referrer_email: commission.referrer_email,
     kind: commission.kind,
     order_id: commission.order_id,
     level: commission.level,

@@ -13,6 +13,7 @@ import {
   UuidCursor,
   VisibleText,
 } from '../../schemas.ts';
+import { REFERRER_NAMES } from '../referrer-names.ts';
 
 export const CommissionStatus = OneOf(COMMISSION_STATUSES, {
   title: 'CommissionStatus',
@@ -49,6 +50,7 @@ export const CommissionRecord = Type.Object(
   {
     ...COMMISSION_FIELDS,
     external_user_id: ExternalUserId,
+    ...REFERRER_NAMES,
     kind: OneOf(['sale', 'refund', 'correction', 'manual', 'imported'], {
       title: 'CommissionKind',
       description:

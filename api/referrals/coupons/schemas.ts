@@ -15,6 +15,7 @@ import {
   UuidCursor,
   VisibleText,
 } from '../../schemas.ts';
+import { REFERRER_NAMES } from '../referrer-names.ts';
 
 const Code = Type.String({
   minLength: 1,
@@ -88,6 +89,7 @@ export const CouponRecord = Type.Object(
     program_id: Type.String({ format: 'uuid', description: "The referrer's program." }),
     partner_id: Type.String({ format: 'uuid', description: 'The referrer.' }),
     external_user_id: ExternalUserId,
+    ...REFERRER_NAMES,
     promotion_code: Nullable(PromotionCode),
     created_at: Instant,
   },

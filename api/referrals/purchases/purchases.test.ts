@@ -11,7 +11,7 @@ const orders = (purchases: Purchase[]) => purchases.map((one) => one.order_id);
 
 merchantTest('purchases are listed with their referrer, outcome and reason', async ({ shop, m }) => {
   const program = await m.program({ commission_rate: 10, hold_days: 0, first_sale_only: true });
-  const r = await m.enroll('r');
+  const r = await m.enroll('r', { name: 'Rosa' });
   await m.signup('n', { ref_code: r.ref });
   await m.purchase('stranger', 'o0', 5);
   const reported = await m.purchase('n', 'o1', 20.5, { currency: 'usd' });
@@ -27,6 +27,8 @@ merchantTest('purchases are listed with their referrer, outcome and reason', asy
       program_id: program.id,
       partner_id: r.partner_id,
       referrer_external_user_id: 'r',
+      referrer_name: 'Rosa',
+      referrer_email: 'r@mail.example',
       amount: 20.5,
       commissionable_amount: 20.5,
       refunded: 0.5,

@@ -11,6 +11,7 @@ import {
   OrderId,
   Uuid,
 } from '../../schemas.ts';
+import { REFERRER_NAMES } from '../referrer-names.ts';
 import { PurchaseReason } from '../schemas.ts';
 
 const Major = Type.Number({ description: 'Major units of `currency`.' });
@@ -24,6 +25,7 @@ const PurchaseRecord = Type.Object(
     program_id: Nullable(Uuid),
     partner_id: Nullable(Type.String({ format: 'uuid', description: 'The referrer who brought the order.' })),
     referrer_external_user_id: Nullable(Type.String()),
+    ...REFERRER_NAMES,
     amount: Major,
     commissionable_amount: Type.Number({ description: 'The part of `amount` that earns commission.' }),
     refunded: Major,

@@ -11,6 +11,7 @@ import {
   UuidCursor,
   VisibleText,
 } from '../../schemas.ts';
+import { REFERRER_NAMES } from '../referrer-names.ts';
 import { BlockReason } from '../schemas.ts';
 
 const STATUSES = ['pending', 'held', 'matched', 'unmatched'] as const;
@@ -30,6 +31,7 @@ export const SignupRecord = Type.Object(
     program_id: Nullable(Uuid),
     partner_id: Nullable(Type.String({ format: 'uuid', description: 'The referrer. Null while pending.' })),
     referrer_external_user_id: Nullable(Type.String()),
+    ...REFERRER_NAMES,
     blocked: Type.Boolean({
       description: 'Whether the signup earned nothing; `block_reason` says why.',
     }),

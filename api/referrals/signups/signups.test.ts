@@ -44,6 +44,8 @@ merchantTest(
       program_id: program.id,
       partner_id: r.partner_id,
       referrer_external_user_id: 'r',
+      referrer_name: null,
+      referrer_email: 'r@mail.example',
       blocked: true,
       block_reason: 'same_email',
       reported_at: expect.any(String),

@@ -344,6 +344,7 @@ test('what cannot be saved is shown at its field, which gets the focus, and noth
   const color = page.getByLabel('Text color', { exact: true });
   await color.fill('oklch(50% 0.2 30)');
   await page.getByRole('tab', { name: 'Publish' }).click();
+  await page.getByText('For developers').click();
   await page.getByLabel('Metadata').fill('[1]');
   const saving = page.getByRole('button', { name: 'Save', exact: true });
   const notice = page.getByRole('region', { name: 'Changes' }).getByRole('alert');

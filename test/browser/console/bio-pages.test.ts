@@ -73,6 +73,7 @@ test('an external id that a page has leads to that page, and one of a page of th
   await page.getByRole('button', { name: 'New page' }).click();
   await page.getByLabel('Address').fill(`other-${known.slug}`);
   await page.getByText('is free.').waitFor();
+  await page.getByRole('dialog').getByText('For developers').click();
   const field = page.getByLabel('External ID');
   await field.fill('shop-2');
   await page.getByRole('button', { name: 'Create', exact: true }).click();

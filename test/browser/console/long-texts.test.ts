@@ -136,7 +136,7 @@ test('a long id of a user or an order leaves enough space for the other columns'
     await expectWhole(page, table);
   }
   await page.goto(`${site.app}/console/referrals?tab=signups&by=${partner_id}`);
-  await expectFits(page, 'signups-of', 'Only by user');
+  await expectFits(page, 'signups-of', 'Only by long@mail.example');
   await page.goto(`${site.app}/console/referrals?tab=enrollments&partner=${partner_id}`);
   await expectFits(page, 'enrollment', 'Ledger entries');
   const rightOf = async () => {

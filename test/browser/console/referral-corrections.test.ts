@@ -144,7 +144,7 @@ test('a bonus is added and rejected, and a referrer is erased after a question',
   await page.getByText('No commissions').waitFor(PATIENCE);
   await page.goto(`${site.app}/console/referrals?tab=enrollments&partner=${partner_id}`);
   await page.getByRole('button', { name: 'Erase' }).click();
-  const erasing = page.getByRole('dialog', { name: 'Erase yul?' });
+  const erasing = page.getByRole('dialog', { name: 'Erase yul@mail.example?' });
   await erasing.getByRole('button', { name: 'Erase', exact: true }).click();
   await expectNotice(page, 'Referrer erased');
   await page.getByRole('button', { name: 'yul' }).waitFor({ state: 'detached' });

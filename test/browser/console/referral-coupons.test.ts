@@ -32,7 +32,9 @@ test(
     };
     await add('ANNA20', 'ann');
     await dialog.waitFor({ state: 'detached' });
-    await row(page, 'Coupons', 'ANNA20').getByRole('button', { name: 'ann', exact: true }).waitFor();
+    await row(page, 'Coupons', 'ANNA20')
+      .getByRole('button', { name: 'ann@mail.example', exact: true })
+      .waitFor();
     await add('anna20', 'ben');
     await dialog.getByRole('alert').waitFor();
     expect(await dialog.getByRole('alert').textContent()).toContain('anna20');
@@ -40,7 +42,9 @@ test(
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await expectGood(page, 'referrals-coupons');
 
-    await row(page, 'Coupons', 'ANNA20').getByRole('button', { name: 'ann', exact: true }).click();
+    await row(page, 'Coupons', 'ANNA20')
+      .getByRole('button', { name: 'ann@mail.example', exact: true })
+      .click();
     const drawer = page.getByRole('dialog', { name: 'Referrer ann' });
     await drawer.getByRole('button', { name: 'Copy the coupon ANNA20' }).waitFor();
     await expectGood(page, 'referrals-drawer-coupons');

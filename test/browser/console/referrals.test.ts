@@ -66,7 +66,7 @@ test('referrers are searched, opened, suspended, which can be undone, and approv
   await drawer.getByRole('button', { name: 'Suspend' }).click();
   await drawer.getByText('Suspended', { exact: true }).waitFor();
   expect(await site.api(`/enrollments/${bob.partner_id}`)).toMatchObject({ status: 'suspended' });
-  await expectNotice(page, 'bob-17 suspended. New signups and purchases earn nothing');
+  await expectNotice(page, 'Robert suspended. New signups and purchases earn nothing');
   await expectGood(page, 'referrals-suspend');
   await page.getByRole('button', { name: 'Undo' }).click();
   await drawer.getByText('Approved', { exact: true }).waitFor();
@@ -132,7 +132,7 @@ test(
       'csv:p-2',
     ]);
     await page.getByRole('link', { name: 'See the referrers' }).click();
-    await page.getByRole('button', { name: 'csv:p-1' }).waitFor();
+    await page.getByRole('button', { name: 'ada@moved.example' }).waitFor();
     await page.close();
   },
 );

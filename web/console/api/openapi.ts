@@ -1303,6 +1303,9 @@ export interface components {
       partner_id: string;
       /** Format: uuid */
       program_id: string;
+      /** Format: email */
+      referrer_email: string | null;
+      referrer_name: string | null;
       remaining: number;
       status: components["schemas"]["CommissionStatus"];
     };
@@ -1402,6 +1405,9 @@ export interface components {
       /** Format: uuid */
       program_id: string;
       promotion_code: components["schemas"]["PromotionCode"] | null;
+      /** Format: email */
+      referrer_email: string | null;
+      referrer_name: string | null;
     };
     CouponCode: string;
     CouponList: {
@@ -3347,7 +3353,10 @@ export interface components {
       /** Format: date-time */
       purchased_at: string;
       reason: components["schemas"]["PurchaseReason"] | null;
+      /** Format: email */
+      referrer_email: string | null;
       referrer_external_user_id: string | null;
+      referrer_name: string | null;
       refunded: number;
       rewarded: boolean;
     };
@@ -3888,7 +3897,10 @@ export interface components {
       partner_id: string | null;
       /** Format: uuid */
       program_id: string | null;
+      /** Format: email */
+      referrer_email: string | null;
       referrer_external_user_id: string | null;
+      referrer_name: string | null;
       /** Format: date-time */
       reported_at: string;
       status: components["schemas"]["SignupStatus"];

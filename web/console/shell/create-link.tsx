@@ -37,7 +37,7 @@ export function CreateLink() {
       >
         <IconPlus size={18} stroke={1.6} />
       </ActionIcon>
-      {isOpen && <DialogOf dialog={DIALOG} close={() => setOpen(false)} />}
+      {isOpen && <DialogOf dialog={DIALOG} props={{ close: () => setOpen(false) }} />}
     </>
   );
 }

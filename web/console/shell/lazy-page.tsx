@@ -61,11 +61,17 @@ export function PageOf({ page }: { page: LazyPage }) {
 }
 
 /** Shows a dialog when its code is there, and nothing before. */
-export function DialogOf({ dialog, close }: { dialog: LazyPage<{ close: () => void }>; close: () => void }) {
+export function DialogOf<Props extends { close: () => void }>({
+  dialog,
+  props,
+}: {
+  dialog: LazyPage<Props>;
+  props: Props;
+}) {
   const [Dialog] = useState(() => dialog.component());
   return (
     <Suspense fallback={null}>
-      <Dialog close={close} />
+      <Dialog {...props} />
     </Suspense>
   );
 }

@@ -1,13 +1,13 @@
 import { useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import {
+  createSpotlight,
   Spotlight,
   type SpotlightActionData,
   type SpotlightActionGroupData,
-  spotlight,
 } from '@mantine/spotlight';
 import { IconSearch } from '@tabler/icons-react';
-import { useEffect, useState } from 'react';
+import { type RefObject, useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { LinkRecords } from '../api/links.ts';
 import { useApi } from '../api/queries.ts';
@@ -18,6 +18,8 @@ import { webAddressIn } from '../parts/clean-address.ts';
 import { shortId } from '../parts/click-words.ts';
 import { ACTIONS, documentsAt, type Entry, matching, PAGE_WORDS, SETTINGS } from './palette-entries.ts';
 
+const [STORE, SPOTLIGHT] = createSpotlight();
+
 /** Links and people found by a text. */
 const FOUND = 5;
 /** Characters from which on links and people are searched. */
@@ -26,12 +28,22 @@ const LEAST = 2;
 /** An entry that does something on the page itself has no path. */
 type Action = Omit<Entry, 'path'> & ({ path: string } | { run: () => void });
 
+export type PaletteProps = {
+  /** Set to what tells whether it is shown: not while it closes. */
+  isShown: RefObject<() => boolean>;
+  close: () => void;
+};
+
 /** Finds pages, links, people, and actions; an address begins a link. Open as long as it is rendered. */
-export default function PaletteDialog({ close }: { close: () => void }) {
+export default function PaletteDialog({ isShown, close }: PaletteProps) {
   useEffect(() => {
-    spotlight.open();
-    return spotlight.close;
-  }, []);
+    SPOTLIGHT.open();
+    isShown.current = () => STORE.getState().opened;
+    return () => {
+      isShown.current = () => true;
+      SPOTLIGHT.close();
+    };
+  }, [isShown]);
   const [, navigate] = useLocation();
   const { can, workspace, urls } = useSession();
   const theme = useThemeAction();
@@ -100,6 +112,7 @@ export default function PaletteDialog({ close }: { close: () => void }) {
   ];
   return (
     <Spotlight
+      store={STORE}
       onSpotlightClose={close}
       shortcut={null}
       clearQueryOnClose={false}

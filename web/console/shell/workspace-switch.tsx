@@ -24,7 +24,7 @@ export function WorkspaceSwitch() {
         </Text>
         <IconSelector size={16} stroke={1.6} aria-hidden />
       </UnstyledButton>
-      {isOpen && <DialogOf dialog={DIALOG} close={() => setOpen(false)} />}
+      {isOpen && <DialogOf dialog={DIALOG} props={{ close: () => setOpen(false) }} />}
     </>
   );
 }

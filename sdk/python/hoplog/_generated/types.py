@@ -851,6 +851,10 @@ class CommissionRecord(TypedDict):
     created_at: str
     external_user_id: "ExternalUserId"
     """The user's id in your product."""
+    referrer_name: Union[str, None]
+    """Null: no name is known."""
+    referrer_email: Union[str, None]
+    """Null: no email is known."""
     kind: "CommissionKind"
     held_until: Union[str, None]
     """When a pending commission becomes eligible."""
@@ -957,6 +961,10 @@ class Coupon(TypedDict):
     """The referrer."""
     external_user_id: "ExternalUserId"
     """The user's id in your product."""
+    referrer_name: Union[str, None]
+    """Null: no name is known."""
+    referrer_email: Union[str, None]
+    """Null: no email is known."""
     promotion_code: Union["PromotionCode", None]
     created_at: str
 
@@ -3044,6 +3052,10 @@ class Purchase(TypedDict):
     partner_id: Union[str, None]
     """The referrer who brought the order."""
     referrer_external_user_id: Union[str, None]
+    referrer_name: Union[str, None]
+    """Null: no name is known."""
+    referrer_email: Union[str, None]
+    """Null: no email is known."""
     amount: float
     """Major units of `currency`."""
     commissionable_amount: float
@@ -3634,6 +3646,10 @@ class Signup(TypedDict):
     partner_id: Union[str, None]
     """The referrer. Null while pending."""
     referrer_external_user_id: Union[str, None]
+    referrer_name: Union[str, None]
+    """Null: no name is known."""
+    referrer_email: Union[str, None]
+    """Null: no email is known."""
     blocked: bool
     """Whether the signup earned nothing; `block_reason` says why."""
     block_reason: Union["BlockReason", None]

@@ -1221,6 +1221,14 @@ export type CommissionRecord = {
      * The user's id in your product.
      */
     external_user_id: ExternalUserId;
+    /**
+     * Null: no name is known.
+     */
+    referrer_name: string | null;
+    /**
+     * Null: no email is known.
+     */
+    referrer_email: string | null;
     kind: CommissionKind;
     /**
      * When a pending commission becomes eligible.
@@ -1375,6 +1383,14 @@ export type Coupon = {
      * The user's id in your product.
      */
     external_user_id: ExternalUserId;
+    /**
+     * Null: no name is known.
+     */
+    referrer_name: string | null;
+    /**
+     * Null: no email is known.
+     */
+    referrer_email: string | null;
     promotion_code: PromotionCode | null;
     created_at: string;
 };
@@ -4410,6 +4426,14 @@ export type Purchase = {
     partner_id: string | null;
     referrer_external_user_id: string | null;
     /**
+     * Null: no name is known.
+     */
+    referrer_name: string | null;
+    /**
+     * Null: no email is known.
+     */
+    referrer_email: string | null;
+    /**
      * Major units of `currency`.
      */
     amount: number;
@@ -5246,6 +5270,14 @@ export type Signup = {
      */
     partner_id: string | null;
     referrer_external_user_id: string | null;
+    /**
+     * Null: no name is known.
+     */
+    referrer_name: string | null;
+    /**
+     * Null: no email is known.
+     */
+    referrer_email: string | null;
     /**
      * Whether the signup earned nothing; `block_reason` says why.
      */

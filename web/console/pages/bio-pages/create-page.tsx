@@ -1,4 +1,4 @@
-import { Button, Fieldset, Text, TextInput } from '@mantine/core';
+import { Button, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue, useDisclosure } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { IconPlus } from '@tabler/icons-react';
@@ -8,6 +8,7 @@ import { useApi, useSend } from '../../api/queries.ts';
 import { sentenceOf } from '../../api/sentence.ts';
 import { useSession } from '../../api/session.ts';
 import { FormDialog } from '../../parts/form-dialog.tsx';
+import { FormSection } from '../../parts/form-section.tsx';
 import { useDraft } from '../../parts/use-draft.ts';
 import { keptTo, TITLE_MOST } from './character-limit.ts';
 import type { Availability, BioPage } from './responses.ts';
@@ -122,7 +123,12 @@ function CreateDialog({ close }: { close: () => void }) {
         {`${urls.public_url}/${found?.slug ?? draft.slug}`}
         {found?.available && !isUnknown && wrong('slug') === null && ' is free.'}
       </Text>
-      <Fieldset legend="For developers">
+      <FormSection
+        title="For developers"
+        set={externalId || null}
+        hint="External ID"
+        isWrong={wrong('external_id') !== null}
+      >
         <TextInput
           label="External ID"
           description="The ID of this page in your own system. Optional; it cannot be changed later."
@@ -132,7 +138,7 @@ function CreateDialog({ close }: { close: () => void }) {
           error={wrong('external_id')}
           onChange={(event) => change({ external_id: event.currentTarget.value })}
         />
-      </Fieldset>
+      </FormSection>
     </FormDialog>
   );
 }

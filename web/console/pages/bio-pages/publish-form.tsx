@@ -5,6 +5,7 @@ import { isLanguage } from '../../../../core/languages/languages.ts';
 import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { FormSection } from '../../parts/form-section.tsx';
 import { LANGUAGE_CHOICES } from '../../parts/language-choices.ts';
 import type { PartProps } from './editor.tsx';
 import type { BioPage } from './responses.ts';
@@ -38,20 +39,24 @@ export function PublishForm({ draft, change, wrong, page }: PartProps & { page: 
         error={wrong('language')}
         onChange={({ currentTarget: { value } }) => change({ language: isLanguage(value) ? value : '' })}
       />
-      <Title order={2} size="h4" mt="lg">
-        For developers
-      </Title>
-      <Textarea
-        label="Metadata"
-        description="A JSON object of at most 4 KB for your own systems. Visitors do not see it."
-        autosize
-        minRows={2}
-        maxRows={12}
-        spellCheck={false}
-        value={draft.metadata}
-        error={wrong('metadata')}
-        onChange={(event) => change({ metadata: event.currentTarget.value })}
-      />
+      <FormSection
+        title="For developers"
+        set={draft.metadata.trim() === '' ? null : 'metadata'}
+        hint="Metadata"
+        isWrong={Boolean(wrong('metadata'))}
+      >
+        <Textarea
+          label="Metadata"
+          description="A JSON object of at most 4 KB for your own systems. Visitors do not see it."
+          autosize
+          minRows={2}
+          maxRows={12}
+          spellCheck={false}
+          value={draft.metadata}
+          error={wrong('metadata')}
+          onChange={(event) => change({ metadata: event.currentTarget.value })}
+        />
+      </FormSection>
       {can('operator') && (
         <Box mt="lg">
           <Title order={2} size="h4" mb="xs">

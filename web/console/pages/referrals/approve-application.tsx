@@ -5,6 +5,7 @@ import { callApi } from '../../api/call.ts';
 import { useOneMutation, useSend } from '../../api/queries.ts';
 import { sentenceOf } from '../../api/sentence.ts';
 import { Dialog } from '../../parts/dialog.tsx';
+import { referrerName } from './referrer-cell.tsx';
 import type { Application, Enrollment, Enrollments } from './responses.ts';
 
 /** Reads that a decision on an application changes. */
@@ -40,7 +41,7 @@ export function ApproveApplication({ application }: { application: Application }
         Approve
       </Button>
       {known && (
-        <Dialog title={`${known.name || known.external_user_id} is a referrer already`} close={close}>
+        <Dialog title={`${referrerName(known)} is a referrer already`} close={close}>
           <Stack gap="md">
             <Text size="sm">
               A referrer of this program has the address {email}. With the account, the applicant sees what

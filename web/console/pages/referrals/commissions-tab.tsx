@@ -9,7 +9,7 @@ import { SmallNote } from '../../parts/note.tsx';
 import { FigureCell, LongTextCell } from '../../parts/scroll-table.tsx';
 import { ChoiceFilter, NoRows, ProgramFilter } from './filters.tsx';
 import { OneReferrer } from './one-referrer.tsx';
-import { ReferrerPress } from './referrer-press.tsx';
+import { earnerOf, ReferrerCell, referrerName } from './referrer-cell.tsx';
 import type { Commission, Commissions } from './responses.ts';
 import { useViewState } from './view-state.ts';
 import { statusName } from './words.ts';
@@ -29,7 +29,8 @@ const FILTERS = ['program', 'status'];
 const TABLE = {
   label: 'Commissions',
   minWidth: 760,
-  columns: ['Created', 'Referrer', 'For', { figure: 'Amount' }, 'Status'],
+  isDouble: true,
+  columns: ['Referrer', 'For', { figure: 'Amount' }, 'Status', 'Created'],
 };
 
 /** Commissions; one that is not paid can be rejected. */
@@ -72,10 +73,7 @@ function Row({ commission }: { commission: Commission }) {
   const { amount, remaining, currency, status, held_until: heldUntil } = commission;
   return (
     <Table.Tr>
-      <Table.Td>{formatInstant(commission.created_at)}</Table.Td>
-      <LongTextCell>
-        <ReferrerPress id={commission.partner_id}>{commission.external_user_id}</ReferrerPress>
-      </LongTextCell>
+      <ReferrerCell referrer={earnerOf(commission)} />
       <LongTextCell>
         {commission.kind === 'imported' ? (
           'Imported'
@@ -105,6 +103,7 @@ function Row({ commission }: { commission: Commission }) {
           {isRejectable(commission) && <RejectButton commission={commission} />}
         </Group>
       </Table.Td>
+      <Table.Td>{formatInstant(commission.created_at)}</Table.Td>
     </Table.Tr>
   );
 }
@@ -117,12 +116,13 @@ function RejectButton({ commission }: { commission: Commission }) {
   });
   if (!can('operator')) return null;
   const amount = formatMoney(commission.remaining, commission.currency);
+  const name = referrerName(earnerOf(commission));
   return (
     <ConfirmButton
       size="compact-xs"
-      aria-label={`Reject ${amount} of ${commission.external_user_id}`}
+      aria-label={`Reject ${amount} of ${name}`}
       question={`Reject the commission of ${amount}?`}
-      consequence={`${commission.external_user_id} does not get it. This can't be undone; a bonus can replace it.`}
+      consequence={`${name} does not get it. This can't be undone; a bonus can replace it.`}
       yes="Reject"
       pending={reject.isPending}
       onConfirm={() => reject.mutateAsync()}

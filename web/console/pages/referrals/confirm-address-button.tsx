@@ -4,15 +4,20 @@ import { messageOf } from '../../api/failures.ts';
 import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { referrerName } from './referrer-cell.tsx';
 import type { Enrollment } from './responses.ts';
 
 type Props = {
-  referrer: Pick<Enrollment, 'partner_id' | 'external_user_id' | 'payout_method' | 'payout_held_until'>;
+  referrer: Pick<
+    Enrollment,
+    'partner_id' | 'external_user_id' | 'name' | 'payout_method' | 'payout_held_until'
+  >;
 };
 
 /** Ends what holds a balance back since a page changed the payout address, after confirmation. */
 export function ConfirmAddressButton({ referrer }: Props) {
-  const { partner_id: id, external_user_id: user, payout_method: method } = referrer;
+  const { partner_id: id, payout_method: method } = referrer;
+  const user = referrerName(referrer);
   const { can } = useSession();
   const confirm = useSend<void, Enrollment>(
     () => ({

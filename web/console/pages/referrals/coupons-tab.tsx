@@ -11,7 +11,7 @@ import { DeleteCouponButton } from './delete-coupon-button.tsx';
 import { NoRows, ProgramFilter, TextFilter, usePrograms } from './filters.tsx';
 import { OneReferrer } from './one-referrer.tsx';
 import { PromotionState } from './promotion-state.tsx';
-import { ReferrerPress } from './referrer-press.tsx';
+import { earnerOf, ReferrerCell } from './referrer-cell.tsx';
 import type { Coupon, Coupons } from './responses.ts';
 import { useViewState } from './view-state.ts';
 
@@ -86,9 +86,7 @@ function Row({ coupon }: { coupon: Coupon }) {
   return (
     <Table.Tr>
       <LongTextCell>{coupon.code}</LongTextCell>
-      <LongTextCell>
-        <ReferrerPress id={coupon.partner_id}>{coupon.external_user_id}</ReferrerPress>
-      </LongTextCell>
+      <ReferrerCell referrer={earnerOf(coupon)} />
       <LongTextCell>{program?.name}</LongTextCell>
       <Table.Td>
         <PromotionState coupon={coupon} />

@@ -6,6 +6,7 @@ import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { EditEnrollment } from './edit-enrollment.tsx';
 import { ManualCommission } from './manual-commission.tsx';
 import { PreviewReferrer } from './preview-referrer.tsx';
+import { referrerName } from './referrer-cell.tsx';
 import type { Enrollment } from './responses.ts';
 
 /** What an operator may do with a referrer. */
@@ -38,7 +39,7 @@ export function EnrollmentActions({
       <PreviewReferrer enrollment={enrollment} />
       <ConfirmButton
         size="xs"
-        question={`Erase ${enrollment.external_user_id}?`}
+        question={`Erase ${referrerName(enrollment)}?`}
         consequence="Name, emails, devices and addresses are deleted. Amounts and ids stay in the ledger. The link matches no signup any more. This can't be undone."
         yes="Erase"
         pending={erase.isPending}

@@ -13,6 +13,7 @@ import { EnrollmentCoupons } from './enrollment-coupons.tsx';
 import { EnrollmentHistory } from './enrollment-history.tsx';
 import { EnrollmentStatus, StatusButton } from './enrollment-status.tsx';
 import { usePrograms } from './filters.tsx';
+import { referrerName } from './referrer-cell.tsx';
 import type { Enrollment } from './responses.ts';
 import { useViewState } from './view-state.ts';
 
@@ -26,9 +27,7 @@ export function EnrollmentDrawer({ partnerId, close }: { partnerId: string; clos
       onClose={close}
       position="right"
       size="lg"
-      title={
-        enrollment.data ? `Referrer ${enrollment.data.name || enrollment.data.external_user_id}` : 'Referrer'
-      }
+      title={enrollment.data ? `Referrer ${referrerName(enrollment.data)}` : 'Referrer'}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <QueryView query={enrollment} lines={8}>

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core';
 import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { StatusBadge } from '../../parts/status-badge.tsx';
+import { referrerName } from './referrer-cell.tsx';
 import type { Enrollment } from './responses.ts';
 
 /** Status of a referrer. */
@@ -17,7 +18,7 @@ export function EnrollmentStatus({ status }: Pick<Enrollment, 'status'>) {
 export function StatusButton({
   enrollment,
 }: {
-  enrollment: Pick<Enrollment, 'partner_id' | 'status' | 'external_user_id'>;
+  enrollment: Pick<Enrollment, 'partner_id' | 'status' | 'external_user_id' | 'name' | 'email'>;
 }) {
   const { can } = useSession();
   const isApproved = enrollment.status === 'approved';
@@ -30,8 +31,8 @@ export function StatusButton({
     {
       refresh: ['/referrals', '/enrollments', '/payouts/eligible'],
       done: isApproved
-        ? `${enrollment.external_user_id} suspended. New signups and purchases earn nothing, and nothing is paid out.`
-        : `${enrollment.external_user_id} approved`,
+        ? `${referrerName(enrollment)} suspended. New signups and purchases earn nothing, and nothing is paid out.`
+        : `${referrerName(enrollment)} approved`,
       undo: () => ({
         path: `/enrollments/${enrollment.partner_id}`,
         method: 'PATCH',

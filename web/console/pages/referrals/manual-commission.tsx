@@ -3,6 +3,7 @@ import { useSend } from '../../api/queries.ts';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { SmallNote } from '../../parts/note.tsx';
 import { useDraft } from '../../parts/use-draft.ts';
+import { referrerName } from './referrer-cell.tsx';
 import type { Enrollment } from './responses.ts';
 
 type Props = { enrollment: Enrollment; currency: string; close: () => void };
@@ -50,7 +51,7 @@ export function ManualCommission({ enrollment, currency, close }: Props) {
         maxLength={500}
         {...text('note')}
       />
-      <SmallNote>It is in the next payout file of {enrollment.external_user_id}.</SmallNote>
+      <SmallNote>It is in the next payout file of {referrerName(enrollment)}.</SmallNote>
     </FormDialog>
   );
 }

@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import { useApi } from '../../api/queries.ts';
+import { referrerName } from './referrer-cell.tsx';
 import type { Enrollment } from './responses.ts';
 import { useViewState } from './view-state.ts';
 
@@ -11,7 +12,7 @@ export function OneReferrer() {
   const enrollment = useApi<Enrollment>(partner && `/enrollments/${partner}`);
   if (partner === null) return null;
   // While loading, the data is of the previous referrer.
-  const name = enrollment.isPlaceholderData ? undefined : enrollment.data?.external_user_id;
+  const name = enrollment.isPlaceholderData || !enrollment.data ? undefined : referrerName(enrollment.data);
   return (
     <Button
       size="xs"

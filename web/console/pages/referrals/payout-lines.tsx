@@ -9,9 +9,10 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { SmallNote } from '../../parts/note.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { FigureCell, LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
+import { FigureCell, ScrollTable } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { useDraft } from '../../parts/use-draft.ts';
+import { ReferrerCell, referrerName } from './referrer-cell.tsx';
 import type { Paid, PayoutLine, PayoutLines as PayoutLinesResponse } from './responses.ts';
 import { totalsText } from './words.ts';
 
@@ -78,14 +79,14 @@ export function PayoutLines({
                       <Table.Td>
                         {line.status === 'open' && (
                           <Checkbox
-                            aria-label={`Pay ${line.external_user_id}`}
+                            aria-label={`Pay ${referrerName(line)}`}
                             checked={chosen.has(line.partner_id)}
                             onChange={(event) => choose(line.partner_id, event.currentTarget.checked)}
                           />
                         )}
                       </Table.Td>
                     )}
-                    <LongTextCell>{line.external_user_id}</LongTextCell>
+                    <ReferrerCell referrer={line} />
                     <Table.Td>
                       {methodName(line.method)}
                       <SmallNote>{line.payout_method?.email ?? 'Deleted'}</SmallNote>
@@ -157,13 +158,13 @@ function LineStatus({ line, exportId, editable }: { line: PayoutLine; exportId: 
 function RetryButton({ line, exportId }: { line: PayoutLine; exportId: string }) {
   const retry = useSend<void>(
     () => ({ path: `/payouts/${exportId}/lines/${line.partner_id}/retry`, method: 'POST' }),
-    { refresh: REFRESH, done: `The next payout file pays ${line.external_user_id} again.` },
+    { refresh: REFRESH, done: `The next payout file pays ${referrerName(line)} again.` },
   );
   return (
     <Button
       size="compact-xs"
       variant="default"
-      aria-label={`Pay again: ${line.external_user_id}`}
+      aria-label={`Pay again: ${referrerName(line)}`}
       loading={retry.isPending}
       onClick={() => retry.mutate()}
     >
@@ -180,7 +181,7 @@ function FailButton({ line, exportId }: { line: PayoutLine; exportId: string }) 
       <Button
         size="compact-xs"
         variant="default"
-        aria-label={`Mark the line of ${line.external_user_id} failed`}
+        aria-label={`Mark the line of ${referrerName(line)} failed`}
         onClick={open}
       >
         Failed?
@@ -209,8 +210,8 @@ function FailDialog({ line, exportId, close }: { line: PayoutLine; exportId: str
       fields={['reason']}
     >
       <Text size="sm">
-        The ledger gets entries that reverse the payment. Payout files pay {line.external_user_id} again once
-        the address has changed, or when you press Pay again.
+        The ledger gets entries that reverse the payment. Payout files pay {referrerName(line)} again once the
+        address has changed, or when you press Pay again.
       </Text>
       <Textarea
         label="Reason"

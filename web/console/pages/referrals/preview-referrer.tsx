@@ -6,6 +6,7 @@ import type { ResponseOf } from '../../api/responses.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { FailureNotice } from '../../parts/failure-notice.tsx';
 import { SmallNote } from '../../parts/note.tsx';
+import { referrerName } from './referrer-cell.tsx';
 import type { Enrollment } from './responses.ts';
 
 type Preview = ResponseOf<'/enrollments/{id}/preview', 'post'>;
@@ -26,11 +27,7 @@ export function PreviewReferrer({ enrollment }: { enrollment: Enrollment }) {
         Preview as this referrer
       </Button>
       {isOpen && (
-        <Dialog
-          title={`What ${enrollment.name || enrollment.external_user_id} sees`}
-          close={() => setOpen(false)}
-          size="xl"
-        >
+        <Dialog title={`What ${referrerName(enrollment)} sees`} close={() => setOpen(false)} size="xl">
           {preview.error !== null && <FailureNotice error={preview.error} again={() => preview.mutate()} />}
           {preview.isPending && <Skeleton height="60vh" />}
           {preview.data && !preview.isPending && <Frame preview={preview.data} />}

@@ -13,7 +13,7 @@ import { AssignDialog } from '../connections/assign-dialog.tsx';
 import { reasonOf } from '../connections/words.ts';
 import { ChoiceFilter, NoRows, ProgramFilter, TextFilter } from './filters.tsx';
 import { OneReferrer } from './one-referrer.tsx';
-import { ReferrerPress } from './referrer-press.tsx';
+import { ReferrerCell, referrerOf } from './referrer-cell.tsx';
 import type { Purchase, Purchases } from './responses.ts';
 import { useViewState } from './view-state.ts';
 import { purchaseReason } from './words.ts';
@@ -96,11 +96,11 @@ function Row({ purchase }: { purchase: Purchase }) {
         {purchase.coupon !== null && <SmallNote>Coupon {purchase.coupon}</SmallNote>}
       </LongTextCell>
       <LongTextCell>{purchase.external_user_id ?? 'Unknown'}</LongTextCell>
-      <LongTextCell>
-        {purchase.partner_id !== null && (
-          <ReferrerPress id={purchase.partner_id}>{purchase.referrer_external_user_id}</ReferrerPress>
-        )}
-      </LongTextCell>
+      {purchase.partner_id === null ? (
+        <Table.Td />
+      ) : (
+        <ReferrerCell referrer={{ ...referrerOf(purchase), partner_id: purchase.partner_id }} />
+      )}
       <FigureCell>
         {formatMoney(purchase.amount, purchase.currency)}
         {purchase.refunded > 0 && (

@@ -8,7 +8,7 @@ import { FigureCell, LongTextCell } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { ChoiceFilter, NoRows, ProgramFilter, TextFilter } from './filters.tsx';
 import { OneReferrer } from './one-referrer.tsx';
-import { ReferrerPress } from './referrer-press.tsx';
+import { ReferrerCell, referrerOf } from './referrer-cell.tsx';
 import type { Signup, Signups } from './responses.ts';
 import { SignupReview } from './signup-review.tsx';
 import { useViewState } from './view-state.ts';
@@ -76,11 +76,11 @@ export function SignupsTab() {
             <Table.Td>
               <Result signup={signup} />
             </Table.Td>
-            <LongTextCell>
-              {signup.partner_id !== null && (
-                <ReferrerPress id={signup.partner_id}>{signup.referrer_external_user_id}</ReferrerPress>
-              )}
-            </LongTextCell>
+            {signup.partner_id === null ? (
+              <Table.Td />
+            ) : (
+              <ReferrerCell referrer={{ ...referrerOf(signup), partner_id: signup.partner_id }} />
+            )}
             <Table.Td>{formatInstant(signup.reported_at)}</Table.Td>
             <FigureCell>
               {Object.entries(signup.lifetime_value).map(([currency, amount]) => (
