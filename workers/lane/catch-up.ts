@@ -155,7 +155,7 @@ export async function catchUp(
     const range = await pollBatch(reader, partition, from, {
       maxEvents,
       waitMs: WAIT_MS,
-      lingerMs: 0,
+      lingerMs: () => 0,
       settled,
       signal,
     });

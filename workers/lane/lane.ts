@@ -247,6 +247,8 @@ export async function runLane(
   let storing = settledPromise();
   let stored = lane.nextOffset;
   let hasResumed = false;
+  /** When a range with rows was taken last, of `performance.now()`. */
+  let lastRowsAt = Number.NEGATIVE_INFINITY;
 
   async function work(): Promise<void> {
     const all = await retry('read_streams', () => readStreams(pool));
@@ -270,7 +272,7 @@ export async function runLane(
         pollBatch(reader, lane.partition, at, {
           maxEvents: LANE_DEFAULTS.maxEvents,
           waitMs: drainTo === null ? waitMs() : LANE_DEFAULTS.drainWaitMs,
-          lingerMs: drainTo === null ? pace.lingerMs() : 0,
+          lingerMs: () => (drainTo === null ? pace.lingerMs(performance.now() - lastRowsAt) : 0),
           settled: storing.quiet,
           ...(quiet && drainTo === null && { quiet }),
           signal: drainTo === null ? idleRead : signal,
@@ -281,10 +283,12 @@ export async function runLane(
           throw error;
         }),
       );
+      const takenAt = performance.now();
       if (range) assertForward(lane, range);
       const ready = range && (await prepareRange(range, streams));
       await storing.outcome;
       if (ready) {
+        if (ready.blocks.length > 0) lastRowsAt = takenAt;
         storing = settledPromise(store(ready, null));
         from = ready.prepared.range.to;
       }

@@ -4,22 +4,32 @@ import type { Logger } from '../../core/tier/log.ts';
 import type { IdleLanes } from './idle-lanes.ts';
 
 /** Tells a lane how long to wait for more events before it inserts. */
-export type Pace = { lingerMs(): number };
+export type Pace = {
+  /** @param sinceLastMs time since the lane took the previous range with rows; infinite: there was none */
+  lingerMs(sinceLastMs: number): number;
+};
 
 const LOOK_EVERY_MS = 5_000;
 
-/** Each insert is one part: the more parts wait for merges, the longer the wait. */
+/** Each insert is one part: the more parts wait for merges, the longer the time from one insert to the next. */
 const STEPS = [
-  { parts: 250, lingerMs: 2_000 },
-  { parts: 150, lingerMs: 1_000 },
-  { parts: 80, lingerMs: 500 },
-  { parts: 40, lingerMs: 250 },
+  { parts: 250, intervalMs: 2_000 },
+  { parts: 150, intervalMs: 1_000 },
+  { parts: 80, intervalMs: 500 },
 ] as const;
+/** An insert costs some 20 ms of CPU time in all processes, however many rows it has (`bench/notes.md`). */
+const MIN_INTERVAL_MS = 300;
+/** After a pause, when no insert was made for the interval. */
 const MIN_LINGER_MS = 100;
 
-/** Returns the wait for this many parts in the fullest month, milliseconds. */
-export function lingerFor(parts: number): number {
-  return STEPS.find((step) => parts >= step.parts)?.lingerMs ?? MIN_LINGER_MS;
+/** Returns the time between inserts for this many parts in the fullest month, milliseconds. */
+export function intervalFor(parts: number): number {
+  return STEPS.find((step) => parts >= step.parts)?.intervalMs ?? MIN_INTERVAL_MS;
+}
+
+/** Returns the wait for more events, milliseconds. @param sinceLastMs time since the previous range with rows */
+export function lingerFor(intervalMs: number, sinceLastMs: number): number {
+  return Math.max(MIN_LINGER_MS, intervalMs - sinceLastMs);
 }
 
 /**
@@ -33,12 +43,12 @@ export function createPace(dependencies: {
   signal: AbortSignal;
 }): Pace {
   const { clickhouse, quiet, log, signal } = dependencies;
-  let lingerMs = MIN_LINGER_MS;
+  let intervalMs = MIN_INTERVAL_MS;
 
   async function watch(): Promise<void> {
     while (!signal.aborted) {
       try {
-        if (!quiet.isQuiet()) lingerMs = lingerFor(await mostParts(clickhouse));
+        if (!quiet.isQuiet()) intervalMs = intervalFor(await mostParts(clickhouse));
       } catch (error) {
         log.debug({ err: error }, 'failed to count the parts of clicks; keeping the pace');
       }
@@ -46,7 +56,7 @@ export function createPace(dependencies: {
     }
   }
   void watch();
-  return { lingerMs: () => lingerMs };
+  return { lingerMs: (sinceLastMs) => lingerFor(intervalMs, sinceLastMs) };
 }
 
 async function mostParts(clickhouse: ClickHouseClient): Promise<number> {

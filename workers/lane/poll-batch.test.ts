@@ -28,7 +28,7 @@ function poll(quiet: IdleLanes, signal = new AbortController().signal) {
   const options = {
     maxEvents: 1_000,
     waitMs: 60_000,
-    lingerMs: 0,
+    lingerMs: () => 0,
     settled: Promise.resolve(),
     quiet,
     signal,

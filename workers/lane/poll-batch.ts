@@ -17,8 +17,8 @@ export type PollOptions = {
   maxEvents: number;
   /** Time to wait for the first event. */
   waitMs: number;
-  /** Time to wait for more once there is one. */
-  lingerMs: number;
+  /** Returns the time to wait for more. Called once there is an event. */
+  lingerMs: () => number;
   /** Resolves when the previous range is stored; until then there is time to wait for more. */
   settled: Promise<void>;
   /** While it is quiet, heartbeats are gathered. Left out: they are returned like other events. */
@@ -48,7 +48,7 @@ export async function pollBatch(
   if (quiet)
     events += await gatherHeartbeats(reader, range, { maxEvents: maxEvents - events, quiet, signal });
   if (events < maxEvents) {
-    await sleep(lingerMs, undefined, { signal });
+    await sleep(lingerMs(), undefined, { signal });
     await settled;
     events += await readUpTo(reader, range, { waitMs: 0, maxEvents: maxEvents - events, signal });
   }

@@ -252,7 +252,7 @@ export async function runClickLane(
         pollBatch(reader, partition, from, {
           maxEvents: CLICK_LANE.events,
           waitMs: quiet.isQuiet() ? CLICK_LANE.quietWaitMs : CLICK_LANE.waitMs,
-          lingerMs: CLICK_LANE.lingerMs,
+          lingerMs: () => CLICK_LANE.lingerMs,
           settled: Promise.resolve(),
           quiet,
           signal,
