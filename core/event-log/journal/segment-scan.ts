@@ -4,6 +4,11 @@ import { FRAME_HEADER_BYTES, findFrame, frameAt, MAX_PAYLOAD_BYTES } from './fra
 /** Bytes of a scan's first read. */
 export const FIRST_CHUNK_BYTES = 16 * 1024;
 const LARGEST_CHUNK_BYTES = 1024 * 1024;
+/**
+ * Growth of the chunks of one scan. Most scans read a fraction of a second of clicks, and a chunk that is much larger
+ * than these only fills memory outside the heap, for which V8 collects the whole heap.
+ */
+const CHUNK_GROWTH = 4;
 const LARGEST_FRAME_BYTES = FRAME_HEADER_BYTES + MAX_PAYLOAD_BYTES;
 /** Largest window of a search: it holds each frame that begins in its first half as a whole. */
 const LARGEST_WINDOW_BYTES = 2 * LARGEST_FRAME_BYTES;
@@ -73,7 +78,7 @@ export async function scanSegment(
     if (found.kind === 'frame') break;
     const wholeChunk = chunk.length === chunkBytes;
     if (wholeChunk && (found.kind === 'short' || at === chunk.length)) {
-      chunkBytes = Math.max(Math.min(chunkBytes * 8, LARGEST_CHUNK_BYTES), neededBytes(found));
+      chunkBytes = Math.max(Math.min(chunkBytes * CHUNK_GROWTH, LARGEST_CHUNK_BYTES), neededBytes(found));
       continue;
     }
     const limit = options.sealed ? Number.POSITIVE_INFINITY : options.searchBytes;
