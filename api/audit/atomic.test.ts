@@ -247,6 +247,9 @@ const CALLS: Record<string, () => Promise<Run>> = {
     const id = await domain();
     return () => shop.delete(`/domains/${id}`);
   },
+  'commissions.list': async () => () => shop.get('/commissions?format=csv'),
+  'enrollments.list': async () => () => shop.get('/enrollments?format=csv'),
+  'signups.list': async () => () => shop.get('/signups?format=csv'),
   'clicks.export': async () => () => shop.get('/clicks/export?format=csv'),
   'payouts.export': async () => () => shop.get('/payouts/export?format=csv'),
   'coupons.create': async () => {

@@ -179,6 +179,18 @@ export const RESPONSE_EXAMPLES: Record<string, Record<string, unknown>> = {
     'text/event-stream':
       'retry: 1000\nid: 019aabf4-3c00-7000-8000-000000000001.0\nevent: ready\ndata: {"listener_id":"019aabf4-3c00-7000-8000-000000000001","secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw","events":["sale.created"]}\n\n',
   },
+  'enrollments.list': {
+    'text/csv':
+      'partner_id,name,email,clicks,signups,currency,revenue\r\n019aabf4-3c00-7000-8000-000000000006,Ada Lovelace,ada@example.com,120,9,usd,920\r\n',
+  },
+  'commissions.list': {
+    'text/csv':
+      'id,created_at,referrer_name,amount,currency,status\r\n019aabf4-3c00-7000-8000-000000000007,2026-11-20T10:00:00.123Z,Ada Lovelace,9.8,usd,pending\r\n',
+  },
+  'signups.list': {
+    'text/csv':
+      'id,external_user_id,email,status,referrer_name,lifetime_value\r\n019aabf4-3c00-7000-8000-000000000001,user_77,grace@example.com,matched,Ada Lovelace,70 usd\r\n',
+  },
   'payouts.export': {
     'text/csv':
       'partner_id,external_user_id,name,method,email,amount,currency\n019aabf4-3c00-7000-8000-000000000006,user_42,Ada Example,paypal,ada@shop.example,120.5,usd\n',

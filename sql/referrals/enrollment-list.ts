@@ -1,10 +1,10 @@
 import type { LinkAddress } from '../../core/links/short-urls.ts';
 import type { EnrollmentStatus, RewardMode } from '../../core/referrals/terms.ts';
-import { conditionsAfter } from '../database/conditions.ts';
+import { type Conditions, conditionsAfter } from '../database/conditions.ts';
 import type { Queryable } from '../database/pool.ts';
 import { DOMAIN_IS_OWN } from '../domains/domains.ts';
 import { ENROLLMENT_COLUMNS, type Enrollment } from './enrollments.ts';
-import { IS_COUNTED } from './purchases.ts';
+import { BUYER, IS_COUNTED, KEPT_MINOR } from './purchases.ts';
 
 /** A referrer with its link and totals since enrollment. */
 export type ListedEnrollment = Enrollment & {
@@ -17,12 +17,16 @@ export type ListedEnrollment = Enrollment & {
   blocked_signups: number;
   /** Excludes purchases of blocked signups and those made while the referrer was suspended. */
   purchases: number;
+  /** Different buyers of these purchases. */
+  buyers: number;
   /** What these purchases brought less refunds, in minor units by currency. */
   revenue_minor: Record<string, number>;
 };
 
 export type EnrollmentFilter = {
   id: string | null;
+  /** Only these; all by default. */
+  ids?: readonly string[];
   programId: string | null;
   status: EnrollmentStatus | null;
   rewardMode: RewardMode | null;
@@ -33,14 +37,10 @@ export type EnrollmentFilter = {
   limit: number;
 };
 
-/** Returns the referrers of a workspace that pass the filter, newest first. */
-export async function listEnrollments(
-  db: Queryable,
-  workspaceId: string,
-  filter: EnrollmentFilter,
-): Promise<ListedEnrollment[]> {
-  const { add, parameter, text, values } = conditionsAfter(workspaceId);
+/** Adds the conditions of a filter to those of a statement on `enrollments`. */
+export function addEnrollmentFilter({ add }: Conditions, filter: Omit<EnrollmentFilter, 'limit'>): void {
   add((p) => `id = ${p}`, filter.id);
+  add((p) => `id = ANY (${p}::uuid[])`, filter.ids ?? null);
   add((p) => `program_id = ${p}`, filter.programId);
   add((p) => `status = ${p}`, filter.status);
   add((p) => `reward_mode = ${p}`, filter.rewardMode);
@@ -50,6 +50,17 @@ export async function listEnrollments(
     filter.search,
   );
   add((p) => `id < ${p}`, filter.before);
+}
+
+/** Returns the referrers of a workspace that pass the filter, newest first. */
+export async function listEnrollments(
+  db: Queryable,
+  workspaceId: string,
+  filter: EnrollmentFilter,
+): Promise<ListedEnrollment[]> {
+  const conditions = conditionsAfter(workspaceId);
+  addEnrollmentFilter(conditions, filter);
+  const { parameter, text, values } = conditions;
   const { rows } = await db.query<ListedEnrollment>(
     `SELECT e.*, brought.*, links.address, links.link_ids
      FROM (SELECT ${ENROLLMENT_COLUMNS} FROM enrollments
@@ -67,9 +78,10 @@ export async function listEnrollments(
              AS blocked_signups,
            (SELECT count(*) FROM purchases p WHERE p.enrollment_id = e.id
               AND ${IS_COUNTED}) AS purchases,
+           (SELECT count(DISTINCT ${BUYER}) FROM purchases p JOIN orders o ON o.internal_id = p.order_internal_id
+            WHERE p.enrollment_id = e.id AND ${IS_COUNTED}) AS buyers,
            (SELECT coalesce(jsonb_object_agg(currency, minor), '{}') FROM (
-              SELECT p.currency, sum(p.amount_minor - coalesce((SELECT sum(r.amount_minor) FROM refunds r
-                WHERE r.order_internal_id = p.order_internal_id), 0))::bigint AS minor
+              SELECT p.currency, sum(${KEPT_MINOR})::bigint AS minor
               FROM purchases p WHERE p.enrollment_id = e.id AND ${IS_COUNTED}
               GROUP BY p.currency) AS sums) AS revenue_minor) AS brought
      ORDER BY e.id DESC`,

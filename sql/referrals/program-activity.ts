@@ -1,5 +1,5 @@
 import type { Queryable } from '../database/pool.ts';
-import { IS_COUNTED } from './purchases.ts';
+import { BUYER, IS_COUNTED, KEPT_MINOR } from './purchases.ts';
 
 /** A window of the referrals of a workspace. `programId` null: of every program. */
 export type ActivityScope = { workspaceId: string; programId: string | null; from: Date; to: Date };
@@ -37,10 +37,7 @@ const BROUGHT = `clicked AS (
     WHERE workspace_id = $1 AND ($2::uuid IS NULL OR program_id = $2) AND reported_at >= $3 AND reported_at < $4
       AND state = 'matched' AND block_reason IS NULL GROUP BY enrollment_id),
   counted AS (
-    SELECT p.enrollment_id, p.currency,
-      coalesce(p.external_user_id, o.external_user_id, lower(o.email), p.order_internal_id::text) AS buyer,
-      p.amount_minor - (SELECT coalesce(sum(f.amount_minor), 0) FROM refunds f
-                        WHERE f.order_internal_id = p.order_internal_id) AS kept
+    SELECT p.enrollment_id, p.currency, ${BUYER} AS buyer, ${KEPT_MINOR} AS kept
     FROM (SELECT * FROM purchases WHERE workspace_id = $1 AND enrollment_id IS NOT NULL AND ${IS_COUNTED}
             AND purchased_at >= $3 AND purchased_at < $4) AS p
     JOIN orders o ON o.internal_id = p.order_internal_id JOIN enrollments e ON e.id = p.enrollment_id

@@ -35,6 +35,14 @@ const COLUMNS = `order_internal_id, workspace_id, signup_id, coupon_id, enrollme
 /** SQL: whether a purchase counts as the referrer's. */
 export const IS_COUNTED = `NOT held AND (reason IS NULL OR reason NOT IN (${UNCOUNTED_REASONS.map((reason) => `'${reason}'`).join(', ')}))`;
 
+/** SQL: who bought, of purchase `p` and order `o`: the user, else the email, else the order. */
+export const BUYER =
+  'coalesce(p.external_user_id, o.external_user_id, lower(o.email), p.order_internal_id::text)';
+
+/** SQL: what purchase `p` brought less refunds, in minor units. */
+export const KEPT_MINOR = `(p.amount_minor - (SELECT coalesce(sum(f.amount_minor), 0) FROM refunds f
+  WHERE f.order_internal_id = p.order_internal_id))`;
+
 /** Returns the outcome of an order, or null. Call it with the order locked. */
 export async function purchaseOfOrder(tx: Queryable, orderInternalId: number): Promise<Purchase | null> {
   const { rows } = await tx.query<Purchase>(`SELECT ${COLUMNS} FROM purchases WHERE order_internal_id = $1`, [

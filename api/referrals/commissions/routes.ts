@@ -1,9 +1,12 @@
 import { badRequest } from '../../../core/errors.ts';
 import { AMOUNT_LIMIT, toMajor } from '../../../core/money/money.ts';
+import { textCell } from '../../../core/text/csv-text.ts';
 import { inTransaction, type Queryable } from '../../../sql/database/pool.ts';
 import { type ListedCommission, listCommissions } from '../../../sql/referrals/commission-list.ts';
 import { lockProgramShared } from '../../../sql/referrals/programs.ts';
 import { addManualCommission, rejectCommission } from '../../../sql/transactions/manual-commission.ts';
+import { requireBomOfCsv } from '../../byte-order-mark.ts';
+import { CSV_CHUNK, pageOrCsv, sendCsv } from '../../csv-rows.ts';
 import type { Api, ApiDeps } from '../../dependencies.ts';
 import { cutPageAt } from '../../pages.ts';
 import { withIdempotency } from '../../plugins/idempotency.ts';
@@ -20,6 +23,26 @@ import {
 
 const CONFIG = { scope: 'secret', plan: 'paid' } as const;
 const tags = ['Commissions'];
+/** The columns of the file of commissions. */
+const COLUMNS: readonly [string, (commission: Record) => string][] = [
+  ['id', ({ id }) => id],
+  ['created_at', ({ created_at }) => created_at],
+  ['partner_id', ({ partner_id }) => partner_id],
+  ['referrer_name', ({ referrer_name }) => textCell(referrer_name ?? '')],
+  ['referrer_email', ({ referrer_email }) => textCell(referrer_email ?? '')],
+  ['external_user_id', ({ external_user_id }) => textCell(external_user_id)],
+  ['program_id', ({ program_id }) => program_id],
+  ['kind', ({ kind }) => kind],
+  ['order_id', ({ order_id }) => textCell(order_id ?? '')],
+  ['level', ({ level }) => String(level ?? '')],
+  ['amount', ({ amount }) => String(amount)],
+  ['remaining', ({ remaining }) => String(remaining)],
+  ['currency', ({ currency }) => currency],
+  ['status', ({ status }) => status],
+  ['held_until', ({ held_until }) => held_until ?? ''],
+  ['note', ({ note }) => textCell(note ?? '')],
+];
+
 const ANY = { enrollmentId: null, programId: null, status: null, before: null };
 
 /** Registers the routes of commissions: the list, bonuses and claw-backs, and rejections. Secret key. */
@@ -27,7 +50,9 @@ export async function commissionRoutes(app: Api, { pool }: ApiDeps): Promise<voi
   app.get(
     '/commissions',
     {
-      config: CONFIG,
+      config: { ...CONFIG, answers: { 200: pageOrCsv(CommissionList) } },
+      // A HEAD would read a whole file for nothing.
+      exposeHeadRoute: false,
       schema: {
         tags,
         operationId: 'commissions.list',
@@ -36,17 +61,31 @@ export async function commissionRoutes(app: Api, { pool }: ApiDeps): Promise<voi
         response: { 200: CommissionList },
       },
     },
-    async ({ auth, query }) => {
-      const listed = await listCommissions(pool, auth.workspace.id, {
-        id: null,
-        enrollmentId: query.partner_id ?? null,
-        programId: query.program_id ?? null,
-        status: query.status ?? null,
-        before: query.cursor ?? null,
-        limit: query.limit + 1,
-      });
-      const page = cutPageAt(listed, query.limit, ({ id }) => id);
-      return { commissions: page.rows.map(commissionRecord), next_cursor: page.nextCursor };
+    async (request, reply) => {
+      const { auth, query } = request;
+      const pageBefore = async (before: string | null, limit: number) => {
+        const filter = {
+          id: null,
+          enrollmentId: query.partner_id ?? null,
+          programId: query.program_id ?? null,
+          status: query.status ?? null,
+        };
+        const listed = await listCommissions(pool, auth.workspace.id, {
+          ...filter,
+          before,
+          limit: limit + 1,
+        });
+        const page = cutPageAt(listed, limit, ({ id }) => id);
+        return { rows: page.rows.map(commissionRecord), next: page.nextCursor };
+      };
+      if (query.format === 'csv') {
+        await request.audit(pool);
+        const file = { name: 'commissions', bom: query.bom, columns: COLUMNS };
+        return sendCsv(reply, file, (before: string | null) => pageBefore(before, CSV_CHUNK));
+      }
+      requireBomOfCsv(query);
+      const page = await pageBefore(query.cursor ?? null, query.limit);
+      return { commissions: page.rows, next_cursor: page.next };
     },
   );
 

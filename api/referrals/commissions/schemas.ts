@@ -1,5 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { COMMISSION_STATUSES, COMMISSION_TYPES } from '../../../core/referrals/terms.ts';
+import { Bom } from '../../byte-order-mark.ts';
+import { ListFormat } from '../../csv-rows.ts';
 import {
   Body,
   Currency,
@@ -71,6 +73,8 @@ export const CommissionQuery = Type.Object({
   status: Type.Optional(CommissionStatus),
   limit: Limit(500, 100),
   cursor: Type.Optional(UuidCursor),
+  format: ListFormat,
+  bom: Bom,
 });
 
 export const CommissionList = Type.Object(

@@ -2,9 +2,15 @@ import { describe, expect } from 'vitest';
 import { merchantTest } from '../../../test/referrals/fixtures.ts';
 import { linkIdOf, storeClicks } from '../../../test/referrals/support.ts';
 import type { TestWorkspace } from '../../../test/support/api.ts';
+import { BYTE_ORDER_MARK } from '../../byte-order-mark.ts';
+import { CSV_CHUNK } from '../../csv-rows.ts';
 import type { EnrollmentHistory, EnrollmentRecord, EnrollmentWithTotals } from './schemas.ts';
 
-type Page = { enrollments: EnrollmentWithTotals[]; next_cursor: string | null };
+type Page = {
+  enrollments: EnrollmentWithTotals[];
+  next_cursor: string | null;
+  next_offset: number | null;
+};
 
 const list = async (shop: TestWorkspace, query = '') =>
   (await shop.get<Page>(`/enrollments?${query}`)).body.enrollments;
@@ -51,12 +57,116 @@ describe('enrollments', () => {
       created_at: expect.any(String),
       updated_at: expect.any(String),
       referral_link: made.referral_link,
-      totals: { clicks: 3, signups: 1, blocked_signups: 1, purchases: 1, revenue: { usd: 49.95 } },
+      totals: {
+        clicks: 3,
+        signups: 1,
+        blocked_signups: 1,
+        purchases: 1,
+        buyers: 1,
+        revenue: { usd: 49.95 },
+        epc: { usd: 3.33 },
+        average_lifetime_value: { usd: 49.95 },
+      },
       balances: { cash: { usd: { pending: 0, eligible: 9.99, paid: 0 } }, credits: {} },
     });
     expect((await shop.get(`/enrollments/${made.partner_id}`)).body).toEqual(enrollment);
     const { stats } = await m.stats('r');
     expect(stats).toMatchObject({ clicks: 3, signups: 1, purchases: 1 });
+  });
+
+  merchantTest('are sorted by each column, both ways, and paged by offset', async ({ api, shop, m }) => {
+    await m.program({ commission_rate: 10, hold_days: 0, allow_affiliate_upgrade: true });
+    const refs = { a: '', b: '', c: '' };
+    for (const user of ['a', 'b', 'c'] as const) refs[user] = (await m.enroll(user)).ref;
+    await m.mode('a', 'affiliate');
+    await m.mode('b', 'affiliate');
+    const at = new Date(Date.now() - 60_000);
+    for (const [ref, count] of [
+      [refs.a, 10],
+      [refs.b, 2],
+    ] as const) {
+      const linkId = await linkIdOf(api, ref);
+      await storeClicks(api, { workspaceId: shop.workspace.id, linkId, at, count });
+    }
+    // `a`: two buyers of 30 each; `b`: one buyer of 50, of which 10 are refunded.
+    for (const [user, ref, amount] of [
+      ['a1', refs.a, 30],
+      ['a2', refs.a, 30],
+      ['b1', refs.b, 50],
+    ] as const) {
+      await m.signup(user, { ref_code: ref });
+      await m.purchase(user, `of-${user}`, amount);
+    }
+    await m.refund('back', 'of-b1', 10);
+    const sorted = async (query: string) => users(await list(shop, query)).join('');
+    expect({
+      newest: await sorted(''),
+      oldest: await sorted('order=asc'),
+      name: await sorted('sort=name'),
+      clicks: await sorted('sort=clicks'),
+      signups: await sorted('sort=signups'),
+      purchases: await sorted('sort=purchases&order=asc'),
+      revenue: await sorted('sort=revenue'),
+      owed: await sorted('sort=owed'),
+      epc: await sorted('sort=epc'),
+      ltv: await sorted('sort=average_lifetime_value'),
+    }).toEqual({
+      newest: 'cba',
+      oldest: 'abc',
+      name: 'abc',
+      clicks: 'abc',
+      signups: 'abc',
+      purchases: 'cba',
+      revenue: 'abc',
+      owed: 'abc',
+      epc: 'bac',
+      ltv: 'bac',
+    });
+    const first = (await shop.get<Page>('/enrollments?sort=epc&limit=2')).body;
+    expect([users(first.enrollments), first.next_cursor, first.next_offset]).toEqual([['b', 'a'], null, 2]);
+    const rest = (await shop.get<Page>(`/enrollments?sort=epc&limit=2&offset=${first.next_offset}`)).body;
+    expect([users(rest.enrollments), rest.next_offset]).toEqual([['c'], null]);
+    for (const [query, path] of [
+      ['sort=shoe_size', 'sort'],
+      ['offset=1', 'offset'],
+      [`sort=name&cursor=${crypto.randomUUID()}`, 'cursor'],
+      ['bom=1', 'bom'],
+    ]) {
+      const { status, body } = await shop.get<object>(`/enrollments?${query}`);
+      expect([query, status, JSON.stringify(body)]).toEqual([
+        query,
+        400,
+        expect.stringContaining(`"${path}"`),
+      ]);
+    }
+  });
+
+  merchantTest('are a file of all rows, as commissions and signups are', async ({ shop, m }) => {
+    await m.program({ commission_rate: 10, hold_days: 0 });
+    const { ref } = await m.enroll('r', { name: '=Rosa, "R"' });
+    for (let nth = 0; nth < CSV_CHUNK; nth += 1) await m.enroll(`more-${nth}`);
+    await m.signup('n', { ref_code: ref, email: 'n@mail.example' });
+    await m.purchase('n', 'o1', 50);
+    const file = async (path: string) => {
+      const { headers, body } = await shop.get<string>(`${path}?format=csv&bom=1&limit=1`);
+      expect([headers['content-type'], body.startsWith(BYTE_ORDER_MARK)]).toEqual([
+        'text/csv; charset=utf-8',
+        true,
+      ]);
+      return body.slice(1).split('\r\n');
+    };
+    const referrers = await file('/enrollments');
+    expect(referrers.length).toBe(1 + CSV_CHUNK + 1 + 1);
+    expect(referrers.at(-2)).toMatch(
+      /^[^,]+,"'=Rosa, ""R""",r@mail\.example,r,.*,0,1,0,1,1,usd,50,0,5,0,0,50,$/,
+    );
+    const [head, sale] = await file('/commissions');
+    expect(head).toMatch(/^id,created_at,partner_id,referrer_name,referrer_email,/);
+    expect(sale).toMatch(/,"'=Rosa, ""R""",r@mail\.example,r,.*,sale,o1,1,5,5,usd,eligible,,$/);
+    expect((await file('/signups'))[1]).toMatch(/,n,n@mail\.example,matched,.*,r@mail\.example,r,50 usd$/);
+    // A filter without rows leaves the heading.
+    const none = await shop.get<string>('/signups?format=csv&search=of-no-one');
+    expect(none.body.split('\r\n')).toEqual([expect.stringMatching(/^id,reported_at,/), '']);
   });
 
   merchantTest(

@@ -3,13 +3,17 @@ import { createOutbox } from '../../../sql/mail/outbox.ts';
 import { enrollmentHistory } from '../../../sql/referrals/enrollment-history.ts';
 import { listEnrollments } from '../../../sql/referrals/enrollment-list.ts';
 import { lockEnrollment } from '../../../sql/referrals/enrollments.ts';
+import { listPrograms } from '../../../sql/referrals/programs.ts';
 import { deleteEnrollment } from '../../../sql/transactions/delete-enrollment.ts';
 import { actorOf } from '../../actor.ts';
+import { requireBomOfCsv } from '../../byte-order-mark.ts';
+import { CSV_CHUNK, pageOrCsv, sendCsv } from '../../csv-rows.ts';
 import type { Api, ApiDeps } from '../../dependencies.ts';
 import { cutPageAt } from '../../pages.ts';
 import { IdParams, Ok } from '../../schemas.ts';
 import { confirmPayoutMethod } from '../payout-method.ts';
 import { changeEnrollment } from './change.ts';
+import { ENROLLMENT_COLUMNS, enrollmentPage, newestEnrollments } from './list.ts';
 import {
   EnrollmentChange,
   EnrollmentHistory,
@@ -34,32 +38,44 @@ export async function enrollmentRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.get(
     '/enrollments',
     {
-      config: { ...CONFIG, readsClicks: true },
+      config: { ...CONFIG, readsClicks: true, answers: { 200: pageOrCsv(EnrollmentList) } },
+      // A HEAD would read a whole file for nothing.
+      exposeHeadRoute: false,
       schema: {
         tags,
         operationId: 'enrollments.list',
-        summary: 'List referrers, newest first',
-        description: 'With all-time totals and balances, which are sums of the ledger.',
+        summary: 'List referrers, newest first or in another order',
+        description:
+          "With all-time totals and balances, which are sums of the ledger. In CSV, amounts are in the currency of the referrer's program, and those in others in `other_currencies`.",
         querystring: EnrollmentQuery,
         response: { 200: EnrollmentList },
       },
     },
-    async ({ auth, query, clickhouse }) => {
-      const { id: workspaceId } = auth.workspace;
-      const listed = await listEnrollments(pool, workspaceId, {
-        id: null,
-        programId: query.program_id ?? null,
-        status: query.status ?? null,
-        rewardMode: query.reward_mode ?? null,
-        search: query.search ?? null,
-        before: query.cursor ?? null,
-        limit: query.limit + 1,
+    async (request, reply) => {
+      const { auth, query, clickhouse } = request;
+      const own = { ...deps, clickhouse };
+      if (query.format === 'json') {
+        requireBomOfCsv(query);
+        return enrollmentPage(own, auth.workspace, query);
+      }
+      await request.audit(pool);
+      const programs = new Map((await listPrograms(pool, auth.workspace.id)).map((one) => [one.id, one]));
+      const file = { name: 'referrers', bom: query.bom, columns: ENROLLMENT_COLUMNS };
+      return sendCsv(reply, file, async (before: string | null) => {
+        const asked = { ...query, limit: CSV_CHUNK, cursor: before ?? undefined };
+        const page = await newestEnrollments(own, auth.workspace.id, asked);
+        const rows = page.enrollments.map((enrollment) => {
+          const program = programs.get(enrollment.program_id);
+          return {
+            enrollment,
+            program: {
+              name: program?.name ?? '',
+              currency: program?.terms.currency ?? auth.workspace.currency,
+            },
+          };
+        });
+        return { rows, next: page.next_cursor };
       });
-      const page = cutPageAt(listed, query.limit, ({ id }) => id);
-      return {
-        enrollments: await withTotals({ ...deps, clickhouse }, workspaceId, page.rows),
-        next_cursor: page.nextCursor,
-      };
     },
   );
 

@@ -1,5 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { ENROLLMENT_STATUSES, REWARD_MODES } from '../../../core/referrals/terms.ts';
+import { ENROLLMENT_SORTS } from '../../../sql/referrals/enrollment-order.ts';
+import { Bom } from '../../byte-order-mark.ts';
+import { ListFormat } from '../../csv-rows.ts';
 import {
   Body,
   Email,
@@ -83,8 +86,16 @@ export const EnrollmentWithTotals = Type.Object(
         signups: Count,
         blocked_signups: Count,
         purchases: Count,
+        buyers: Type.Integer({ description: 'Different users who made these purchases.' }),
         revenue: Type.Record(Type.String(), Type.Number(), {
           description: 'What the purchases brought less refunds, in major units by currency.',
+        }),
+        epc: Type.Record(Type.String(), Type.Number(), {
+          description:
+            'Earnings per click: commission on hold, eligible, and paid, by `clicks`. Major units by currency; empty without clicks.',
+        }),
+        average_lifetime_value: Type.Record(Type.String(), Type.Number(), {
+          description: '`revenue` by `buyers`. Major units by currency; empty without buyers.',
         }),
       },
       {
@@ -110,10 +121,26 @@ export const EnrollmentQuery = Type.Object({
   search: Type.Optional(VisibleText(200, 'Text in `external_user_id`, `email` or `name`, ignoring case.')),
   limit: Limit(500, 100),
   cursor: Type.Optional(UuidCursor),
+  sort: OneOf(ENROLLMENT_SORTS, {
+    default: 'created',
+    description:
+      "Amounts are compared in the workspace's currency at the present rates, those without a rate as 0. Any sort but the newest first pages by `offset`.",
+  }),
+  order: Type.Optional(OneOf(['asc', 'desc'], { description: '`asc` by default for `name`, else `desc`.' })),
+  offset: Type.Integer({ minimum: 0, maximum: 100_000, default: 0, description: 'Rows to leave out.' }),
+  format: ListFormat,
+  bom: Bom,
 });
+export type EnrollmentQuery = Static<typeof EnrollmentQuery>;
 
 export const EnrollmentList = Type.Object(
-  { enrollments: Type.Array(EnrollmentWithTotals), next_cursor: NextUuidCursor },
+  {
+    enrollments: Type.Array(EnrollmentWithTotals),
+    next_cursor: NextUuidCursor,
+    next_offset: Nullable(
+      Type.Integer({ description: 'The `offset` of the next page of a sort. Null: none, or `next_cursor`.' }),
+    ),
+  },
   { title: 'EnrollmentList' },
 );
 

@@ -1,7 +1,7 @@
 import { clicksOnLinks } from '../../../clickhouse/queries/clicks-on-links.ts';
 import { AppError } from '../../../core/errors.ts';
 import { shortUrlOf } from '../../../core/links/short-urls.ts';
-import { toMajor } from '../../../core/money/money.ts';
+import { exponentOf, toMajor } from '../../../core/money/money.ts';
 import type { ListedEnrollment } from '../../../sql/referrals/enrollment-list.ts';
 import type { Enrollment } from '../../../sql/referrals/enrollments.ts';
 import type { Balance } from '../../../sql/referrals/ledger.ts';
@@ -54,25 +54,42 @@ export async function withTotals(
   ]);
   return listed.map((enrollment) => {
     const owed = balances.get(enrollment.external_user_id) ?? [];
+    const clicked = enrollment.link_ids.reduce((sum, id) => sum + (clicks.get(id) ?? 0), 0);
+    const cash = cashOf(owed);
+    const earned = mapAmounts(cash, ({ pending, eligible, paid }) => pending + eligible + paid);
     return {
       ...enrollmentRecord(enrollment),
       referral_link: enrollment.address && shortUrlOf(config.shortUrl, enrollment.address),
       totals: {
-        clicks: enrollment.link_ids.reduce((sum, id) => sum + (clicks.get(id) ?? 0), 0),
+        clicks: clicked,
         signups: enrollment.signups,
         blocked_signups: enrollment.blocked_signups,
         purchases: enrollment.purchases,
-        revenue: Object.fromEntries(
-          Object.entries(enrollment.revenue_minor).map(([currency, minor]) => [
-            currency,
-            toMajor(minor, currency),
-          ]),
+        buyers: enrollment.buyers,
+        revenue: mapAmounts(enrollment.revenue_minor, toMajor),
+        epc: clicked === 0 ? {} : mapAmounts(earned, (amount, currency) => share(amount, clicked, currency)),
+        average_lifetime_value: mapAmounts(enrollment.revenue_minor, (minor, currency) =>
+          share(toMajor(minor, currency), enrollment.buyers, currency),
         ),
       },
-      balances: { cash: cashOf(owed), credits: creditsOf(owed) },
+      balances: { cash, credits: creditsOf(owed) },
     };
   });
 }
+
+/** Digits of an average beyond those of its currency: an earning per click is often below the smallest coin. */
+const MORE_DIGITS = 2;
+
+/** Returns an amount by a count, rounded. */
+const share = (amount: number, count: number, currency: string): number =>
+  Number((amount / count).toFixed(exponentOf(currency) + MORE_DIGITS));
+
+/** Returns what a function makes of each amount by currency. */
+const mapAmounts = <Amount>(
+  amounts: Record<string, Amount>,
+  of: (amount: Amount, currency: string) => number,
+): Record<string, number> =>
+  Object.fromEntries(Object.entries(amounts).map(([currency, amount]) => [currency, of(amount, currency)]));
 
 function cashOf(balances: readonly Balance[]): EnrollmentWithTotals['balances']['cash'] {
   const cash: EnrollmentWithTotals['balances']['cash'] = {};

@@ -1,7 +1,10 @@
 import { toMajor } from '../../../core/money/money.ts';
+import { textCell } from '../../../core/text/csv-text.ts';
 import { inTransaction } from '../../../sql/database/pool.ts';
 import { type ListedSignup, listSignups } from '../../../sql/referrals/signup-list.ts';
 import { reviewSignup } from '../../../sql/transactions/review-signup.ts';
+import { requireBomOfCsv } from '../../byte-order-mark.ts';
+import { CSV_CHUNK, pageOrCsv, sendCsv } from '../../csv-rows.ts';
 import type { Api, ApiDeps } from '../../dependencies.ts';
 import { cutPageAt } from '../../pages.ts';
 import { IdParams } from '../../schemas.ts';
@@ -12,7 +15,9 @@ export async function signupRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
   app.get(
     '/signups',
     {
-      config: { scope: 'secret', plan: 'paid' },
+      config: { scope: 'secret', plan: 'paid', answers: { 200: pageOrCsv(SignupList) } },
+      // A HEAD would read a whole file for nothing.
+      exposeHeadRoute: false,
       schema: {
         tags: ['Referrals'],
         operationId: 'signups.list',
@@ -23,22 +28,30 @@ export async function signupRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
         response: { 200: SignupList },
       },
     },
-    async ({ auth, query }) => {
-      const rows = await listSignups(pool, auth.workspace.id, {
-        programId: query.program_id ?? null,
-        enrollmentId: query.partner_id ?? null,
-        blocked: query.blocked ?? null,
-        blockReason: query.block_reason ?? null,
-        status: query.status ?? null,
-        search: query.search ?? null,
-        before: query.cursor ?? null,
-        limit: query.limit + 1,
-      });
-      const page = cutPageAt(rows, query.limit, ({ id }) => id);
-      return {
-        signups: page.rows.map(signupRecord),
-        next_cursor: page.nextCursor,
+    async (request, reply) => {
+      const { auth, query } = request;
+      const pageBefore = async (before: string | null, limit: number) => {
+        const rows = await listSignups(pool, auth.workspace.id, {
+          programId: query.program_id ?? null,
+          enrollmentId: query.partner_id ?? null,
+          blocked: query.blocked ?? null,
+          blockReason: query.block_reason ?? null,
+          status: query.status ?? null,
+          search: query.search ?? null,
+          before,
+          limit: limit + 1,
+        });
+        const page = cutPageAt(rows, limit, ({ id }) => id);
+        return { rows: page.rows.map(signupRecord), next: page.nextCursor };
       };
+      if (query.format === 'csv') {
+        await request.audit(pool);
+        const file = { name: 'signups', bom: query.bom, columns: COLUMNS };
+        return sendCsv(reply, file, (before: string | null) => pageBefore(before, CSV_CHUNK));
+      }
+      requireBomOfCsv(query);
+      const page = await pageBefore(query.cursor ?? null, query.limit);
+      return { signups: page.rows, next_cursor: page.next };
     },
   );
 
@@ -70,6 +83,30 @@ export async function signupRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
     );
   }
 }
+
+type Record = ReturnType<typeof signupRecord>;
+
+/** The columns of the file of signups. */
+const COLUMNS: readonly [string, (signup: Record) => string][] = [
+  ['id', ({ id }) => id],
+  ['reported_at', ({ reported_at }) => reported_at],
+  ['external_user_id', ({ external_user_id }) => textCell(external_user_id)],
+  ['email', ({ email }) => textCell(email ?? '')],
+  ['status', ({ status }) => status],
+  ['block_reason', ({ block_reason }) => block_reason ?? ''],
+  ['program_id', ({ program_id }) => program_id ?? ''],
+  ['partner_id', ({ partner_id }) => partner_id ?? ''],
+  ['referrer_name', ({ referrer_name }) => textCell(referrer_name ?? '')],
+  ['referrer_email', ({ referrer_email }) => textCell(referrer_email ?? '')],
+  ['referrer_external_user_id', (signup) => textCell(signup.referrer_external_user_id ?? '')],
+  ['lifetime_value', ({ lifetime_value }) => amountsText(lifetime_value)],
+];
+
+/** `70 usd, 20.5 eur` */
+const amountsText = (amounts: { [currency: string]: number }) =>
+  Object.entries(amounts)
+    .map(([currency, amount]) => `${amount} ${currency}`)
+    .join(', ');
 
 const ALL = {
   programId: null,

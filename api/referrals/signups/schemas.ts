@@ -1,5 +1,7 @@
 import { Type } from 'typebox';
 import { BLOCK_REASONS } from '../../../core/referrals/terms.ts';
+import { Bom } from '../../byte-order-mark.ts';
+import { ListFormat } from '../../csv-rows.ts';
 import {
   Email,
   Instant,
@@ -57,6 +59,8 @@ export const SignupQuery = Type.Object({
   search: Type.Optional(VisibleText(200, 'Text in `external_user_id` or `email`, ignoring case.')),
   limit: Limit(500, 100),
   cursor: Type.Optional(UuidCursor),
+  format: ListFormat,
+  bom: Bom,
 });
 
 export const SignupList = Type.Object(

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { CommissionRecord } from '../../../api/referrals/commissions/schemas.ts';
 import { inChromium } from '../in-chromium.ts';
@@ -43,6 +44,25 @@ test('referrers are searched, opened, suspended, which can be undone, and approv
   await expectRows(page, 'Enrollments', 2);
   await row(page, 'Enrollments', 'bob-17').getByText(money(80)).waitFor();
   await expectGood(page, 'referrals-enrollments');
+  const names = page.getByRole('region', { name: 'Enrollments' }).locator('td:first-child button');
+  const heading = (name: string) => page.getByRole('columnheader', { name, exact: true });
+  await heading('Referrer').getByRole('button').click();
+  await expect.poll(() => names.allTextContents(), PATIENCE).toEqual(['bea-18@mail.example', 'Robert']);
+  await heading('Revenue').getByRole('button').click();
+  await expect.poll(() => names.allTextContents(), PATIENCE).toEqual(['Robert', 'bea-18@mail.example']);
+  expect(await heading('Revenue').getAttribute('aria-sort')).toBe('descending');
+  await page.getByRole('button', { name: 'Columns' }).click();
+  await page.getByRole('checkbox', { name: 'Average LTV' }).check();
+  await heading('Average LTV').waitFor();
+  await page.keyboard.press('Escape');
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'Export CSV' }).click(),
+  ]);
+  expect(download.suggestedFilename()).toBe('referrers.csv');
+  expect(readFileSync(await download.path(), 'utf8')).toMatch(
+    /,Robert,bob-17@mail\.example,bob-17,Searching,/,
+  );
   await page.getByRole('textbox', { name: 'Search' }).fill('ROBERT');
   await expectRows(page, 'Enrollments', 1);
   expect(new URL(page.url()).searchParams.get('search')).toBe('ROBERT');

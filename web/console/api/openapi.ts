@@ -1982,6 +1982,7 @@ export interface components {
     EnrollmentList: {
       enrollments: components["schemas"]["EnrollmentWithTotals"][];
       next_cursor: string | null;
+      next_offset: number | null;
     };
     EnrollmentPayoutMethodChangedEvent: {
       /** Format: date-time */
@@ -2027,8 +2028,15 @@ export interface components {
       status: components["schemas"]["EnrollmentStatus"];
       tier: components["schemas"]["Tier"];
       totals: {
+        average_lifetime_value: {
+          [key: string]: number;
+        };
         blocked_signups: number;
+        buyers: number;
         clicks: number;
+        epc: {
+          [key: string]: number;
+        };
         purchases: number;
         revenue: {
           [key: string]: number;
@@ -5421,6 +5429,8 @@ export interface operations {
         status?: components["schemas"]["CommissionStatus"];
         limit?: number;
         cursor?: string;
+        format?: "json" | "csv";
+        bom?: "0" | "1";
       };
     };
     responses: {
@@ -5430,6 +5440,7 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["CommissionList"];
+          "text/csv": string;
         };
       };
     };
@@ -5913,6 +5924,11 @@ export interface operations {
         search?: components["schemas"]["Text200"];
         limit?: number;
         cursor?: string;
+        sort?: "created" | "name" | "clicks" | "signups" | "purchases" | "revenue" | "owed" | "epc" | "average_lifetime_value";
+        order?: "asc" | "desc";
+        offset?: number;
+        format?: "json" | "csv";
+        bom?: "0" | "1";
       };
     };
     responses: {
@@ -5922,6 +5938,7 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["EnrollmentList"];
+          "text/csv": string;
         };
       };
     };
@@ -8615,6 +8632,8 @@ export interface operations {
         search?: components["schemas"]["Text200"];
         limit?: number;
         cursor?: string;
+        format?: "json" | "csv";
+        bom?: "0" | "1";
       };
     };
     responses: {
@@ -8624,6 +8643,7 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["SignupList"];
+          "text/csv": string;
         };
       };
     };

@@ -16,6 +16,8 @@ type Props<Page, Item> = {
   empty: ReactNode;
   /** The rows in a word, such as `webhooks`, of a list with a cursor. */
   paged?: string;
+  /** Whether the list is in another order than the newest first. */
+  isSorted?: boolean;
   /** Below the table. */
   children?: ReactNode;
 };
@@ -28,6 +30,7 @@ export function ListTab<Page extends object, Item>({
   table: { isDouble = false, ...frame },
   empty,
   paged,
+  isSorted = false,
   children,
 }: Props<Page, Item>) {
   const cursor = useCursor();
@@ -46,7 +49,7 @@ export function ListTab<Page extends object, Item>({
           <ScrollTable {...frame}>
             <Table.Tbody>{items(page).map(row)}</Table.Tbody>
           </ScrollTable>
-          {paged !== undefined && <OlderRows next={nextOf(page)} what={paged} />}
+          {paged !== undefined && <OlderRows next={nextOf(page)} what={paged} isSorted={isSorted} />}
           {children}
         </>
       )}
@@ -54,5 +57,10 @@ export function ListTab<Page extends object, Item>({
   );
 }
 
-const nextOf = (page: { next_cursor?: string | number | null } | object) =>
-  'next_cursor' in page ? (page.next_cursor ?? null) : null;
+type Next = string | number | null;
+
+/** Where the next page begins: a cursor, or the offset of a sorted list. */
+const nextOf = (page: { next_cursor?: Next; next_offset?: Next } | object): Next =>
+  ('next_offset' in page ? page.next_offset : null) ??
+  ('next_cursor' in page ? page.next_cursor : null) ??
+  null;

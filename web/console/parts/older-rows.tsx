@@ -12,8 +12,17 @@ export function useCursor(): string | undefined {
  *
  * @param next the answer's `next_cursor`
  * @param what the rows, such as `webhooks`
+ * @param isSorted in another order than the newest first
  */
-export function OlderRows({ next, what }: { next: string | number | null; what: string }) {
+export function OlderRows({
+  next,
+  what,
+  isSorted = false,
+}: {
+  next: string | number | null;
+  what: string;
+  isSorted?: boolean;
+}) {
   const [search, change] = useUrlParameters();
   const isNewest = !search.get('cursor');
   if (isNewest && next === null) return null;
@@ -21,10 +30,10 @@ export function OlderRows({ next, what }: { next: string | number | null; what: 
   return (
     <Group justify="flex-end" mt="sm" gap="xs" role="group" aria-label={`Pages of ${what}`}>
       <Button size="xs" variant="default" disabled={isNewest} onClick={() => go(null)}>
-        Newest
+        {isSorted ? 'First' : 'Newest'}
       </Button>
       <Button size="xs" variant="default" disabled={next === null} onClick={() => go(next)}>
-        Older
+        {isSorted ? 'Next' : 'Older'}
       </Button>
     </Group>
   );

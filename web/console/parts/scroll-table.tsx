@@ -1,9 +1,10 @@
 import { Skeleton, Table, type TableProps, type TableTdProps, Text } from '@mantine/core';
 import { type ReactNode, type RefObject, useLayoutEffect, useRef } from 'react';
 import { Loading } from './skeletons.tsx';
+import { type SortColumn, SortHeading } from './sort-heading.tsx';
 
-/** A column's heading, right-aligned for numbers; `false`: no such column. */
-export type Column = string | { figure: string } | false;
+/** A column's heading, right-aligned for numbers; with `press` it sorts; `false`: no such column. */
+export type Column = string | { figure: string } | SortColumn | false;
 
 /** The frame of a table. */
 export type TableFrame = { label: string; minWidth?: number; columns: readonly Column[] };
@@ -37,8 +38,8 @@ export const TableSkeleton = ({ label: _, isDouble = false, ...frame }: Skeleton
                   <Table.Td key={headingOf(column)}>
                     <Skeleton
                       height="1lh"
-                      width={typeof column === 'string' ? '70%' : 48}
-                      ml={typeof column === 'string' ? undefined : 'auto'}
+                      width={isFigure(column) ? 48 : '70%'}
+                      ml={isFigure(column) ? 'auto' : undefined}
                     />
                     {isDouble && index === 0 && (
                       <Text size="xs" component="div" w="100%">
@@ -127,8 +128,17 @@ export const LongTextCell = (cell: TableTdProps) => <Table.Td className="long-te
 /** A cell for a number, below a heading of `{ figure }`. */
 export const FigureCell = (cell: TableTdProps) => <Table.Td ta="right" {...cell} />;
 
-const headingOf = (column: Exclude<Column, false>) => (typeof column === 'string' ? column : column.figure);
+type Shown = Exclude<Column, false>;
 
-const Heading = ({ of }: { of: Exclude<Column, false> }) => (
-  <Table.Th ta={typeof of === 'string' ? undefined : 'right'}>{headingOf(of)}</Table.Th>
-);
+const headingOf = (column: Shown): string =>
+  typeof column === 'string' ? column : 'press' in column ? column.name : column.figure;
+
+const isFigure = (column: Shown): boolean =>
+  typeof column !== 'string' && (!('press' in column) || column.isFigure);
+
+const Heading = ({ of }: { of: Shown }) =>
+  typeof of === 'object' && 'press' in of ? (
+    <SortHeading column={of} />
+  ) : (
+    <Table.Th ta={isFigure(of) ? 'right' : undefined}>{headingOf(of)}</Table.Th>
+  );

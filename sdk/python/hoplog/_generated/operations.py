@@ -1708,9 +1708,9 @@ class Enrollments:
         self._call = call
 
     def list(self, *, options: Optional[RequestOptions] = None, **query: Unpack[t.EnrollmentsListQuery]) -> Rows[t.EnrollmentWithTotals, t.EnrollmentList]:
-        """List referrers, newest first
+        """List referrers, newest first or in another order
 
-        With all-time totals and balances, which are sums of the ledger."""
+        With all-time totals and balances, which are sums of the ledger. In CSV, amounts are in the currency of the referrer's program, and those in others in `other_currencies`."""
         return Rows(self._call, OPERATIONS["enrollments.list"], (), {**query}, None, options)
 
     def get(self, id: str, *, options: Optional[RequestOptions] = None) -> t.EnrollmentWithTotals:
@@ -1753,9 +1753,9 @@ class AsyncEnrollments:
         self._call = call
 
     def list(self, *, options: Optional[RequestOptions] = None, **query: Unpack[t.EnrollmentsListQuery]) -> AsyncRows[t.EnrollmentWithTotals, t.EnrollmentList]:
-        """List referrers, newest first
+        """List referrers, newest first or in another order
 
-        With all-time totals and balances, which are sums of the ledger."""
+        With all-time totals and balances, which are sums of the ledger. In CSV, amounts are in the currency of the referrer's program, and those in others in `other_currencies`."""
         return AsyncRows(self._call, OPERATIONS["enrollments.list"], (), {**query}, None, options)
 
     async def get(self, id: str, *, options: Optional[RequestOptions] = None) -> t.EnrollmentWithTotals:

@@ -1648,6 +1648,8 @@ class EnrollmentList(TypedDict):
     enrollments: List["EnrollmentWithTotals"]
     next_cursor: Union[str, None]
     """Pass it as `cursor` to get the next page. Null on the last page."""
+    next_offset: Union[int, None]
+    """The `offset` of the next page of a sort. Null: none, or `next_cursor`."""
 
 
 class EnrollmentPayoutMethodChangedEvent(TypedDict):
@@ -1670,8 +1672,14 @@ class EnrollmentWithTotalsTotals(TypedDict):
     signups: int
     blocked_signups: int
     purchases: int
+    buyers: int
+    """Different users who made these purchases."""
     revenue: Dict[str, float]
     """What the purchases brought less refunds, in major units by currency."""
+    epc: Dict[str, float]
+    """Earnings per click: commission on hold, eligible, and paid, by `clicks`. Major units by currency; empty without clicks."""
+    average_lifetime_value: Dict[str, float]
+    """`revenue` by `buyers`. Major units by currency; empty without buyers."""
 
 
 class EnrollmentWithTotalsBalances(TypedDict):
@@ -5027,6 +5035,14 @@ class EnrollmentsListQuery(TypedDict):
     """Rows per page."""
     cursor: NotRequired[Union[str, List[str]]]
     """The `next_cursor` of the previous page, unchanged."""
+    sort: NotRequired[Literal["created", "name", "clicks", "signups", "purchases", "revenue", "owed", "epc", "average_lifetime_value"]]
+    """Amounts are compared in the workspace's currency at the present rates, those without a rate as 0. Any sort but the newest first pages by `offset`."""
+    order: NotRequired[Literal["asc", "desc"]]
+    """`asc` by default for `name`, else `desc`."""
+    offset: NotRequired[int]
+    """Rows to leave out."""
+    bom: NotRequired[Literal["0", "1"]]
+    """`1`: CSV begins with a byte order mark, as Excel needs for letters beyond ASCII."""
 
 
 class EnrollmentsListHistoryQuery(TypedDict):
@@ -5051,6 +5067,8 @@ class SignupsListQuery(TypedDict):
     """Rows per page."""
     cursor: NotRequired[Union[str, List[str]]]
     """The `next_cursor` of the previous page, unchanged."""
+    bom: NotRequired[Literal["0", "1"]]
+    """`1`: CSV begins with a byte order mark, as Excel needs for letters beyond ASCII."""
 
 
 class PurchasesListQuery(TypedDict):
@@ -5168,6 +5186,8 @@ class CommissionsListQuery(TypedDict):
     """Rows per page."""
     cursor: NotRequired[Union[str, List[str]]]
     """The `next_cursor` of the previous page, unchanged."""
+    bom: NotRequired[Literal["0", "1"]]
+    """`1`: CSV begins with a byte order mark, as Excel needs for letters beyond ASCII."""
 
 
 class PayoutsListQuery(TypedDict):

@@ -642,11 +642,11 @@ export interface Applications {
 
 export interface Enrollments {
   /**
-   * List referrers, newest first
+   * List referrers, newest first or in another order
    *
-   * With all-time totals and balances, which are sums of the ledger.
+   * With all-time totals and balances, which are sums of the ledger. In CSV, amounts are in the currency of the referrer's program, and those in others in `other_currencies`.
    */
-  list(query?: QueryOf<T.EnrollmentsListData['query']>, options?: RequestOptions): List<T.EnrollmentsListResponse['enrollments'][number], T.EnrollmentsListResponse>;
+  list(query?: QueryOf<T.EnrollmentsListData['query'], 'format'>, options?: RequestOptions): List<T.EnrollmentsListResponse['enrollments'][number], T.EnrollmentsListResponse>;
   /**
    * Get a referrer
    *
@@ -685,7 +685,7 @@ export interface Signups {
    *
    * Includes blocked signups and why they earned nothing. With `status=held`, the signups to review.
    */
-  list(query?: QueryOf<T.SignupsListData['query']>, options?: RequestOptions): List<T.SignupsListResponse['signups'][number], T.SignupsListResponse>;
+  list(query?: QueryOf<T.SignupsListData['query'], 'format'>, options?: RequestOptions): List<T.SignupsListResponse['signups'][number], T.SignupsListResponse>;
   /**
    * Approve a held signup
    *
@@ -852,7 +852,7 @@ export interface Commissions {
   /**
    * List commissions, newest first
    */
-  list(query?: QueryOf<T.CommissionsListData['query']>, options?: RequestOptions): List<T.CommissionsListResponse['commissions'][number], T.CommissionsListResponse>;
+  list(query?: QueryOf<T.CommissionsListData['query'], 'format'>, options?: RequestOptions): List<T.CommissionsListResponse['commissions'][number], T.CommissionsListResponse>;
   /**
    * Add a bonus or a claw-back
    *

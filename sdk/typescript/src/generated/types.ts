@@ -2405,6 +2405,10 @@ export type EnrollmentList = {
      * Pass it as `cursor` to get the next page. Null on the last page.
      */
     next_cursor: string | null;
+    /**
+     * The `offset` of the next page of a sort. Null: none, or `next_cursor`.
+     */
+    next_offset: number | null;
 };
 
 export type EnrollmentPayoutMethodChangedEvent = {
@@ -2467,9 +2471,25 @@ export type EnrollmentWithTotals = {
         blocked_signups: number;
         purchases: number;
         /**
+         * Different users who made these purchases.
+         */
+        buyers: number;
+        /**
          * What the purchases brought less refunds, in major units by currency.
          */
         revenue: {
+            [key: string]: number;
+        };
+        /**
+         * Earnings per click: commission on hold, eligible, and paid, by `clicks`. Major units by currency; empty without clicks.
+         */
+        epc: {
+            [key: string]: number;
+        };
+        /**
+         * `revenue` by `buyers`. Major units by currency; empty without buyers.
+         */
+        average_lifetime_value: {
             [key: string]: number;
         };
     };
@@ -9330,13 +9350,33 @@ export type EnrollmentsListData = {
          * The `next_cursor` of the previous page, unchanged.
          */
         cursor?: string;
+        /**
+         * Amounts are compared in the workspace's currency at the present rates, those without a rate as 0. Any sort but the newest first pages by `offset`.
+         */
+        sort?: 'created' | 'name' | 'clicks' | 'signups' | 'purchases' | 'revenue' | 'owed' | 'epc' | 'average_lifetime_value';
+        /**
+         * `asc` by default for `name`, else `desc`.
+         */
+        order?: 'asc' | 'desc';
+        /**
+         * Rows to leave out.
+         */
+        offset?: number;
+        /**
+         * `csv`: a file of every row that passes the filters, newest first; `limit` and `cursor` have no effect. A text that begins as a formula gets a leading `'`. A transfer that breaks off is incomplete: retry it.
+         */
+        format?: 'json' | 'csv';
+        /**
+         * `1`: CSV begins with a byte order mark, as Excel needs for letters beyond ASCII.
+         */
+        bom?: '0' | '1';
     };
     url: '/api/v1/enrollments';
 };
 
 export type EnrollmentsListResponses = {
     /**
-     * OK
+     * A page as JSON, or with `format=csv` all rows as a file.
      */
     200: EnrollmentList;
 };
@@ -9488,13 +9528,21 @@ export type SignupsListData = {
          * The `next_cursor` of the previous page, unchanged.
          */
         cursor?: string;
+        /**
+         * `csv`: a file of every row that passes the filters, newest first; `limit` and `cursor` have no effect. A text that begins as a formula gets a leading `'`. A transfer that breaks off is incomplete: retry it.
+         */
+        format?: 'json' | 'csv';
+        /**
+         * `1`: CSV begins with a byte order mark, as Excel needs for letters beyond ASCII.
+         */
+        bom?: '0' | '1';
     };
     url: '/api/v1/signups';
 };
 
 export type SignupsListResponses = {
     /**
-     * OK
+     * A page as JSON, or with `format=csv` all rows as a file.
      */
     200: SignupList;
 };
@@ -10143,13 +10191,21 @@ export type CommissionsListData = {
          * The `next_cursor` of the previous page, unchanged.
          */
         cursor?: string;
+        /**
+         * `csv`: a file of every row that passes the filters, newest first; `limit` and `cursor` have no effect. A text that begins as a formula gets a leading `'`. A transfer that breaks off is incomplete: retry it.
+         */
+        format?: 'json' | 'csv';
+        /**
+         * `1`: CSV begins with a byte order mark, as Excel needs for letters beyond ASCII.
+         */
+        bom?: '0' | '1';
     };
     url: '/api/v1/commissions';
 };
 
 export type CommissionsListResponses = {
     /**
-     * OK
+     * A page as JSON, or with `format=csv` all rows as a file.
      */
     200: CommissionList;
 };

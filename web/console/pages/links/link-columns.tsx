@@ -1,10 +1,10 @@
 import { Badge, Group, Text } from '@mantine/core';
-import { useLocalStorage } from '@mantine/hooks';
 import { createContext, type ReactNode, useContext, useMemo } from 'react';
 import { type FoundLinks, STATUS_NAMES } from '../../api/links.ts';
 import { useSession } from '../../api/session.ts';
 import { formatCount, formatDate, formatMoney, plural } from '../../formats.ts';
 import { ChannelName } from '../../parts/channel-mark.tsx';
+import { type ChoiceColumn, useColumnChoice } from '../../parts/column-choice.ts';
 import type { DestinationPages } from '../../parts/destination-pages.tsx';
 import { Sparkline } from '../../parts/sparkline.tsx';
 import type { Sort } from './links-view.ts';
@@ -18,15 +18,11 @@ export type CellContext = {
   folders: ReadonlyMap<string, string>;
 };
 
-export type LinkColumn = {
-  key: string;
-  name: string;
+export type LinkColumn = ChoiceColumn & {
   sort?: Sort;
   isFigure?: true;
   /** Needs a plan with statistics. */
   ofFigures?: true;
-  /** Left out until a person chooses it. */
-  isExtra?: true;
   cell: (found: Found, context: CellContext) => ReactNode;
 };
 
@@ -129,28 +125,9 @@ function Trend({ linkId }: { linkId: string }) {
   );
 }
 
-const KEPT_AS = 'hoplog.links.columns';
-
 /** The columns that a person chose, kept in this browser, and a setter of one. */
 export function useLinkColumns() {
-  const { workspace } = useSession();
-  const [changed, setChanged] = useLocalStorage<Record<string, boolean>>({
-    key: KEPT_AS,
-    defaultValue: {},
-    getInitialValueInEffect: false,
-  });
-  const { paid } = workspace;
-  return useMemo(() => {
-    const offered = LINK_COLUMNS.filter(({ ofFigures }) => paid || !ofFigures);
-    // Another page of the origin may have stored anything.
-    const isShown = ({ key, isExtra }: LinkColumn) =>
-      typeof changed?.[key] === 'boolean' ? changed[key] : !isExtra;
-    return {
-      offered,
-      isShown,
-      shown: offered.filter(isShown),
-      show: (key: string, isOn: boolean) => setChanged({ ...changed, [key]: isOn }),
-      reset: () => setChanged({}),
-    };
-  }, [changed, setChanged, paid]);
+  const { paid } = useSession().workspace;
+  const offered = useMemo(() => LINK_COLUMNS.filter(({ ofFigures }) => paid || !ofFigures), [paid]);
+  return useColumnChoice('hoplog.links.columns', offered);
 }

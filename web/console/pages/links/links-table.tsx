@@ -1,28 +1,18 @@
-import {
-  Checkbox,
-  Group,
-  Kbd,
-  Pagination,
-  Skeleton,
-  Table,
-  Text,
-  UnstyledButton,
-  VisuallyHidden,
-} from '@mantine/core';
+import { Checkbox, Group, Kbd, Pagination, Skeleton, Table, Text, VisuallyHidden } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { IconArrowDown, IconArrowsSort, IconArrowUp } from '@tabler/icons-react';
 import { lazy, Suspense, useCallback, useLayoutEffect, useMemo, useRef } from 'react';
 import type { Folders, FoundLinks } from '../../api/links.ts';
 import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { plural } from '../../formats.ts';
+import { ColumnsButton } from '../../parts/columns-button.tsx';
 import { useDestinationPages } from '../../parts/destination-pages.tsx';
 import { writeDragged } from '../../parts/dragged-links.ts';
 import { SmallNote } from '../../parts/note.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { CardsSkeleton } from '../../parts/skeletons.tsx';
+import { type SortColumn, SortHeading } from '../../parts/sort-heading.tsx';
 import { useRowKeys } from '../../parts/use-row-keys.ts';
-import { ColumnsButton } from './columns-button.tsx';
 import { LinkCards } from './link-cards.tsx';
 import { DestinationPagesContext, SparklinesContext, useLinkColumns } from './link-columns.tsx';
 import { LinkRow } from './link-row.tsx';
@@ -118,7 +108,7 @@ export function LinksTable({ data, view, change, withDomains }: Props) {
                   />
                 </Table.Th>
               )}
-              <SortHeading sort="name" label="Link" view={view} change={change} isFigure={false} />
+              <SortHeading column={sortColumn('name', 'Link', false, { view, change })} />
               <Table.Th w={48}>
                 <VisuallyHidden>Copy</VisuallyHidden>
               </Table.Th>
@@ -126,11 +116,7 @@ export function LinksTable({ data, view, change, withDomains }: Props) {
                 sort ? (
                   <SortHeading
                     key={key}
-                    sort={sort}
-                    label={name}
-                    view={view}
-                    change={change}
-                    isFigure={isFigure === true}
+                    column={sortColumn(sort, name, isFigure === true, { view, change })}
                   />
                 ) : (
                   <Table.Th key={key}>{name}</Table.Th>
@@ -219,33 +205,21 @@ const WaitingRows = ({ cells }: { cells: number }) =>
 
 const WAITING_ROWS = 12;
 
-type HeadingProps = {
-  sort: Sort;
-  label: string;
-  view: LinksView;
-  change: Props['change'];
-  isFigure: boolean;
-};
-
 /** The first press sorts names ascending and everything else descending; the next reverses it. */
-function SortHeading({ sort, label, view, change, isFigure }: HeadingProps) {
+function sortColumn(
+  sort: Sort,
+  name: string,
+  isFigure: boolean,
+  { view, change }: Pick<Props, 'view' | 'change'>,
+): SortColumn {
   const isSorted = view.sort === sort;
   const descending = isSorted ? !view.descending : sort !== 'name';
-  const Sign = !isSorted ? IconArrowsSort : view.descending ? IconArrowDown : IconArrowUp;
-  return (
-    <Table.Th
-      aria-sort={isSorted ? (view.descending ? 'descending' : 'ascending') : 'none'}
-      ta={isFigure ? 'right' : 'left'}
-    >
-      <UnstyledButton
-        fw={700}
-        fz="sm"
-        onClick={() => change({ sort: sort === 'created' ? null : sort, order: orderText(sort, descending) })}
-      >
-        {label} <Sign size={14} aria-hidden="true" data-unsorted={!isSorted || undefined} />
-      </UnstyledButton>
-    </Table.Th>
-  );
+  return {
+    name,
+    isFigure,
+    sorted: !isSorted ? null : view.descending ? 'descending' : 'ascending',
+    press: () => change({ sort: sort === 'created' ? null : sort, order: orderText(sort, descending) }),
+  };
 }
 
 /** The URL parameter; omitted for the default order. */

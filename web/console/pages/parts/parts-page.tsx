@@ -20,8 +20,11 @@ import { ChannelMark } from '../../parts/channel-mark.tsx';
 import { ChoiceChips } from '../../parts/choice-chips.tsx';
 import { CodeBlock } from '../../parts/code-block.tsx';
 import { ColorField } from '../../parts/color-field.tsx';
+import { useColumnChoice } from '../../parts/column-choice.ts';
+import { ColumnsButton } from '../../parts/columns-button.tsx';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
+import { CsvDownload } from '../../parts/csv-download.tsx';
 import { Delta } from '../../parts/delta.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { Fact, Facts } from '../../parts/facts.tsx';
@@ -38,6 +41,7 @@ import { PictureField } from '../../parts/picture-field.tsx';
 import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
 import { SecretOnce } from '../../parts/secret-once.tsx';
 import { Section } from '../../parts/section.tsx';
+import { SortHeading } from '../../parts/sort-heading.tsx';
 import { Sparkline } from '../../parts/sparkline.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { TabLine } from '../../parts/tab-line.tsx';
@@ -161,6 +165,9 @@ export default function PartsPage() {
             <TextInput size="xs" label="Order" placeholder="Exact ID" />
           </FilterBar>
         </Part>
+        <Part name="columns-button">
+          <SampleColumns />
+        </Part>
         <Part name="window-picker">
           <WindowPicker />
         </Part>
@@ -278,5 +285,34 @@ function Fields() {
         onChange={setPeriod}
       />
     </Stack>
+  );
+}
+
+const SAMPLE_COLUMNS = [
+  { key: 'clicks', name: 'Clicks' },
+  { key: 'created', name: 'Created', isExtra: true },
+];
+
+/** What a sorted list has above its rows. */
+function SampleColumns() {
+  const columns = useColumnChoice('hoplog.parts.columns', SAMPLE_COLUMNS);
+  const [isDescending, setDescending] = useState(true);
+  const press = () => setDescending(!isDescending);
+  const sorted = isDescending ? 'descending' : 'ascending';
+  return (
+    <>
+      <Group gap="xs">
+        <CsvDownload path="/enrollments" query={{}} name="referrers" />
+        <ColumnsButton columns={columns} />
+      </Group>
+      <Table>
+        <Table.Thead>
+          <Table.Tr>
+            <SortHeading column={{ name: 'Link', isFigure: false, sorted: null, press }} />
+            <SortHeading column={{ name: 'Clicks', isFigure: true, sorted, press }} />
+          </Table.Tr>
+        </Table.Thead>
+      </Table>
+    </>
   );
 }

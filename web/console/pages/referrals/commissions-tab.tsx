@@ -3,6 +3,7 @@ import { useApi, useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { formatDate, formatInstant, formatMoney } from '../../formats.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { CsvDownload } from '../../parts/csv-download.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { ListTab } from '../../parts/list-tab.tsx';
 import { SmallNote } from '../../parts/note.tsx';
@@ -36,16 +37,28 @@ const TABLE = {
 /** Commissions; one that is not paid can be rejected. */
 export function CommissionsTab() {
   const view = useViewState();
-  const commissions = useApi<Commissions>('/commissions', {
+  const filter = {
     program_id: view.get('program'),
     partner_id: view.get('by'),
     status: view.get('status'),
+  };
+  const commissions = useApi<Commissions>('/commissions', {
+    ...filter,
     cursor: view.get('cursor'),
     limit: PAGE,
   });
   return (
     <>
-      <FilterBar label="Filters of commissions" names={FILTERS} actions={<OneReferrer />}>
+      <FilterBar
+        label="Filters of commissions"
+        names={FILTERS}
+        actions={
+          <>
+            <OneReferrer />
+            <CsvDownload path="/commissions" query={filter} name="commissions" />
+          </>
+        }
+      >
         <ProgramFilter />
         <ChoiceFilter
           name="status"

@@ -1,17 +1,22 @@
-import { Stack, Table } from '@mantine/core';
+import { Select, Table } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
-import { formatCount, formatMoney } from '../../formats.ts';
+import { ColumnsButton } from '../../parts/columns-button.tsx';
+import { CsvDownload } from '../../parts/csv-download.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { ListTab } from '../../parts/list-tab.tsx';
 import { FigureCell, LongTextCell } from '../../parts/scroll-table.tsx';
+import type { SortColumn } from '../../parts/sort-heading.tsx';
+import {
+  type EnrollmentSort,
+  ENROLLMENT_SORTS as SORTS,
+  useEnrollmentColumns,
+} from './enrollment-columns.tsx';
 import { EnrollmentDrawer } from './enrollment-drawer.tsx';
-import { EnrollmentStatus } from './enrollment-status.tsx';
 import { ChoiceFilter, NoRows, ProgramFilter, TextFilter, usePrograms } from './filters.tsx';
 import { ReferrerCell } from './referrer-cell.tsx';
-import type { Enrollment, Enrollments, Program } from './responses.ts';
+import type { Enrollments } from './responses.ts';
 import { useViewState } from './view-state.ts';
-import { totalsText } from './words.ts';
 
 const PAGE = 50;
 /** What the list looks like with data. */
@@ -21,42 +26,63 @@ const EXAMPLE = [
 ];
 /** Parameters of the URL that the filter bar sets. */
 const FILTERS = ['program', 'status', 'mode'];
-const TABLE = {
-  label: 'Enrollments',
-  isDouble: true,
-  minWidth: 980,
-  columns: [
-    'Referrer',
-    'Program',
-    'Status',
-    'Earns',
-    { figure: 'Clicks' },
-    { figure: 'Signups' },
-    { figure: 'Purchases' },
-    { figure: 'Revenue' },
-    { figure: 'Owed' },
-  ],
-};
+/** What the list can be sorted by where headings are not shown. */
+const SORT_CHOICES: { value: EnrollmentSort; label: string }[] = [
+  { value: 'created', label: 'Newest' },
+  { value: 'name', label: 'Name' },
+  { value: 'clicks', label: 'Clicks' },
+  { value: 'signups', label: 'Signups' },
+  { value: 'purchases', label: 'Purchases' },
+  { value: 'revenue', label: 'Revenue' },
+  { value: 'epc', label: 'EPC' },
+  { value: 'average_lifetime_value', label: 'Average LTV' },
+  { value: 'owed', label: 'Owed' },
+];
 
-/** Referrers with totals and status. */
+/** Referrers with totals and status. Headings sort, and columns are chosen. */
 export function EnrollmentsTab() {
   const view = useViewState();
-  const enrollments = useApi<Enrollments>('/enrollments', {
+  const { currency } = useSession().workspace;
+  const order = useSort();
+  const filter = {
     search: view.get('search'),
     program_id: view.get('program'),
     status: view.get('status'),
     reward_mode: view.get('mode'),
-    cursor: view.get('cursor'),
+  };
+  const place = view.get('cursor');
+  const enrollments = useApi<Enrollments>('/enrollments', {
+    ...filter,
+    ...(order.isNewest ? { cursor: place } : { sort: order.sort, order: order.order, offset: place }),
     limit: PAGE,
   });
-  const programs = new Map(usePrograms().map((program) => [program.id, program]));
+  const all = usePrograms();
+  const programs = new Map(all.map((program) => [program.id, program]));
+  const columns = useEnrollmentColumns(all.length > 1);
   const partner = view.get('partner');
+  const table = {
+    label: 'Enrollments',
+    isDouble: true,
+    minWidth: 240 + 92 * columns.shown.length,
+    columns: [
+      order.column('name', 'Referrer', false),
+      ...columns.shown.map(({ name, sort, isFigure = false }) =>
+        sort ? order.column(sort, name, isFigure) : name,
+      ),
+    ],
+  };
   return (
     <>
       <FilterBar
         label="Filters of enrollments"
         names={FILTERS}
         search={<TextFilter name="search" label="Search" placeholder="User, email or name" />}
+        actions={
+          <>
+            <CsvDownload path="/enrollments" query={filter} name="referrers" />
+            <ColumnsButton columns={columns} />
+          </>
+        }
       >
         <ProgramFilter />
         <ChoiceFilter
@@ -75,12 +101,23 @@ export function EnrollmentsTab() {
             { value: 'affiliate', label: 'Affiliate' },
           ]}
         />
+        <Select
+          label="Sort by"
+          size="xs"
+          w={{ base: '100%', xs: 170 }}
+          hiddenFrom="md"
+          data={SORT_CHOICES}
+          value={order.sort}
+          onChange={(value) => order.choose(SORTS.find((one) => one === value) ?? 'created')}
+          allowDeselect={false}
+        />
       </FilterBar>
       <ListTab
         query={enrollments}
         items={({ enrollments }) => enrollments}
-        table={TABLE}
+        table={table}
         paged="enrollments"
+        isSorted={!order.isNewest}
         empty={
           <NoRows what="referrers" names={[...FILTERS, 'search']} example={EXAMPLE}>
             Add people by hand, import those of another program, or let your server enroll users. Users also
@@ -88,11 +125,14 @@ export function EnrollmentsTab() {
           </NoRows>
         }
         row={(enrollment) => (
-          <Row
-            key={enrollment.partner_id}
-            enrollment={enrollment}
-            program={programs.get(enrollment.program_id)}
-          />
+          <Table.Tr key={enrollment.partner_id}>
+            <ReferrerCell referrer={enrollment} />
+            {columns.shown.map(({ key, isFigure = false, cell }) => {
+              const context = { program: programs.get(enrollment.program_id), currency };
+              const Cell = isFigure ? FigureCell : key === 'program' ? LongTextCell : Table.Td;
+              return <Cell key={key}>{cell(enrollment, context)}</Cell>;
+            })}
+          </Table.Tr>
         )}
       />
       {partner && (
@@ -102,30 +142,28 @@ export function EnrollmentsTab() {
   );
 }
 
-function Row({ enrollment, program }: { enrollment: Enrollment; program: Program | undefined }) {
-  const { currency } = useSession().workspace;
-  const { totals, balances } = enrollment;
-  const owed = Object.entries(balances.cash);
-  return (
-    <Table.Tr>
-      <ReferrerCell referrer={enrollment} />
-      <LongTextCell>{program?.name}</LongTextCell>
-      <Table.Td>
-        <EnrollmentStatus status={enrollment.status} />
-      </Table.Td>
-      <Table.Td>{enrollment.reward_mode === 'affiliate' ? 'Affiliate' : 'Referrer'}</Table.Td>
-      <FigureCell>{formatCount(totals.clicks)}</FigureCell>
-      <FigureCell>{formatCount(totals.signups)}</FigureCell>
-      <FigureCell>{formatCount(totals.purchases)}</FigureCell>
-      <FigureCell>{totalsText(totals.revenue, program?.currency ?? currency)}</FigureCell>
-      <FigureCell>
-        <Stack gap={0}>
-          {owed.length === 0 && (program ? formatMoney(0, program.currency) : formatCount(0))}
-          {owed.map(([currency, { pending, eligible }]) => (
-            <span key={currency}>{formatMoney(pending + eligible, currency)}</span>
-          ))}
-        </Stack>
-      </FigureCell>
-    </Table.Tr>
-  );
+/** The order of the list, in the URL as `sort` and `order`. Newest first by default. */
+function useSort() {
+  const view = useViewState();
+  const sort = SORTS.find((one) => one === view.get('sort')) ?? 'created';
+  const usual = (one: EnrollmentSort) => (one === 'name' ? 'asc' : 'desc');
+  const order = view.get('order') === 'asc' || view.get('order') === 'desc' ? view.get('order') : usual(sort);
+  const choose = (by: EnrollmentSort, direction: string | null = usual(by)) =>
+    view.set({
+      sort: by === 'created' ? null : by,
+      order: direction === usual(by) ? null : direction,
+    });
+  return {
+    sort,
+    order,
+    isNewest: sort === 'created' && order === 'desc',
+    choose,
+    column: (by: EnrollmentSort, name: string, isFigure: boolean): SortColumn => ({
+      name,
+      isFigure,
+      sorted: by !== sort ? null : order === 'desc' ? 'descending' : 'ascending',
+      // The first press sorts names ascending and everything else descending; the next reverses it.
+      press: () => choose(by, by !== sort ? usual(by) : order === 'desc' ? 'asc' : 'desc'),
+    }),
+  };
 }

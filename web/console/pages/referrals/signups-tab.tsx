@@ -1,6 +1,7 @@
 import { Table, Text } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
 import { formatInstant, formatMoney } from '../../formats.ts';
+import { CsvDownload } from '../../parts/csv-download.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { ListTab } from '../../parts/list-tab.tsx';
 import { SmallNote } from '../../parts/note.tsx';
@@ -28,12 +29,15 @@ const TABLE = {
 /** Referred signups, and why some earned nothing. */
 export function SignupsTab() {
   const view = useViewState();
-  const signups = useApi<Signups>('/signups', {
+  const filter = {
     search: view.get('search'),
     program_id: view.get('program'),
     partner_id: view.get('by'),
     ...resultFilter(view.get('result')),
     block_reason: view.get('reason'),
+  };
+  const signups = useApi<Signups>('/signups', {
+    ...filter,
     cursor: view.get('cursor'),
     limit: PAGE,
   });
@@ -43,7 +47,12 @@ export function SignupsTab() {
         label="Filters of signups"
         names={FILTERS}
         search={<TextFilter name="search" label="Search" placeholder="New user or email" />}
-        actions={<OneReferrer />}
+        actions={
+          <>
+            <OneReferrer />
+            <CsvDownload path="/signups" query={filter} name="signups" />
+          </>
+        }
       >
         <ProgramFilter />
         <ChoiceFilter

@@ -1,9 +1,9 @@
 import { Button, Checkbox, Popover, Stack } from '@mantine/core';
 import { IconColumns3 } from '@tabler/icons-react';
-import type { useLinkColumns } from './link-columns.tsx';
+import type { ChoiceColumn, ColumnChoice } from './column-choice.ts';
 
 /** Chooses the columns of the table. */
-export function ColumnsButton({ columns }: { columns: ReturnType<typeof useLinkColumns> }) {
+export function ColumnsButton<Column extends ChoiceColumn>({ columns }: { columns: ColumnChoice<Column> }) {
   const { offered, isShown, show, reset } = columns;
   return (
     <Popover position="bottom-end" shadow="md" trapFocus returnFocus>
