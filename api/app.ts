@@ -74,6 +74,7 @@ import { couponRoutes } from './referrals/coupons/routes.ts';
 import { creditRoutes } from './referrals/credits/routes.ts';
 import { enrollmentRoutes } from './referrals/enrollments/routes.ts';
 import { fulfilmentRoutes } from './referrals/fulfilments/routes.ts';
+import { partnerGroupRoutes } from './referrals/groups/routes.ts';
 import { referralImportRoutes } from './referrals/import/routes.ts';
 import { ledgerRoutes } from './referrals/ledger/routes.ts';
 import { payoutRoutes } from './referrals/payouts/routes.ts';
@@ -145,6 +146,7 @@ const RESOURCES: Routes[] = [
   portalAccountRoutes,
   portalLinkRoutes,
   enrollmentRoutes,
+  partnerGroupRoutes,
   referralImportRoutes,
   referralPreviewRoutes,
   signupRoutes,

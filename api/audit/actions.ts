@@ -171,7 +171,7 @@ export const RECORD_OPERATIONS: Readonly<Record<string, Audited>> = {
   'enrollments.update': {
     action: 'enrollment.update',
     target: 'enrollment',
-    record: ['status', 'program_id', 'commission_type', 'commission_rate'],
+    record: ['status', 'program_id', 'commission_type', 'commission_rate', 'group_id'],
     fields: true,
   },
   'enrollments.confirmPayoutMethod': { action: 'enrollment.confirm_payout_method', target: 'enrollment' },
@@ -181,6 +181,18 @@ export const RECORD_OPERATIONS: Readonly<Record<string, Audited>> = {
   'applications.reject': { action: 'application.reject', target: 'application' },
   'assets.create': { action: 'asset.create', target: 'asset', record: ['program_id', 'type'] },
   'assets.delete': { action: 'asset.delete', target: 'asset' },
+  'partnerGroups.create': {
+    action: 'partner_group.create',
+    target: 'partner_group',
+    record: ['program_id', 'commission_type', 'commission_rate', 'hold_days', 'min_payout'],
+  },
+  'partnerGroups.update': {
+    action: 'partner_group.update',
+    target: 'partner_group',
+    record: ['commission_type', 'commission_rate', 'hold_days', 'min_payout'],
+    fields: true,
+  },
+  'partnerGroups.delete': { action: 'partner_group.delete', target: 'partner_group' },
   'signups.approve': { action: 'signup.approve', target: 'signup' },
   'signups.reject': { action: 'signup.reject', target: 'signup' },
   'purchases.reevaluate': { action: 'purchase.reevaluate', target: 'purchase' },

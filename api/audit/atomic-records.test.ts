@@ -47,6 +47,11 @@ async function heldSignup() {
   const { signups } = (await workspace.get<{ signups: { id: string }[] }>('/signups?status=held')).body;
   return { workspace, id: signups[0]?.id };
 }
+async function group() {
+  const { workspace, programId } = await referrer();
+  const body = { program_id: programId, name: 'N' };
+  return { workspace, id: (await workspace.post<{ id: string }>('/partner-groups', body)).body.id };
+}
 async function application() {
   const { workspace, programId } = await referrer();
   const id = uuidv7();
@@ -166,6 +171,18 @@ const CALLS: Record<string, () => Promise<Run>> = {
     const asset = { program_id: programId, type: 'text', name: 'N', text: 'T' };
     const { id } = (await workspace.post<{ id: string }>('/assets', asset)).body;
     return () => workspace.delete(`/assets/${id}`);
+  },
+  'partnerGroups.create': async () => {
+    const { workspace, programId } = await referrer();
+    return () => workspace.post('/partner-groups', { program_id: programId, name: 'N', hold_days: 3 });
+  },
+  'partnerGroups.update': async () => {
+    const { workspace, id } = await group();
+    return () => workspace.patch(`/partner-groups/${id}`, { commission_rate: 30 });
+  },
+  'partnerGroups.delete': async () => {
+    const { workspace, id } = await group();
+    return () => workspace.delete(`/partner-groups/${id}`);
   },
   'signups.approve': async () => {
     const { workspace, id } = await heldSignup();

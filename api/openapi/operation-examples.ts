@@ -78,6 +78,13 @@ export const REQUEST_EXAMPLES: Record<string, unknown> = {
     name: 'Post for Instagram',
     text: 'Ten percent off your first order with my link.',
   },
+  'partnerGroups.create': {
+    program_id: '019aabf4-3c00-7000-8000-000000000001',
+    name: 'Newsletters',
+    commission_rate: 30,
+    hold_days: 14,
+  },
+  'partnerGroups.update': { commission_rate: 35 },
   'portal.apply': {
     code: 'friends',
     email: 'grace@shop.example',

@@ -2,6 +2,7 @@ import { escapeHtml } from '../../core/text/html.ts';
 import type { AcceptedTerms } from '../../sql/portal/accepted-terms.ts';
 import type { ListedAsset } from '../../sql/portal/assets.ts';
 import type { HistoryEntry } from '../../sql/referrals/enrollment-history.ts';
+import type { Program } from '../../sql/referrals/programs.ts';
 import type { Stats } from '../referrals/schemas.ts';
 import { assetsCard } from './assets-card.ts';
 import { deepLinkForm } from './deep-link-form.ts';
@@ -19,6 +20,8 @@ export type Account = {
   of: OfPortal;
   affiliate: Affiliate;
   stats: Stats;
+  /** The program with the affiliate's own terms, or those of its group. */
+  paying: Program;
   /** False: clicks can't be read at the moment. */
   hasClicks: boolean;
   /** Changes of the payout address, newest first, masked. */
@@ -52,7 +55,7 @@ ${assetsCard(account.assets, of.program.code, writing)}
 <div class="columns">
 ${cardOf(words('figures', { count: stats.window.days }), figures + note, writing)}
 ${cardOf(words('balance'), factList(balances(stats, writing)), writing)}
-${cardOf(words('what_you_earn'), factList(termsFacts(program, writing)), writing)}
+${cardOf(words('what_you_earn'), factList(termsFacts(account.paying, writing)), writing)}
 ${cardOf(words('statements'), months.map((month) => `<a class="month" href="/p/${escapeHtml(program.code)}/statements/${month}">${escapeHtml(monthName(month, writing))}</a>`).join(''), writing)}
 </div>
 ${cardOf(words('commissions'), commissionTable(stats, writing), writing)}

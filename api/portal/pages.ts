@@ -7,6 +7,7 @@ import { readColor } from '../../core/qr/colors.ts';
 import { QUIET_ZONE, qrAddress } from '../../core/qr/layout.ts';
 import { type QrLook, qrSvg } from '../../core/qr/svg.ts';
 import { MOST_ASSETS } from '../../core/referrals/assets.ts';
+import { programWith } from '../../core/referrals/terms.ts';
 import { escapeHtml } from '../../core/text/html.ts';
 import { acceptedTerms } from '../../sql/portal/accepted-terms.ts';
 import { listAssets } from '../../sql/portal/assets.ts';
@@ -14,6 +15,7 @@ import { hasAffiliates } from '../../sql/portal/portal-programs.ts';
 import { statementLines } from '../../sql/portal/statement-lines.ts';
 import { enrollmentHistory } from '../../sql/referrals/enrollment-history.ts';
 import { type Enrollment, enrollmentById } from '../../sql/referrals/enrollments.ts';
+import { ownTermsOf } from '../../sql/referrals/partner-groups.ts';
 import { referralAddress } from '../../sql/referrals/referral-links.ts';
 import { workspaceLogo } from '../../sql/workspaces/logos.ts';
 import { addVary, assetOf, builtAsset, sendAsset } from '../assets.ts';
@@ -139,7 +141,8 @@ export async function portalPages(app: Api, deps: ApiDeps): Promise<void> {
     const given = { id: null, programId: of.program.id, type: null, before: null, limit: MOST_ASSETS };
     const assets = await listAssets(pool, of.workspace.id, given);
     const months = monthsSince(enrollment.created_at, now);
-    return { of, affiliate, stats, hasClicks, history, accepted, months, assets };
+    const paying = programWith(of.program, await ownTermsOf(pool, enrollment, of.program.id));
+    return { of, affiliate, stats, paying, hasClicks, history, accepted, months, assets };
   }
 
   const sendAccount = async (

@@ -2,11 +2,13 @@ import { clicksByDay } from '../../clickhouse/queries/referral-stats.ts';
 import { type LinkAddress, shortUrlOf } from '../../core/links/short-urls.ts';
 import { toMajor } from '../../core/money/money.ts';
 import { toCredits } from '../../core/referrals/credits.ts';
+import { programWith } from '../../core/referrals/terms.ts';
 import { NANOS_PER_MILLI } from '../../core/time/timestamps.ts';
 import { recentCommissions } from '../../sql/referrals/commission-list.ts';
 import { codesOf } from '../../sql/referrals/coupons.ts';
 import type { Enrollment } from '../../sql/referrals/enrollments.ts';
 import { type Account, type Balance, balancesOf } from '../../sql/referrals/ledger.ts';
+import { ownTermsOf } from '../../sql/referrals/partner-groups.ts';
 import { payoutsOf } from '../../sql/referrals/payouts.ts';
 import { type Program, programById } from '../../sql/referrals/programs.ts';
 import { activityByDay } from '../../sql/referrals/referral-activity.ts';
@@ -44,8 +46,9 @@ export async function referralStats(
   const midnight = Math.floor(now.getTime() / DAY_MS) * DAY_MS;
   const from = new Date(midnight - (days - 1) * DAY_MS);
   const nanos = (date: Date) => BigInt(date.getTime()) * NANOS_PER_MILLI;
-  const [program, clicks, activity, balances, commissions, payouts, coupons] = await Promise.all([
+  const [program, own, clicks, activity, balances, commissions, payouts, coupons] = await Promise.all([
     programById(pool, workspaceId, enrollment.program_id),
+    ownTermsOf(pool, enrollment, enrollment.program_id),
     referralLinkIds(pool, enrollment.id).then((linkIds) =>
       readClicks(() =>
         clicksByDay(clickhouse, { workspaceId, linkIds, span: { from: nanos(from), to: nanos(now) } }),
@@ -58,6 +61,7 @@ export async function referralStats(
     codesOf(pool, enrollment.id, RECENT),
   ]);
   if (!program) throw new Error(`program ${enrollment.program_id} is gone`);
+  const paying = programWith(program, own);
   const { currency } = program.terms;
   const series = seriesOf(from, days, clicks, activity);
   const cash = cashOf(balances, currency);
@@ -77,11 +81,11 @@ export async function referralStats(
     },
     series,
     reward_mode: enrollment.reward_mode,
-    terms: termsFor(program, enrollment),
+    terms: termsFor(paying),
     affiliate: {
       allowed: program.allow_affiliate_upgrade && program.terms.creditEnabled,
       credit_enabled: program.terms.creditEnabled,
-      min_payout: toMajor(program.min_payout_minor, currency),
+      min_payout: toMajor(paying.min_payout_minor, currency),
       payout_methods: program.payout_methods,
       payout_method: savedMethod(enrollment),
       payout_held_until: heldUntil(enrollment, now),
@@ -108,20 +112,14 @@ export async function referralStats(
   };
 }
 
-/** Returns what a referrer earns, in either mode: their own rate, or the program's. */
-function termsFor(
-  { terms, allow_affiliate_upgrade: mayEarn }: Program,
-  { commission_type: type, commission_rate: rate }: Enrollment,
-): Stats['terms'] {
-  const own =
-    type === null || rate === null
-      ? { type: terms.commissionType, rate: terms.commissionRate }
-      : { type, rate };
-  const earnsCash = own.rate > 0 && (!terms.creditEnabled || mayEarn);
+/** Returns what a program pays, in either mode of its referrer. */
+function termsFor({ terms, allow_affiliate_upgrade: mayEarn }: Program): Stats['terms'] {
+  const earnsCash = terms.commissionRate > 0 && (!terms.creditEnabled || mayEarn);
   return {
     commission: earnsCash
       ? {
-          ...own,
+          type: terms.commissionType,
+          rate: terms.commissionRate,
           first_sale_only: terms.firstSaleOnly,
           months: terms.commissionMonths,
           hold_days: terms.holdDays,

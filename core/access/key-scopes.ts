@@ -24,6 +24,7 @@ const AREAS: Readonly<Record<string, KeyRestriction>> = {
   signups: 'referrals',
   applications: 'referrals',
   assets: 'referrals',
+  'partner-groups': 'referrals',
   credits: 'referrals',
   fulfilments: 'referrals',
   payouts: 'referrals',

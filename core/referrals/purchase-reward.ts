@@ -5,6 +5,7 @@ import {
   type CommissionType,
   type EnrollmentStatus,
   earnsCommission,
+  type OwnTerms,
   type PurchaseReason,
   type RewardMode,
   reasonOfBlocked,
@@ -19,8 +20,7 @@ export type Earner = {
   emails: string[];
   status: EnrollmentStatus;
   rewardMode: RewardMode;
-  /** The referrer's own commission, in place of the program's of level 1; null: none. */
-  ownTerms: { type: CommissionType; rate: number } | null;
+  ownTerms: OwnTerms;
 };
 
 export type Sale = {
@@ -158,7 +158,7 @@ function termsOfLevel(
   index: number,
 ): { type: CommissionType; rate: number | undefined } {
   if (index > 0) return { type: terms.commissionType, rate: terms.levels[index - 1] };
-  return earner.ownTerms ?? { type: terms.commissionType, rate: terms.commissionRate };
+  return earner.ownTerms.commission ?? { type: terms.commissionType, rate: terms.commissionRate };
 }
 
 /** Returns null when the sale's currency has no rate, or the amount exceeds the range of numbers. */

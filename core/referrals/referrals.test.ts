@@ -5,7 +5,7 @@ import { addMonths, type Earner, type PurchaseFacts, purchaseRewards } from './p
 import { reversedAmount } from './refund.ts';
 import { blockReasonOf, type ReferrerTraits, type SignupTraits } from './self-referral.ts';
 import { signupGrants } from './signup-reward.ts';
-import type { Terms } from './terms.ts';
+import { NO_OWN_TERMS, type Terms } from './terms.ts';
 
 const TERMS: Terms = {
   status: 'active',
@@ -32,7 +32,7 @@ const earner = (id: string, changes: Partial<Earner> = {}): Earner => ({
   emails: [`${id}@example.com`],
   status: 'approved',
   rewardMode: 'referrer',
-  ownTerms: null,
+  ownTerms: NO_OWN_TERMS,
   ...changes,
 });
 

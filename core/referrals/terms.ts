@@ -133,6 +133,34 @@ export type Terms = {
   review: Review;
 };
 
+/** What a referrer, or its group, has in place of a program's terms. Null: the program's. */
+export type OwnTerms = {
+  /** Of level 1. */
+  commission: { type: CommissionType; rate: number } | null;
+  holdDays: number | null;
+  /** Minor units of the program's currency. */
+  minPayoutMinor: number | null;
+};
+
+export const NO_OWN_TERMS: OwnTerms = { commission: null, holdDays: null, minPayoutMinor: null };
+
+/** Returns what a program pays to the referrer who has these terms. */
+export function programWith<P extends { terms: Terms; min_payout_minor: number }>(
+  program: P,
+  own: OwnTerms,
+): P {
+  const { commission, holdDays, minPayoutMinor } = own;
+  return {
+    ...program,
+    terms: {
+      ...program.terms,
+      ...(commission !== null && { commissionType: commission.type, commissionRate: commission.rate }),
+      holdDays: holdDays ?? program.terms.holdDays,
+    },
+    min_payout_minor: minPayoutMinor ?? program.min_payout_minor,
+  };
+}
+
 /**
  * Returns whether conversions of a referrer in this mode earn commission. A program without credits pays it in either
  * mode; a credit program pays it to affiliates only.

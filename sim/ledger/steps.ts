@@ -43,7 +43,7 @@ const FIRST_ACTIONS = 12;
  * operator beside the API.
  */
 const isRepeatable = ({ type }: Action) =>
-  type !== 'review' && type !== 'erase' && type !== 'forget' && type !== 'import';
+  type !== 'review' && type !== 'erase' && type !== 'forget' && type !== 'import' && type !== 'dissolve';
 
 const MONEY: ReadonlySet<Action['type']> = new Set([
   'purchase',

@@ -54,6 +54,24 @@ CREATE TRIGGER programs_added AFTER INSERT ON programs FOR EACH ROW
 CREATE TRIGGER programs_changed AFTER UPDATE OF link_parameters ON programs FOR EACH ROW
   WHEN (NEW.link_parameters <> OLD.link_parameters) EXECUTE FUNCTION record_workspace_of_program();
 
+-- Referrers of a program with terms of their own. Null: the program's. What a referrer has of its own comes first.
+CREATE TABLE partner_groups (
+  id               uuid PRIMARY KEY,
+  workspace_id     uuid NOT NULL REFERENCES workspaces (id),
+  program_id       uuid NOT NULL REFERENCES programs (id),
+  name             text NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
+  commission_type  text CHECK (commission_type IN ('percent', 'flat')),
+  commission_rate  numeric CHECK (commission_rate >= 0), -- of level 1: percent, or major units when flat
+  hold_days        integer CHECK (hold_days >= 0),
+  min_payout_minor bigint CHECK (min_payout_minor >= 0), -- in the program's currency
+  created_at       timestamptz NOT NULL,
+  updated_at       timestamptz NOT NULL,
+  UNIQUE (id, program_id),
+  CHECK ((commission_type IS NULL) = (commission_rate IS NULL))
+);
+CREATE UNIQUE INDEX partner_groups_name ON partner_groups (program_id, lower(name));
+CREATE INDEX partner_groups_listed ON partner_groups (workspace_id, id DESC);
+
 -- A referrer. The id is the API's `partner_id`. One user has one enrollment in a workspace. A deleted one keeps its
 -- ids, which the ledger needs.
 CREATE TABLE enrollments (
@@ -74,17 +92,20 @@ CREATE TABLE enrollments (
   payout_name      text CHECK (length(payout_name) BETWEEN 1 AND 200), -- of the account's owner, for Wise; null: `name`
   commission_type  text CHECK (commission_type IN ('percent', 'flat')), -- own terms; null: the program's
   commission_rate  numeric CHECK (commission_rate >= 0),
+  group_id         uuid,                -- a group of the program; null: none
   changed_by       text NOT NULL,       -- who made the last change, as the history shows it
   created_at       timestamptz NOT NULL,
   updated_at       timestamptz NOT NULL,
   deleted_at       timestamptz,
   CHECK ((payout_method IS NULL) = (payout_email IS NULL)),
   CHECK (payout_unconfirmed_at IS NULL OR payout_method IS NOT NULL),
-  CHECK ((commission_type IS NULL) = (commission_rate IS NULL))
+  CHECK ((commission_type IS NULL) = (commission_rate IS NULL)),
+  FOREIGN KEY (group_id, program_id) REFERENCES partner_groups (id, program_id)
 );
 CREATE UNIQUE INDEX enrollments_user ON enrollments (workspace_id, external_user_id) WHERE deleted_at IS NULL;
 CREATE INDEX enrollments_program ON enrollments (program_id);
 CREATE INDEX enrollments_workspace ON enrollments (workspace_id, id DESC);
+CREATE INDEX enrollments_group ON enrollments (group_id, id DESC) WHERE group_id IS NOT NULL;
 
 -- Every link created for a referrer: the newest live one is the referral link, clicks on all of them count.
 CREATE TABLE referral_links (
@@ -543,6 +564,7 @@ BEGIN
       OLD.commission_type IS DISTINCT FROM NEW.commission_type),
     ('commission_rate', OLD.commission_rate::text, NEW.commission_rate::text,
       OLD.commission_rate IS DISTINCT FROM NEW.commission_rate),
+    ('group_id', OLD.group_id::text, NEW.group_id::text, OLD.group_id IS DISTINCT FROM NEW.group_id),
     ('email', masked_email(OLD.email), masked_email(NEW.email),
       TG_OP = 'UPDATE' AND OLD.email IS DISTINCT FROM NEW.email),
     ('payout_method', OLD.payout_method || ' ' || masked_email(OLD.payout_email),

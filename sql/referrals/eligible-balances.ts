@@ -24,6 +24,10 @@ export type EligibleBalance = {
   payout_held_until: Date | null;
 };
 
+/** SQL: the minimum payout of an enrollment `e` for a balance of program `p`, minor units: its group's, or the program's. */
+const MIN_PAYOUT = `coalesce((SELECT g.min_payout_minor FROM partner_groups g
+  WHERE g.id = e.group_id AND g.program_id = p.id), p.min_payout_minor)`;
+
 /**
  * SQL: why a payout file leaves out the balance of an enrollment `e`, or null. The reasons are in the order of
  * `HELD_BACK`. Needs the enrollment's workspace `w` and program `p`.
@@ -43,7 +47,7 @@ export const heldBack = (sql: {
 }) =>
   `CASE WHEN e.status = 'suspended' THEN 'suspended'
     WHEN ${sql.amount} <= 0 AND ${sql.inOpenFiles} > 0 THEN 'in_open_file'
-    WHEN ${sql.amount} <= 0 THEN 'negative' WHEN ${sql.amount} < p.min_payout_minor THEN 'below_minimum'
+    WHEN ${sql.amount} <= 0 THEN 'negative' WHEN ${sql.amount} < ${MIN_PAYOUT} THEN 'below_minimum'
     WHEN ${sql.amount} < ${unitSql(sql)} THEN 'below_one_unit'
     WHEN e.payout_method IS NULL THEN 'no_payout_method'
     WHEN e.payout_unconfirmed_at > ${sql.now}::timestamptz - make_interval(days => w.payout_hold_days)
@@ -59,7 +63,7 @@ export const heldBack = (sql: {
  * of one program is judged by that program's minimum, also where its referrer has moved to another.
  */
 export const ELIGIBLE = `SELECT e.id AS enrollment_id, p.id AS program_id, e.external_user_id, e.name, e.status,
-    e.payout_method, e.payout_email, p.min_payout_minor, owed.amount_minor, owed.in_open_files_minor, owed.currency,
+    e.payout_method, e.payout_email, ${MIN_PAYOUT} AS min_payout_minor, owed.amount_minor, owed.in_open_files_minor, owed.currency,
     owed.commissions, ${heldBack({
       amount: '(owed.amount_minor - owed.in_open_files_minor)',
       inOpenFiles: 'owed.in_open_files_minor',

@@ -30,6 +30,7 @@ export type EnrollmentFilter = {
   programId: string | null;
   status: EnrollmentStatus | null;
   rewardMode: RewardMode | null;
+  groupId: string | null;
   /** Part of the user's id, email or name, case-insensitive. */
   search: string | null;
   /** An enrollment's id: only older ones. */
@@ -44,6 +45,7 @@ export function addEnrollmentFilter({ add }: Conditions, filter: Omit<Enrollment
   add((p) => `program_id = ${p}`, filter.programId);
   add((p) => `status = ${p}`, filter.status);
   add((p) => `reward_mode = ${p}`, filter.rewardMode);
+  add((p) => `group_id = ${p}`, filter.groupId);
   // position() knows no wildcards, so nothing needs escaping.
   add(
     (p) => `position(lower(${p}) in lower(concat_ws(chr(10), external_user_id, email, name))) > 0`,

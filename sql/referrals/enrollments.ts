@@ -8,6 +8,7 @@ import type {
   Tier,
 } from '../../core/referrals/terms.ts';
 import type { Queryable } from '../database/pool.ts';
+import { ownTermsOf } from './partner-groups.ts';
 
 /** A referrer. */
 export type Enrollment = {
@@ -35,6 +36,8 @@ export type Enrollment = {
   commission_type: CommissionType | null;
   /** Percent, or major units of the program's currency when flat. */
   commission_rate: number | null;
+  /** The group of the program that the referrer is in. */
+  group_id: string | null;
   created_at: Date;
   updated_at: Date;
 };
@@ -42,7 +45,7 @@ export type Enrollment = {
 /** The columns of an {@link Enrollment}. */
 export const ENROLLMENT_COLUMNS = `id, workspace_id, program_id, external_user_id, email, name, device_id, address_hash,
   tier, status, reward_mode, payout_method, payout_email, payout_name, payout_unconfirmed_at, commission_type,
-  commission_rate::float8 AS commission_rate, created_at, updated_at, payout_unconfirmed_at + make_interval(days =>
+  commission_rate::float8 AS commission_rate, group_id, created_at, updated_at, payout_unconfirmed_at + make_interval(days =>
     (SELECT payout_hold_days FROM workspaces WHERE id = enrollments.workspace_id)) AS payout_held_until`;
 
 /** Who a referrer is, beside the user's id. */
@@ -193,6 +196,7 @@ export type EnrollmentChange = Partial<
     | 'payout_unconfirmed_at'
     | 'commission_type'
     | 'commission_rate'
+    | 'group_id'
   >
 >;
 
@@ -210,6 +214,7 @@ const CHANGEABLE = [
   'payout_unconfirmed_at',
   'commission_type',
   'commission_rate',
+  'group_id',
 ] as const satisfies readonly (keyof EnrollmentChange)[];
 
 /** Changes the given fields of an enrollment that the caller has locked, and leaves the others. */
@@ -279,10 +284,7 @@ export async function lockEarnersShared(
       ),
       status: enrollment.status,
       rewardMode: enrollment.reward_mode,
-      ownTerms:
-        enrollment.commission_type === null || enrollment.commission_rate === null
-          ? null
-          : { type: enrollment.commission_type, rate: enrollment.commission_rate },
+      ownTerms: await ownTermsOf(tx, enrollment, given.programId),
     });
     next = rows[0]?.referrer ?? null;
   }

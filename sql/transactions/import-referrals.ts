@@ -22,6 +22,7 @@ import {
   usersWithUnmatchedOrders,
 } from '../referrals/imports.ts';
 import { appendEntries } from '../referrals/ledger.ts';
+import { holdDaysOf } from '../referrals/partner-groups.ts';
 import { lockProgramShared, type Program } from '../referrals/programs.ts';
 import { addReferralCode } from '../referrals/referral-codes.ts';
 import { createReferralLink } from '../referrals/referral-links.ts';
@@ -167,11 +168,16 @@ export async function importCommissions(
 ): Promise<number> {
   const { workspace_id: workspaceId } = program;
   const { terms } = await lockProgramShared(tx, workspaceId, program.id);
+  const holdDays = await holdDaysOf(
+    tx,
+    program.id,
+    commissions.map(({ partner }) => partner.id),
+  );
   const given = commissions.map(({ partner, key, record }): ImportedCommission => {
     const since = record.createdAt ?? now;
     const eligibleAt =
       record.eligibleAt === 'after hold'
-        ? new Date(since.getTime() + terms.holdDays * DAY_MS)
+        ? new Date(since.getTime() + (holdDays.get(partner.id) ?? terms.holdDays) * DAY_MS)
         : (record.eligibleAt ?? now);
     return {
       partner,

@@ -102,7 +102,10 @@ export async function qualifyPurchase(
     if (!earner)
       throw new Error(`reward for enrollment ${reward.enrollmentId}, which is not a referrer of the order`);
     const holder = { enrollmentId: earner.enrollmentId, externalUserId: earner.externalUserId };
-    events.push(await writeReward(tx, { program, order, signup, sale, holder, reward, earned, now }));
+    const holdDays = earner.ownTerms.holdDays ?? terms.holdDays;
+    events.push(
+      await writeReward(tx, { program, order, signup, sale, holder, holdDays, reward, earned, now }),
+    );
   }
   await queueEvents(tx, workspace.id, events);
   await noteFirstSales(tx, earned, now);
@@ -137,6 +140,8 @@ type RewardContext = {
   signup: ReferredSignup | null;
   sale: Sale;
   holder: Pick<Entry, 'enrollmentId' | 'externalUserId'>;
+  /** Of a commission. */
+  holdDays: number;
   reward: PurchaseReward;
   /** Gets the commission, if it is one. */
   earned: EarnedCommission[];
@@ -145,7 +150,7 @@ type RewardContext = {
 
 /** Writes one reward with its entry, which is one ledger row. */
 async function writeReward(tx: Queryable, context: RewardContext): Promise<RecordEvent> {
-  const { program, order, signup, sale, holder, reward, earned, now } = context;
+  const { program, order, signup, sale, holder, holdDays, reward, earned, now } = context;
   const { terms } = program;
   if (reward.type === 'credit') {
     const grant = await insertGrant(
@@ -175,7 +180,7 @@ async function writeReward(tx: Queryable, context: RewardContext): Promise<Recor
     await appendEntries(tx, program.workspace_id, [entry], now);
     return { type: 'credit.earned', data: grantRecord(grant) };
   }
-  const eligibleAt = new Date(sale.purchasedAt.getTime() + terms.holdDays * DAY_MS);
+  const eligibleAt = new Date(sale.purchasedAt.getTime() + holdDays * DAY_MS);
   const status = eligibleAt <= now ? 'eligible' : 'pending';
   const commission = await insertCommission(
     tx,

@@ -10,7 +10,7 @@ import { reevaluateWithoutRate } from '../../sql/transactions/reevaluate-purchas
 import { setRate } from '../../sql/workspaces/currency-rates.ts';
 import { workspaceById } from '../../sql/workspaces/workspaces.ts';
 import type { TestStores } from '../support/stores.ts';
-import { type Action, PERSONS, type Terms } from './history.ts';
+import { type Action, GROUPS, PERSONS, type Terms } from './history.ts';
 import { IMPORTED_DAY, IMPORTED_DUE_DAY } from './model/imports.ts';
 import type { Balance } from './model/model.ts';
 import { isYen, PER_100_FOREIGN } from './model/money.ts';
@@ -80,6 +80,21 @@ export function createDriver(given: {
       [workspaceId, userId(user)],
     );
     return rows[0]?.currency === 'jpy';
+  }
+
+  const groupName = (group: number) => `Group ${group}`;
+
+  async function createGroup(group: number, terms = {}): Promise<number> {
+    const body = { program_id: programIds[GROUPS[group] ?? 0], name: groupName(group), ...terms };
+    return (await call('POST', '/partner-groups', body)).status;
+  }
+
+  async function groupOf(group: number): Promise<string | undefined> {
+    const { rows } = await pool.query<{ id: string }>(
+      'SELECT id FROM partner_groups WHERE workspace_id = $1 AND name = $2',
+      [workspaceId, groupName(group)],
+    );
+    return rows[0]?.id;
   }
 
   async function importOf(
@@ -349,6 +364,23 @@ export function createDriver(given: {
         const change =
           rate === null ? { commission_rate: null } : { commission_rate: rate, commission_type: 'percent' };
         return { status: (await call('PATCH', `/enrollments/${partner}`, change)).status };
+      }
+      case 'group': {
+        const id = await groupOf(action.group);
+        if (id !== undefined)
+          return { status: (await call('PATCH', `/partner-groups/${id}`, action.terms)).status };
+        // The first call creates it; one beside it finds the name taken.
+        const status = await createGroup(action.group, action.terms);
+        return { status: status === 201 || status === 409 ? 200 : status };
+      }
+      case 'join': {
+        const partner = (await partnerOf(action.user)) ?? NO_PARTNER;
+        const group_id = action.group === null ? null : ((await groupOf(action.group)) ?? NO_PARTNER);
+        return { status: (await call('PATCH', `/enrollments/${partner}`, { group_id })).status };
+      }
+      case 'dissolve': {
+        const id = (await groupOf(action.group)) ?? NO_PARTNER;
+        return { status: (await call('DELETE', `/partner-groups/${id}`)).status };
       }
       case 'import':
         return importOf(action, step);

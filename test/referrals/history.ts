@@ -8,6 +8,8 @@ export const USERS = 9;
 export const PERSONS = 5;
 /** The second one pays yen, the others dollars. */
 export const PROGRAMS = 3;
+/** Groups by the number of their program. */
+export const GROUPS = [0, 0, 1, 2] as const;
 const ORDERS = 7;
 const REFUNDS = 12;
 
@@ -29,6 +31,14 @@ export type Terms = {
   signups_from: 'any' | 'server';
   max_signups_per_day: number | null;
   revoke_credits_on_refund: boolean;
+};
+
+/** The terms of a partner group, in the words of the API. */
+export type GroupTerms = {
+  commission_type: 'percent' | 'flat' | null;
+  commission_rate: number | null;
+  hold_days: number | null;
+  min_payout: number | null;
 };
 
 export type Action =
@@ -90,6 +100,12 @@ export type Action =
   | { type: 'forget'; user: number }
   /** Own percentage of a referrer; null: none. */
   | { type: 'own'; user: number; rate: number | null; times: number }
+  /** The merchant changes the terms of a group. Null: the program's. */
+  | { type: 'group'; group: number; terms: GroupTerms; times: number }
+  /** `group` null: into none. */
+  | { type: 'join'; user: number; group: number | null; times: number }
+  /** The merchant deletes a group, and creates another one of its name. */
+  | { type: 'dissolve'; group: number }
   | { type: 'terms'; program: number; terms: Terms }
   /**
    * Files of another program: a referrer, a customer of theirs, and an unpaid commission in minor units of the program,
@@ -141,6 +157,15 @@ export const terms: fc.Arbitrary<Terms> = fc
           .constantFrom(0, 0.5, 0.25)
           .map((part) => ({ ...whole, commission_rate: whole.commission_rate + part })),
   );
+
+const groupTerms: fc.Arbitrary<GroupTerms> = fc
+  .record({
+    commission_type: fc.constantFrom('percent' as const, 'percent' as const, 'flat' as const, null),
+    rate: fc.integer({ min: 0, max: 60 }),
+    hold_days: fc.constantFrom(null, null, 0, 14, 60),
+    min_payout: fc.constantFrom(null, null, 0, 3, 20),
+  })
+  .map(({ rate, ...terms }) => ({ ...terms, commission_rate: terms.commission_type === null ? null : rate }));
 
 const action: fc.Arbitrary<Action> = fc.oneof(
   {
@@ -301,6 +326,28 @@ const action: fc.Arbitrary<Action> = fc.oneof(
       rate: fc.oneof(fc.constant(null), { weight: 2, arbitrary: fc.integer({ min: 0, max: 60 }) }),
       times,
     }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      type: fc.constant('group' as const),
+      group: fc.nat(GROUPS.length - 1),
+      terms: groupTerms,
+      times,
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      type: fc.constant('join' as const),
+      user,
+      group: fc.oneof({ weight: 4, arbitrary: fc.nat(GROUPS.length - 1) }, fc.constant(null)),
+      times,
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ type: fc.constant('dissolve' as const), group: fc.nat(GROUPS.length - 1) }),
   },
   {
     weight: 2,

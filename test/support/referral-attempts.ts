@@ -162,6 +162,7 @@ export const REFERRAL_ATTEMPTS: Attempts = {
       body: { payout_method: { method: 'paypal', email: 'thief@own.example' } },
       status: 404,
     },
+    { path: `/enrollments/${victim.partner}`, body: { group_id: victim.group }, status: 404 },
   ],
   'POST /api/v1/enrollments/{id}/confirm-payout-method': (victim) => [
     {
@@ -204,6 +205,21 @@ export const REFERRAL_ATTEMPTS: Attempts = {
   ],
   'POST /api/v1/assets/pictures': () => [{ path: '/assets/pictures', body: { a: 1 }, status: 400 }],
   'DELETE /api/v1/assets/{id}': (victim) => [{ path: `/assets/${victim.asset}`, status: 404 }],
+  'GET /api/v1/partner-groups': (victim) => [
+    { path: '/partner-groups', status: 200 },
+    { path: `/partner-groups?program_id=${victim.program}`, status: 200 },
+    { path: `/partner-groups?cursor=${LAST_ID}`, status: 200 },
+  ],
+  'POST /api/v1/partner-groups': (victim) => [
+    { path: '/partner-groups', body: { program_id: victim.program, name: 'Theft' }, status: 404 },
+  ],
+  'GET /api/v1/partner-groups/{id}': (victim) => [{ path: `/partner-groups/${victim.group}`, status: 404 }],
+  'PATCH /api/v1/partner-groups/{id}': (victim) => [
+    { path: `/partner-groups/${victim.group}`, body: { commission_rate: 90 }, status: 404 },
+  ],
+  'DELETE /api/v1/partner-groups/{id}': (victim) => [
+    { path: `/partner-groups/${victim.group}`, status: 404 },
+  ],
   'POST /api/v1/portal/challenges': () => [{ path: '/portal/challenges', body: {}, status: 201 }],
   'POST /api/v1/portal/applications': (victim) => [
     {

@@ -42,6 +42,7 @@ export type Victim = {
   application: string;
   /** A text of the program. */
   asset: string;
+  group: string;
   internalOrder: number;
   commission: string;
   coupon: string;
@@ -230,6 +231,11 @@ async function plantReferrals(api: TestApi, owner: TestWorkspace) {
     acceptTerms(api.stores.pool, { ...accepting, enrollmentId: null }, version, new Date());
   await owner.post(`/programs/${program.id}/terms`, { text: SECRET_NAME });
   await accept('1');
+  const group = await owner.post<{ id: string }>('/partner-groups', {
+    program_id: program.id,
+    name: SECRET_NAME,
+    commission_rate: 30,
+  });
   const asset = await owner.post<{ id: string }>('/assets', {
     program_id: program.id,
     type: 'text',
@@ -259,6 +265,7 @@ async function plantReferrals(api: TestApi, owner: TestWorkspace) {
     signup: signups[0]?.id ?? '',
     application,
     asset: asset.body.id,
+    group: group.body.id,
     internalOrder: purchase.body.internal_order_id,
     commission: commission.body.id,
     coupon: coupon.body.id,

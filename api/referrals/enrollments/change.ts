@@ -10,9 +10,11 @@ import {
   lockEnrollment,
   updateEnrollment,
 } from '../../../sql/referrals/enrollments.ts';
+import { lockGroupShared } from '../../../sql/referrals/partner-groups.ts';
 import { lockProgramShared, type Program, programById } from '../../../sql/referrals/programs.ts';
 import { moveReferralLinks } from '../../../sql/referrals/referral-links.ts';
 import { requireEmail } from '../enroll.ts';
+import { noSuchGroup } from '../groups/service.ts';
 import { offeredMethod, savedMethod, setPayoutMethod } from '../payout-method.ts';
 import { requireRate } from '../programs/settings.ts';
 import type { EnrollmentChange } from './schemas.ts';
@@ -32,8 +34,11 @@ export async function changeEnrollment(
   outbox: Outbox,
 ): Promise<Enrollment> {
   const { id, change } = given;
+  // Before the referrer, as the deletion of a group locks them.
+  const group = change.group_id ? await lockGroupShared(tx, workspaceId, change.group_id) : null;
   const known = await lockEnrollment(tx, workspaceId, id);
   if (!known) throw noSuchEnrollment();
+  if (change.group_id && !group) throw noSuchGroup();
   const email = change.email ?? undefined;
   if (email !== undefined) requireEmail('email', email);
   else if (change.email === null && known.email !== null)
@@ -41,6 +46,8 @@ export async function changeEnrollment(
   if (change.payout_name != null) requirePayoutName(change.payout_name);
   const program = await programAfter(tx, known, change);
   const terms = ownTerms(known, change, program);
+  if (group && group.program_id !== program.id)
+    throw badRequest('group_id', "must be a group of the referrer's program");
   const changed = await updateEnrollment(
     tx,
     known,
@@ -49,6 +56,8 @@ export async function changeEnrollment(
       ...(email !== undefined && { email: email.trim() }),
       ...(change.payout_name !== undefined && { payout_name: change.payout_name?.trim() ?? null }),
       program_id: program.id,
+      group_id:
+        group?.id ?? (change.group_id === null || program.id !== known.program_id ? null : known.group_id),
       commission_type: terms?.type ?? null,
       commission_rate: terms?.rate ?? null,
     },

@@ -54,6 +54,7 @@ describe('enrollments', () => {
       payout_held_until: null,
       commission_type: null,
       commission_rate: null,
+      group_id: null,
       created_at: expect.any(String),
       updated_at: expect.any(String),
       referral_link: made.referral_link,

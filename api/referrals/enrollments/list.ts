@@ -27,9 +27,21 @@ const filterOf = (query: EnrollmentQuery) => ({
   programId: query.program_id ?? null,
   status: query.status ?? null,
   rewardMode: query.reward_mode ?? null,
+  groupId: query.group_id ?? null,
   search: query.search ?? null,
   before: query.cursor ?? null,
 });
+
+/** A filter that every referrer passes. */
+const ANY = {
+  id: null,
+  programId: null,
+  status: null,
+  rewardMode: null,
+  groupId: null,
+  search: null,
+  before: null,
+};
 
 /** Returns the referrers that pass the filters of a query, newest first, a page of `limit` before a cursor. */
 export async function newestEnrollments(
@@ -76,7 +88,6 @@ export async function enrollmentPage(
   }
   const found = await orderedEnrollmentIds(deps.pool, workspace.id, filterOf(query), order);
   const ids = found.slice(0, query.limit);
-  const ANY = { id: null, programId: null, status: null, rewardMode: null, search: null, before: null };
   const listed = await listEnrollments(deps.pool, workspace.id, { ...ANY, ids, limit: query.limit });
   const byId = new Map(listed.map((enrollment) => [enrollment.id, enrollment]));
   // One that is deleted meanwhile is left out.

@@ -28,7 +28,7 @@ import { enrollmentRecord, noSuchEnrollment, withTotals } from './service.ts';
 
 const CONFIG = { scope: 'secret', plan: 'paid' } as const;
 const tags = ['Referrals'];
-const ANY = { programId: null, status: null, rewardMode: null, search: null, before: null };
+const ANY = { programId: null, status: null, rewardMode: null, groupId: null, search: null, before: null };
 
 /** Registers the routes of a workspace's referrers. Secret key, paid plan. */
 export async function enrollmentRoutes(app: Api, deps: ApiDeps): Promise<void> {

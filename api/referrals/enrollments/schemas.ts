@@ -51,6 +51,9 @@ const FIELDS = {
   commission_rate: Nullable(
     Type.Number({ description: "The referrer's own rate, in place of the program's. Null: the program's." }),
   ),
+  group_id: Nullable(
+    Type.String({ format: 'uuid', description: "The partner group of the referrer's program. Null: none." }),
+  ),
   created_at: Instant,
   updated_at: Instant,
 };
@@ -118,6 +121,7 @@ export const EnrollmentQuery = Type.Object({
   program_id: Type.Optional(Uuid),
   status: Type.Optional(OneOf(ENROLLMENT_STATUSES)),
   reward_mode: Type.Optional(OneOf(REWARD_MODES)),
+  group_id: Type.Optional(Uuid),
   search: Type.Optional(VisibleText(200, 'Text in `external_user_id`, `email` or `name`, ignoring case.')),
   limit: Limit(500, 100),
   cursor: Type.Optional(UuidCursor),
@@ -188,6 +192,15 @@ export const EnrollmentChange = Body(
         }),
       ),
     ),
+    group_id: Type.Optional(
+      Nullable(
+        Type.String({
+          format: 'uuid',
+          description:
+            "A partner group of the referrer's program, for future sales and payouts; a referrer is in one at most. Null: none. Another `program_id` ends the membership.",
+        }),
+      ),
+    ),
   },
   { title: 'UpdateEnrollment' },
 );
@@ -205,7 +218,7 @@ export const EnrollmentHistory = Type.Object(
           at: Instant,
           field: Type.String({
             description:
-              'The field that changed: `status`, `reward_mode`, `tier`, `program_id`, `commission_type`, `commission_rate`, `email`, `payout_method` or `payout_name`.',
+              'The field that changed: `status`, `reward_mode`, `tier`, `program_id`, `commission_type`, `commission_rate`, `group_id`, `email`, `payout_method` or `payout_name`.',
           }),
           from: Value,
           to: Value,

@@ -29,6 +29,7 @@ export function enrollmentRecord(enrollment: Enrollment): EnrollmentRecord {
     payout_held_until: heldUntil(enrollment, new Date()),
     commission_type: enrollment.commission_type,
     commission_rate: enrollment.commission_rate,
+    group_id: enrollment.group_id,
     created_at: enrollment.created_at.toISOString(),
     updated_at: enrollment.updated_at.toISOString(),
   };

@@ -7,6 +7,7 @@ import type { Queryable } from '../../../sql/database/pool.ts';
 import { linkHosts } from '../../../sql/domains/domains.ts';
 import { insertDestination, updateDestination } from '../../../sql/links/destinations.ts';
 import { claimSlugs } from '../../../sql/links/slugs.ts';
+import { groupsHaveAmounts } from '../../../sql/referrals/partner-groups.ts';
 import {
   insertProgram,
   lockProgram,
@@ -92,6 +93,12 @@ export async function changeProgram(
     throw new AppError(
       'conflict',
       `the program has commissions in ${program.terms.currency}; its currency cannot change`,
+    );
+  }
+  if (settings.terms.currency !== program.terms.currency && (await groupsHaveAmounts(tx, id))) {
+    throw new AppError(
+      'conflict',
+      `groups of the program have amounts in ${program.terms.currency}; remove their minimum payouts and fixed rates first`,
     );
   }
   if (change.code !== undefined) {

@@ -6,6 +6,7 @@ const OF_ENROLLMENT = 't.enrollment_id IN (SELECT id FROM enrollments WHERE work
 /** Programs with their terms, referrers, their codes and coupons, and who signed up. */
 export const PROGRAM_TABLES: readonly ArchivedTable[] = [
   { name: 'programs', order: 'id', read: { code: slugHere('r.id', 'r.code') } },
+  { name: 'partner_groups', order: 'id' },
   { name: 'enrollments', order: 'id', without: { address_hash: HASHED } },
   {
     name: 'enrollment_changes',

@@ -2,7 +2,7 @@ import type { Action, Terms } from '../history.ts';
 import { importFiles } from './imports.ts';
 import { cancel, exportAll, fail, manual, pay, reject, retry } from './payouts.ts';
 import { reevaluate, reportPurchase, setForeignRates } from './purchases.ts';
-import { enroll, erase, forget, move, setAddress } from './referrers.ts';
+import { dissolve, enroll, erase, forget, join, move, setAddress } from './referrers.ts';
 import { reportRefund } from './refunds.ts';
 import { reportSignup, review } from './signups.ts';
 import { type Answer, type Commission, type Grant, newState, type State } from './state.ts';
@@ -120,6 +120,13 @@ function act(state: State, action: Action): Answer {
       if (!referrer) return { status: 404 };
       referrer.own = action.rate;
       return { status: 200 };
+    case 'group':
+      state.groups.set(action.group, action.terms);
+      return { status: 200 };
+    case 'join':
+      return join(state, action);
+    case 'dissolve':
+      return dissolve(state, action.group);
     case 'import':
       return importFiles(state, action);
     case 'terms':

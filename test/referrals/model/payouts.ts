@@ -5,6 +5,7 @@ import {
   type Answer,
   type Commission,
   type Export,
+  groupOf,
   leftOf,
   type Referrer,
   type State,
@@ -22,7 +23,8 @@ export function exportAll(state: State, { until, includeOpen }: Extract<Action, 
     );
     const sum = leftOf(items);
     const { program } = referrer;
-    const least = termsOf(state, program).min_payout * (isYen(program) ? 1 : 100);
+    const minPayout = groupOf(state, referrer, program)?.min_payout ?? termsOf(state, program).min_payout;
+    const least = minPayout * (isYen(program) ? 1 : 100);
     if (referrer.status === 'suspended' || sum <= 0 || sum < least) continue;
     if (referrer.address !== 'confirmed' || hasBounced(state, referrer)) continue;
     answer[`u${referrer.user}`] = sum;

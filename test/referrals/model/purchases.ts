@@ -4,6 +4,7 @@ import { adoptEarlyRefunds, reverseAll } from './refunds.ts';
 import { reconcile } from './rewards.ts';
 import {
   type Answer,
+  groupOf,
   isPaying,
   isReferral,
   type Order,
@@ -151,8 +152,10 @@ function levelsOf(state: State, order: Order, referral: Referral): Reward[] | nu
     if (earner === null || seen.has(earner)) break;
     seen.add(earner);
     const own = index === 0 ? earner.own : null;
-    const rate = own ?? programRate;
-    const paid: Terms = own === null ? terms : { ...terms, commission_type: 'percent' };
+    const group = index === 0 ? groupOf(state, earner, referral.program) : undefined;
+    const rate = own ?? group?.commission_rate ?? programRate;
+    const type = own === null ? (group?.commission_type ?? terms.commission_type) : 'percent';
+    const paid: Terms = { ...terms, commission_type: type };
     const isPaid = earner.status === 'approved' && paysCash(terms, earner) && !isBuyer(state, earner, order);
     if (rate > 0 && isPaid) {
       const { commissionable: cents, isForeign } = order;

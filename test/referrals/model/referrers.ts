@@ -1,4 +1,4 @@
-import type { Action } from '../history.ts';
+import { type Action, GROUPS } from '../history.ts';
 import { isYen } from './money.ts';
 import { type Answer, paysCash, type State, termsOf } from './state.ts';
 
@@ -15,6 +15,7 @@ export function enroll(state: State, { user, program, tier }: Extract<Action, { 
       address: 'none',
       mailbox: 0,
       own: null,
+      group: null,
       erased: false,
     });
   }
@@ -39,7 +40,23 @@ export function move(state: State, { user, program }: Extract<Action, { type: 'm
     state.commissions.some(({ owner, isInYen }) => owner === referrer && isInYen !== isYen(program)) ||
     [...state.signups.values()].some((signup) => signup.referrer === referrer && isOther(signup.program));
   if (program !== referrer.program && hasOther) return { status: 409 };
+  if (program !== referrer.program) referrer.group = null;
   referrer.program = program;
+  return { status: 200 };
+}
+
+/** Later sales, and payout files, have the terms of the group. */
+export function join(state: State, { user, group }: Extract<Action, { type: 'join' }>): Answer {
+  const referrer = state.referrers.get(user);
+  if (!referrer || (group !== null && !state.groups.has(group))) return { status: 404 };
+  if (group !== null && GROUPS[group] !== referrer.program) return { status: 400 };
+  referrer.group = group;
+  return { status: 200 };
+}
+
+export function dissolve(state: State, group: number): Answer {
+  if (!state.groups.delete(group)) return { status: 404 };
+  for (const referrer of state.referrers.values()) if (referrer.group === group) referrer.group = null;
   return { status: 200 };
 }
 

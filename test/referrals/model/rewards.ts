@@ -1,5 +1,13 @@
 import { isYen } from './money.ts';
-import { type Commission, type Grant, type Order, type Reward, type State, termsOf } from './state.ts';
+import {
+  type Commission,
+  type Grant,
+  groupOf,
+  type Order,
+  type Reward,
+  type State,
+  termsOf,
+} from './state.ts';
 
 /**
  * Reverses what an order earned and should not have, and adds what is missing.
@@ -57,7 +65,8 @@ function add(state: State, order: Order, reward: Reward): void {
     });
     return;
   }
-  const eligibleDay = order.day + termsOf(state, program).hold_days;
+  const eligibleDay =
+    order.day + (groupOf(state, owner, program)?.hold_days ?? termsOf(state, program).hold_days);
   state.commissions.push({
     owner,
     level: reward.level,

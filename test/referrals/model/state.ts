@@ -1,4 +1,4 @@
-import { PERSONS, type Terms } from '../history.ts';
+import { GROUPS, type GroupTerms, PERSONS, type Terms } from '../history.ts';
 
 /** The state of the model. Money is whole cents or yen, credits are whole hundredths, days count from now. */
 
@@ -15,6 +15,7 @@ export type Referrer = {
   mailbox: number;
   /** Own percentage; null: the program's terms. */
   own: number | null;
+  group: number | null;
   /** Erased: the user may enroll again, as another referrer. */
   erased: boolean;
 };
@@ -101,6 +102,8 @@ export type Export = { lines: Line[]; canceled: boolean; isPaid: boolean };
 
 export type State = {
   programs: Terms[];
+  /** By number; a group that was not created, or was deleted, is in none. */
+  groups: Map<number, GroupTerms>;
   /** By user; erased ones are in none. */
   referrers: Map<number, Referrer>;
   signups: Map<number, Signup>;
@@ -118,6 +121,7 @@ export type State = {
 
 export const newState = (programs: readonly Terms[]): State => ({
   programs: [...programs],
+  groups: new Map(),
   referrers: new Map(),
   signups: new Map(),
   orders: new Map(),
@@ -135,6 +139,10 @@ export function termsOf({ programs }: State, program: number): Terms {
   if (!terms) throw new Error(`unknown program ${program}`);
   return terms;
 }
+
+/** The terms of a referrer's group for sales and balances of a program, in which alone the group counts. */
+export const groupOf = ({ groups }: State, referrer: Referrer, program: number): GroupTerms | undefined =>
+  referrer.group !== null && GROUPS[referrer.group] === program ? groups.get(referrer.group) : undefined;
 
 export const paysCash = (terms: Terms, referrer: Referrer) =>
   !terms.credit_enabled || referrer.mode === 'affiliate';

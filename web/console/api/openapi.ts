@@ -275,6 +275,15 @@ export interface paths {
   "/api/v1/members/invites": {
     post: operations["members.invite"];
   };
+  "/api/v1/partner-groups": {
+    get: operations["partnerGroups.list"];
+    post: operations["partnerGroups.create"];
+  };
+  "/api/v1/partner-groups/{id}": {
+    get: operations["partnerGroups.get"];
+    delete: operations["partnerGroups.delete"];
+    patch: operations["partnerGroups.update"];
+  };
   "/api/v1/partner/workspaces": {
     post: operations["partnerWorkspaces.provision"];
   };
@@ -1567,6 +1576,15 @@ export interface components {
       utm_source?: components["schemas"]["UtmValue"] | null;
       utm_term?: components["schemas"]["UtmValue"] | null;
     };
+    CreatePartnerGroup: {
+      commission_rate?: number | null;
+      commission_type?: components["schemas"]["CommissionType"] | null;
+      hold_days?: number | null;
+      min_payout?: number | null;
+      name: components["schemas"]["Name"];
+      /** Format: uuid */
+      program_id: string;
+    };
     CreatePixelTest: {
       /** Format: uri */
       url: string;
@@ -1932,6 +1950,8 @@ export interface components {
       /** Format: email */
       email: string | null;
       external_user_id: string;
+      /** Format: uuid */
+      group_id: string | null;
       name: string | null;
       /** Format: uuid */
       partner_id: string;
@@ -2013,6 +2033,8 @@ export interface components {
       /** Format: email */
       email: string | null;
       external_user_id: string;
+      /** Format: uuid */
+      group_id: string | null;
       name: string | null;
       /** Format: uuid */
       partner_id: string;
@@ -2887,6 +2909,27 @@ export interface components {
       totals: components["schemas"]["MoneyTotals"];
     };
     PartnerExternalId: string;
+    PartnerGroup: {
+      commission_rate: number | null;
+      commission_type: components["schemas"]["CommissionType"] | null;
+      /** Format: date-time */
+      created_at: string;
+      currency: string;
+      hold_days: number | null;
+      /** Format: uuid */
+      id: string;
+      min_payout: number | null;
+      name: string;
+      partners: number;
+      /** Format: uuid */
+      program_id: string;
+      /** Format: date-time */
+      updated_at: string;
+    };
+    PartnerGroupList: {
+      next_cursor: string | null;
+      partner_groups: components["schemas"]["PartnerGroup"][];
+    };
     PartnerWorkspace: {
       /** Format: uuid */
       id: string;
@@ -4191,6 +4234,8 @@ export interface components {
       commission_type?: components["schemas"]["CommissionType"] | null;
       /** Format: email */
       email?: string | null;
+      /** Format: uuid */
+      group_id?: string | null;
       payout_method?: components["schemas"]["PayoutAddress"] | null;
       payout_name?: components["schemas"]["Text200"] | null;
       /** Format: uuid */
@@ -4256,6 +4301,13 @@ export interface components {
     };
     UpdateMember: {
       role: components["schemas"]["Role"];
+    };
+    UpdatePartnerGroup: {
+      commission_rate?: number | null;
+      commission_type?: components["schemas"]["CommissionType"] | null;
+      hold_days?: number | null;
+      min_payout?: number | null;
+      name?: components["schemas"]["Name"];
     };
     UpdateProgram: {
       allow_affiliate_upgrade?: boolean;
@@ -5921,6 +5973,7 @@ export interface operations {
         program_id?: string;
         status?: "approved" | "suspended";
         reward_mode?: "referrer" | "affiliate";
+        group_id?: string;
         search?: components["schemas"]["Text200"];
         limit?: number;
         cursor?: string;
@@ -7050,6 +7103,106 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["Invitation"];
+        };
+      };
+    };
+  };
+  "partnerGroups.list": {
+    parameters: {
+      query?: {
+        program_id?: string;
+        limit?: number;
+        cursor?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["PartnerGroupList"];
+        };
+      };
+    };
+  };
+  "partnerGroups.create": {
+    parameters: {
+      header?: {
+        "Idempotency-Key"?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreatePartnerGroup"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["PartnerGroup"];
+        };
+      };
+    };
+  };
+  "partnerGroups.get": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["PartnerGroup"];
+        };
+      };
+    };
+  };
+  "partnerGroups.delete": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["Ok"];
+        };
+      };
+    };
+  };
+  "partnerGroups.update": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["UpdatePartnerGroup"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["PartnerGroup"];
         };
       };
     };

@@ -119,6 +119,11 @@ OPERATIONS: Dict[str, Operation] = {
     "enrollments.delete": Operation("DELETE", "/enrollments/{id}", repeatable=True),
     "enrollments.confirmPayoutMethod": Operation("POST", "/enrollments/{id}/confirm-payout-method", body="json"),
     "enrollments.listHistory": Operation("GET", "/enrollments/{id}/history", repeatable=True, rows="history", cursor="cursor"),
+    "partnerGroups.list": Operation("GET", "/partner-groups", repeatable=True, rows="partner_groups", cursor="cursor"),
+    "partnerGroups.create": Operation("POST", "/partner-groups", body="json", idempotent=True),
+    "partnerGroups.get": Operation("GET", "/partner-groups/{id}", repeatable=True),
+    "partnerGroups.update": Operation("PATCH", "/partner-groups/{id}", body="json", repeatable=True),
+    "partnerGroups.delete": Operation("DELETE", "/partner-groups/{id}", repeatable=True),
     "referrals.import": Operation("POST", "/referrals/import", body="json"),
     "signups.list": Operation("GET", "/signups", repeatable=True, rows="signups", cursor="cursor"),
     "signups.approve": Operation("POST", "/signups/{id}/approve"),
@@ -1793,6 +1798,80 @@ class AsyncEnrollments:
         return AsyncRows(self._call, OPERATIONS["enrollments.listHistory"], (id,), {**query}, None, options)
 
 
+class PartnerGroups:
+    def __init__(self, call: Call) -> None:
+        self._call = call
+
+    def list(self, *, options: Optional[RequestOptions] = None, **query: Unpack[t.PartnerGroupsListQuery]) -> Rows[t.PartnerGroup, t.PartnerGroupList]:
+        """List partner groups, newest first
+
+        Groups of referrers of a program with terms of their own."""
+        return Rows(self._call, OPERATIONS["partnerGroups.list"], (), {**query}, None, options)
+
+    def create(self, body: t.CreatePartnerGroup, *, options: Optional[RequestOptions] = None) -> t.PartnerGroup:
+        """Create a partner group
+
+        Gives referrers of a program a rate, a hold period, or a minimum payout of their own. `PATCH /enrollments/{id}` with `group_id` puts a referrer into it. A program has at most 100 groups; else 409."""
+        result: t.PartnerGroup = self._call(OPERATIONS["partnerGroups.create"], (), {}, body, options)
+        return result
+
+    def get(self, id: str, *, options: Optional[RequestOptions] = None) -> t.PartnerGroup:
+        """Get a partner group"""
+        result: t.PartnerGroup = self._call(OPERATIONS["partnerGroups.get"], (id,), {}, None, options)
+        return result
+
+    def update(self, id: str, body: t.UpdatePartnerGroup, *, options: Optional[RequestOptions] = None) -> t.PartnerGroup:
+        """Change a partner group
+
+        Sales that are reported from then on earn by the new terms, and payout files use the new minimum. Commissions that were earned keep their amounts and hold periods, and refunds reverse them in proportion. Null takes a term back to the program."""
+        result: t.PartnerGroup = self._call(OPERATIONS["partnerGroups.update"], (id,), {}, body, options)
+        return result
+
+    def delete(self, id: str, *, options: Optional[RequestOptions] = None) -> t.Ok:
+        """Delete a partner group
+
+        Its referrers have the program's terms from then on."""
+        result: t.Ok = self._call(OPERATIONS["partnerGroups.delete"], (id,), {}, None, options)
+        return result
+
+
+class AsyncPartnerGroups:
+    def __init__(self, call: AsyncCall) -> None:
+        self._call = call
+
+    def list(self, *, options: Optional[RequestOptions] = None, **query: Unpack[t.PartnerGroupsListQuery]) -> AsyncRows[t.PartnerGroup, t.PartnerGroupList]:
+        """List partner groups, newest first
+
+        Groups of referrers of a program with terms of their own."""
+        return AsyncRows(self._call, OPERATIONS["partnerGroups.list"], (), {**query}, None, options)
+
+    async def create(self, body: t.CreatePartnerGroup, *, options: Optional[RequestOptions] = None) -> t.PartnerGroup:
+        """Create a partner group
+
+        Gives referrers of a program a rate, a hold period, or a minimum payout of their own. `PATCH /enrollments/{id}` with `group_id` puts a referrer into it. A program has at most 100 groups; else 409."""
+        result: t.PartnerGroup = await self._call(OPERATIONS["partnerGroups.create"], (), {}, body, options)
+        return result
+
+    async def get(self, id: str, *, options: Optional[RequestOptions] = None) -> t.PartnerGroup:
+        """Get a partner group"""
+        result: t.PartnerGroup = await self._call(OPERATIONS["partnerGroups.get"], (id,), {}, None, options)
+        return result
+
+    async def update(self, id: str, body: t.UpdatePartnerGroup, *, options: Optional[RequestOptions] = None) -> t.PartnerGroup:
+        """Change a partner group
+
+        Sales that are reported from then on earn by the new terms, and payout files use the new minimum. Commissions that were earned keep their amounts and hold periods, and refunds reverse them in proportion. Null takes a term back to the program."""
+        result: t.PartnerGroup = await self._call(OPERATIONS["partnerGroups.update"], (id,), {}, body, options)
+        return result
+
+    async def delete(self, id: str, *, options: Optional[RequestOptions] = None) -> t.Ok:
+        """Delete a partner group
+
+        Its referrers have the program's terms from then on."""
+        result: t.Ok = await self._call(OPERATIONS["partnerGroups.delete"], (id,), {}, None, options)
+        return result
+
+
 class Signups:
     def __init__(self, call: Call) -> None:
         self._call = call
@@ -3011,6 +3090,7 @@ class Groups:
         self.referrals = Referrals(call)
         self.applications = Applications(call)
         self.enrollments = Enrollments(call)
+        self.partner_groups = PartnerGroups(call)
         self.signups = Signups(call)
         self.purchases = Purchases(call)
         self.coupons = Coupons(call)
@@ -3053,6 +3133,7 @@ class AsyncGroups:
         self.referrals = AsyncReferrals(call)
         self.applications = AsyncApplications(call)
         self.enrollments = AsyncEnrollments(call)
+        self.partner_groups = AsyncPartnerGroups(call)
         self.signups = AsyncSignups(call)
         self.purchases = AsyncPurchases(call)
         self.coupons = AsyncCoupons(call)

@@ -1174,6 +1174,20 @@ class CreateLinks(TypedDict):
     preview: NotRequired[Union["LinkPreview", None]]
 
 
+class CreatePartnerGroup(TypedDict):
+    program_id: str
+    name: "Name"
+    """Such as `Newsletters`. Unique in the program, ignoring case. Only you see it."""
+    commission_type: NotRequired[Union["CommissionType", None]]
+    """Together with `commission_rate`."""
+    commission_rate: NotRequired[Union[float, None]]
+    """Of level 1, of `commission_type` (the program's by default). A referrer's own rate comes first. Null: the program's."""
+    hold_days: NotRequired[Union[int, None]]
+    """Days from the purchase until its commission is eligible. Null: the program's."""
+    min_payout: NotRequired[Union[float, None]]
+    """Major units of the program's currency. Null: the program's."""
+
+
 class CreatePixelTest(TypedDict):
     url: str
     """A page of your site, `http` or `https`."""
@@ -1605,6 +1619,8 @@ class Enrollment(TypedDict):
     """The referrer's own type, in place of the program's. Null: the program's."""
     commission_rate: Union[float, None]
     """The referrer's own rate, in place of the program's. Null: the program's."""
+    group_id: Union[str, None]
+    """The partner group of the referrer's program. Null: none."""
     created_at: str
     updated_at: str
 
@@ -1709,6 +1725,8 @@ class EnrollmentWithTotals(TypedDict):
     """The referrer's own type, in place of the program's. Null: the program's."""
     commission_rate: Union[float, None]
     """The referrer's own rate, in place of the program's. Null: the program's."""
+    group_id: Union[str, None]
+    """The partner group of the referrer's program. Null: none."""
     created_at: str
     updated_at: str
     referral_link: Union[str, None]
@@ -2605,6 +2623,28 @@ class PaidPayout(TypedDict):
 
 
 PartnerExternalId = str
+
+
+class PartnerGroup(TypedDict):
+    id: str
+    program_id: str
+    name: str
+    commission_type: Union["CommissionType", None]
+    commission_rate: Union[float, None]
+    hold_days: Union[int, None]
+    min_payout: Union[float, None]
+    currency: str
+    """ISO 4217 code in lower case."""
+    partners: int
+    """How many referrers are in it."""
+    created_at: str
+    updated_at: str
+
+
+class PartnerGroupList(TypedDict):
+    partner_groups: List["PartnerGroup"]
+    next_cursor: Union[str, None]
+    """Pass it as `cursor` to get the next page. Null on the last page."""
 
 
 class PartnerWorkspace(TypedDict):
@@ -3940,6 +3980,8 @@ class UpdateEnrollment(TypedDict):
     """Together with `commission_rate`."""
     commission_rate: NotRequired[Union[float, None]]
     """An own rate for future sales of level 1, of `commission_type` (the program's by default). Null removes it."""
+    group_id: NotRequired[Union[str, None]]
+    """A partner group of the referrer's program, for future sales and payouts; a referrer is in one at most. Null: none. Another `program_id` ends the membership."""
 
 
 class UpdateFolder(TypedDict):
@@ -4024,6 +4066,19 @@ class UpdateLinkQrStyle(TypedDict):
 
 class UpdateMember(TypedDict):
     role: "Role"
+
+
+class UpdatePartnerGroup(TypedDict):
+    name: NotRequired["Name"]
+    """Such as `Newsletters`. Unique in the program, ignoring case. Only you see it."""
+    commission_type: NotRequired[Union["CommissionType", None]]
+    """Together with `commission_rate`."""
+    commission_rate: NotRequired[Union[float, None]]
+    """Of level 1, of `commission_type` (the program's by default). A referrer's own rate comes first. Null: the program's."""
+    hold_days: NotRequired[Union[int, None]]
+    """Days from the purchase until its commission is eligible. Null: the program's."""
+    min_payout: NotRequired[Union[float, None]]
+    """Major units of the program's currency. Null: the program's."""
 
 
 class UpdateProgram(TypedDict):
@@ -5029,6 +5084,7 @@ class EnrollmentsListQuery(TypedDict):
     program_id: NotRequired[Union[str, List[str]]]
     status: NotRequired[Literal["approved", "suspended"]]
     reward_mode: NotRequired[Literal["referrer", "affiliate"]]
+    group_id: NotRequired[Union[str, List[str]]]
     search: NotRequired["Text200"]
     """Text in `external_user_id`, `email` or `name`, ignoring case."""
     limit: NotRequired[int]
@@ -5049,6 +5105,14 @@ class EnrollmentsListHistoryQuery(TypedDict):
     limit: NotRequired[int]
     """Rows per page."""
     cursor: NotRequired[int]
+    """The `next_cursor` of the previous page, unchanged."""
+
+
+class PartnerGroupsListQuery(TypedDict):
+    program_id: NotRequired[Union[str, List[str]]]
+    limit: NotRequired[int]
+    """Rows per page."""
+    cursor: NotRequired[Union[str, List[str]]]
     """The `next_cursor` of the previous page, unchanged."""
 
 

@@ -679,6 +679,37 @@ export interface Enrollments {
   listHistory(id: string, query?: QueryOf<T.EnrollmentsListHistoryData['query']>, options?: RequestOptions): List<T.EnrollmentsListHistoryResponse['history'][number], T.EnrollmentsListHistoryResponse>;
 }
 
+export interface PartnerGroups {
+  /**
+   * List partner groups, newest first
+   *
+   * Groups of referrers of a program with terms of their own.
+   */
+  list(query?: QueryOf<T.PartnerGroupsListData['query']>, options?: RequestOptions): List<T.PartnerGroupsListResponse['partner_groups'][number], T.PartnerGroupsListResponse>;
+  /**
+   * Create a partner group
+   *
+   * Gives referrers of a program a rate, a hold period, or a minimum payout of their own. `PATCH /enrollments/{id}` with `group_id` puts a referrer into it. A program has at most 100 groups; else 409.
+   */
+  create(body: T.PartnerGroupsCreateData['body'], options?: RequestOptions): Promise<T.PartnerGroupsCreateResponse>;
+  /**
+   * Get a partner group
+   */
+  get(id: string, options?: RequestOptions): Promise<T.PartnerGroupsGetResponse>;
+  /**
+   * Change a partner group
+   *
+   * Sales that are reported from then on earn by the new terms, and payout files use the new minimum. Commissions that were earned keep their amounts and hold periods, and refunds reverse them in proportion. Null takes a term back to the program.
+   */
+  update(id: string, body: T.PartnerGroupsUpdateData['body'], options?: RequestOptions): Promise<T.PartnerGroupsUpdateResponse>;
+  /**
+   * Delete a partner group
+   *
+   * Its referrers have the program's terms from then on.
+   */
+  delete(id: string, options?: RequestOptions): Promise<T.PartnerGroupsDeleteResponse>;
+}
+
 export interface Signups {
   /**
    * List reported signups, newest first
@@ -1212,6 +1243,7 @@ export interface Groups {
   readonly referrals: Referrals;
   readonly applications: Applications;
   readonly enrollments: Enrollments;
+  readonly partnerGroups: PartnerGroups;
   readonly signups: Signups;
   readonly purchases: Purchases;
   readonly coupons: Coupons;
@@ -1331,6 +1363,11 @@ export const OPERATIONS = {
   'enrollments.delete': { method: 'DELETE', path: '/enrollments/{id}', repeatable: true },
   'enrollments.confirmPayoutMethod': { method: 'POST', path: '/enrollments/{id}/confirm-payout-method', body: 'json' },
   'enrollments.listHistory': { method: 'GET', path: '/enrollments/{id}/history', query: true, repeatable: true, rows: 'history', cursor: 'cursor' },
+  'partnerGroups.list': { method: 'GET', path: '/partner-groups', query: true, repeatable: true, rows: 'partner_groups', cursor: 'cursor' },
+  'partnerGroups.create': { method: 'POST', path: '/partner-groups', body: 'json', idempotent: true },
+  'partnerGroups.get': { method: 'GET', path: '/partner-groups/{id}', repeatable: true },
+  'partnerGroups.update': { method: 'PATCH', path: '/partner-groups/{id}', body: 'json', repeatable: true },
+  'partnerGroups.delete': { method: 'DELETE', path: '/partner-groups/{id}', repeatable: true },
   'referrals.import': { method: 'POST', path: '/referrals/import', body: 'json' },
   'signups.list': { method: 'GET', path: '/signups', query: true, repeatable: true, rows: 'signups', cursor: 'cursor' },
   'signups.approve': { method: 'POST', path: '/signups/{id}/approve' },

@@ -1728,6 +1728,30 @@ export type CreateLinks = {
     preview?: LinkPreview | null;
 };
 
+export type CreatePartnerGroup = {
+    program_id: string;
+    /**
+     * Such as `Newsletters`. Unique in the program, ignoring case. Only you see it.
+     */
+    name: Name;
+    /**
+     * Together with `commission_rate`.
+     */
+    commission_type?: CommissionType | null;
+    /**
+     * Of level 1, of `commission_type` (the program's by default). A referrer's own rate comes first. Null: the program's.
+     */
+    commission_rate?: number | null;
+    /**
+     * Days from the purchase until its commission is eligible. Null: the program's.
+     */
+    hold_days?: number | null;
+    /**
+     * Major units of the program's currency. Null: the program's.
+     */
+    min_payout?: number | null;
+};
+
 export type CreatePixelTest = {
     /**
      * A page of your site, `http` or `https`.
@@ -2346,6 +2370,10 @@ export type Enrollment = {
      * The referrer's own rate, in place of the program's. Null: the program's.
      */
     commission_rate: number | null;
+    /**
+     * The partner group of the referrer's program. Null: none.
+     */
+    group_id: string | null;
     created_at: string;
     updated_at: string;
 };
@@ -2382,7 +2410,7 @@ export type EnrollmentHistory = {
 export type EnrollmentHistoryEntry = {
     at: string;
     /**
-     * The field that changed: `status`, `reward_mode`, `tier`, `program_id`, `commission_type`, `commission_rate`, `email`, `payout_method` or `payout_name`.
+     * The field that changed: `status`, `reward_mode`, `tier`, `program_id`, `commission_type`, `commission_rate`, `group_id`, `email`, `payout_method` or `payout_name`.
      */
     field: string;
     /**
@@ -2456,6 +2484,10 @@ export type EnrollmentWithTotals = {
      * The referrer's own rate, in place of the program's. Null: the program's.
      */
     commission_rate: number | null;
+    /**
+     * The partner group of the referrer's program. Null: none.
+     */
+    group_id: string | null;
     created_at: string;
     updated_at: string;
     /**
@@ -3799,6 +3831,34 @@ export type PaidPayout = {
  * Your id of the customer, matched exactly. Each id has one workspace.
  */
 export type PartnerExternalId = string;
+
+export type PartnerGroup = {
+    id: string;
+    program_id: string;
+    name: string;
+    commission_type: CommissionType | null;
+    commission_rate: number | null;
+    hold_days: number | null;
+    min_payout: number | null;
+    /**
+     * ISO 4217 code in lower case.
+     */
+    currency: string;
+    /**
+     * How many referrers are in it.
+     */
+    partners: number;
+    created_at: string;
+    updated_at: string;
+};
+
+export type PartnerGroupList = {
+    partner_groups: Array<PartnerGroup>;
+    /**
+     * Pass it as `cursor` to get the next page. Null on the last page.
+     */
+    next_cursor: string | null;
+};
 
 export type PartnerWorkspace = {
     id: string;
@@ -5700,6 +5760,10 @@ export type UpdateEnrollment = {
      * An own rate for future sales of level 1, of `commission_type` (the program's by default). Null removes it.
      */
     commission_rate?: number | null;
+    /**
+     * A partner group of the referrer's program, for future sales and payouts; a referrer is in one at most. Null: none. Another `program_id` ends the membership.
+     */
+    group_id?: string | null;
 };
 
 export type UpdateFolder = {
@@ -5839,6 +5903,29 @@ export type UpdateLinkQrStyle = {
 
 export type UpdateMember = {
     role: Role;
+};
+
+export type UpdatePartnerGroup = {
+    /**
+     * Such as `Newsletters`. Unique in the program, ignoring case. Only you see it.
+     */
+    name?: Name;
+    /**
+     * Together with `commission_rate`.
+     */
+    commission_type?: CommissionType | null;
+    /**
+     * Of level 1, of `commission_type` (the program's by default). A referrer's own rate comes first. Null: the program's.
+     */
+    commission_rate?: number | null;
+    /**
+     * Days from the purchase until its commission is eligible. Null: the program's.
+     */
+    hold_days?: number | null;
+    /**
+     * Major units of the program's currency. Null: the program's.
+     */
+    min_payout?: number | null;
 };
 
 export type UpdateProgram = {
@@ -9338,6 +9425,7 @@ export type EnrollmentsListData = {
         program_id?: string;
         status?: 'approved' | 'suspended';
         reward_mode?: 'referrer' | 'affiliate';
+        group_id?: string;
         /**
          * Text in `external_user_id`, `email` or `name`, ignoring case.
          */
@@ -9481,6 +9569,108 @@ export type EnrollmentsListHistoryResponses = {
 };
 
 export type EnrollmentsListHistoryResponse = EnrollmentsListHistoryResponses[keyof EnrollmentsListHistoryResponses];
+
+export type PartnerGroupsListData = {
+    body?: never;
+    path?: never;
+    query?: {
+        program_id?: string;
+        /**
+         * Rows per page.
+         */
+        limit?: number;
+        /**
+         * The `next_cursor` of the previous page, unchanged.
+         */
+        cursor?: string;
+    };
+    url: '/api/v1/partner-groups';
+};
+
+export type PartnerGroupsListResponses = {
+    /**
+     * OK
+     */
+    200: PartnerGroupList;
+};
+
+export type PartnerGroupsListResponse = PartnerGroupsListResponses[keyof PartnerGroupsListResponses];
+
+export type PartnerGroupsCreateData = {
+    body: CreatePartnerGroup;
+    headers?: {
+        /**
+         * Makes the call safe to retry for 24 hours. See Idempotency.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/partner-groups';
+};
+
+export type PartnerGroupsCreateResponses = {
+    /**
+     * Created
+     */
+    201: PartnerGroup;
+};
+
+export type PartnerGroupsCreateResponse = PartnerGroupsCreateResponses[keyof PartnerGroupsCreateResponses];
+
+export type PartnerGroupsDeleteData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/partner-groups/{id}';
+};
+
+export type PartnerGroupsDeleteResponses = {
+    /**
+     * OK
+     */
+    200: Ok;
+};
+
+export type PartnerGroupsDeleteResponse = PartnerGroupsDeleteResponses[keyof PartnerGroupsDeleteResponses];
+
+export type PartnerGroupsGetData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/partner-groups/{id}';
+};
+
+export type PartnerGroupsGetResponses = {
+    /**
+     * OK
+     */
+    200: PartnerGroup;
+};
+
+export type PartnerGroupsGetResponse = PartnerGroupsGetResponses[keyof PartnerGroupsGetResponses];
+
+export type PartnerGroupsUpdateData = {
+    body: UpdatePartnerGroup;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/partner-groups/{id}';
+};
+
+export type PartnerGroupsUpdateResponses = {
+    /**
+     * OK
+     */
+    200: PartnerGroup;
+};
+
+export type PartnerGroupsUpdateResponse = PartnerGroupsUpdateResponses[keyof PartnerGroupsUpdateResponses];
 
 export type ReferralsImportData = {
     body: ReferralImport;

@@ -3,7 +3,7 @@ import { METHOD_CHOICES } from '../../../../core/referrals/payout-method-names.t
 import { useSend } from '../../api/queries.ts';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { useDraft } from '../../parts/use-draft.ts';
-import { usePrograms } from './filters.tsx';
+import { useGroups, usePrograms } from './filters.tsx';
 import type { Enrollment } from './responses.ts';
 
 /** Paths of the fields that show the API's errors. */
@@ -14,11 +14,14 @@ const FIELDS = [
   'payout_method.email',
   'payout_name',
   'commission_rate',
+  'group_id',
 ];
 
 const draftOf = (enrollment: Enrollment) => ({
   email: enrollment.email ?? '',
   program_id: enrollment.program_id,
+  /** Empty: none. */
+  group: enrollment.group_id ?? '',
   method: enrollment.payout_method?.method ?? '',
   /** A new payout address. */
   address: '',
@@ -30,11 +33,12 @@ type Draft = ReturnType<typeof draftOf>;
 
 /** The body of the change: only what was changed. */
 function changeBody(before: Draft, draft: Draft) {
-  const { email, program_id, method, address, payout_name, type, rate } = draft;
+  const { email, program_id, group, method, address, payout_name, type, rate } = draft;
   const isRateChanged = rate.trim() !== before.rate || (before.rate !== '' && type !== before.type);
   return {
     ...(email.trim() !== before.email && { email: email.trim() }),
     ...(program_id !== before.program_id && { program_id }),
+    ...(group !== before.group && { group_id: group || null }),
     ...(address.trim() !== '' && { payout_method: { method, email: address.trim() } }),
     ...(payout_name.trim() !== before.payout_name && { payout_name: payout_name.trim() || null }),
     ...(isRateChanged &&
@@ -44,19 +48,20 @@ function changeBody(before: Draft, draft: Draft) {
   };
 }
 
-/** Changes a referrer's email, payout address, program and own rate. */
+/** Changes a referrer's email, payout address, program, group and own rate. */
 export function EditEnrollment({ enrollment, close }: { enrollment: Enrollment; close: () => void }) {
   const programs = usePrograms();
   const save = useSend<Record<string, unknown>>(
     (body) => ({ path: `/enrollments/${enrollment.partner_id}`, method: 'PATCH', body }),
     { refresh: ['/referrals', '/enrollments', '/payouts'], done: 'Referrer saved', tellFailure: false },
   );
-  const { before, draft, text, choice } = useDraft(() => draftOf(enrollment), save.error);
+  const { before, draft, change, text, choice } = useDraft(() => draftOf(enrollment), save.error);
   const chosen = programs.find(({ id }) => id === draft.program_id);
+  const groups = useGroups().filter(({ program_id }) => program_id === draft.program_id);
   const submit = () => {
-    const change = changeBody(before, draft);
-    if (Object.keys(change).length === 0) close();
-    else save.mutate(change, { onSuccess: close });
+    const changed = changeBody(before, draft);
+    if (Object.keys(changed).length === 0) close();
+    else save.mutate(changed, { onSuccess: close });
   };
   return (
     <FormDialog
@@ -75,7 +80,23 @@ export function EditEnrollment({ enrollment, close }: { enrollment: Enrollment; 
         data={programs.map(({ id, name }) => ({ value: id, label: name }))}
         allowDeselect={false}
         {...choice('program_id')}
+        // A group is of one program.
+        onChange={(program) =>
+          change({
+            program_id: program ?? draft.program_id,
+            group: program === before.program_id ? before.group : '',
+          })
+        }
       />
+      {groups.length > 0 && (
+        <Select
+          label="Group"
+          description="Its terms are for future sales."
+          data={[{ value: '', label: 'None' }, ...groups.map(({ id, name }) => ({ value: id, label: name }))]}
+          allowDeselect={false}
+          {...choice('group', 'group_id')}
+        />
+      )}
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
         <Select
           label="Payout method"
@@ -108,7 +129,7 @@ export function EditEnrollment({ enrollment, close }: { enrollment: Enrollment; 
         />
         <TextInput
           label="Own rate"
-          description="Leave empty for the program's."
+          description="Leave empty for that of the group or program."
           inputMode="decimal"
           {...text('rate', 'commission_rate')}
         />

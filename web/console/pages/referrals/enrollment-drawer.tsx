@@ -12,7 +12,7 @@ import { EnrollmentActions } from './enrollment-actions.tsx';
 import { EnrollmentCoupons } from './enrollment-coupons.tsx';
 import { EnrollmentHistory } from './enrollment-history.tsx';
 import { EnrollmentStatus, StatusButton } from './enrollment-status.tsx';
-import { usePrograms } from './filters.tsx';
+import { useGroups, usePrograms } from './filters.tsx';
 import { referrerName } from './referrer-cell.tsx';
 import type { Enrollment } from './responses.ts';
 import { useViewState } from './view-state.ts';
@@ -41,10 +41,12 @@ function Details({ enrollment, close }: { enrollment: Enrollment; close: () => v
   const view = useViewState();
   const { totals, balances, payout_method: method } = enrollment;
   const program = usePrograms().find(({ id }) => id === enrollment.program_id);
+  const group = useGroups().find(({ id }) => id === enrollment.group_id);
   const cash = Object.entries(balances.cash);
   const credits = Object.entries(balances.credits);
   const facts: [string, string][] = [
     ['Program', program?.name ?? ''],
+    ...(group ? [['Group', group.name] satisfies [string, string]] : []),
     ['User id', enrollment.external_user_id],
     ['Email', enrollment.email ?? 'Unknown'],
     ['Name', enrollment.name ?? 'Unknown'],
@@ -181,6 +183,6 @@ function Details({ enrollment, close }: { enrollment: Enrollment; close: () => v
 }
 
 function ownRate({ commission_rate: rate, commission_type: type }: Enrollment, currency: string): string {
-  if (rate === null) return "The program's";
+  if (rate === null) return 'None';
   return type === 'flat' ? `${formatMoney(rate, currency)} for each sale` : `${rate} %`;
 }

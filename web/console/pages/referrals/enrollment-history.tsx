@@ -12,6 +12,7 @@ const FIELDS: Record<string, string> = {
   program_id: 'Program',
   commission_type: 'Commission type',
   commission_rate: 'Commission rate',
+  group_id: 'Group',
   email: 'Email',
   payout_method: 'Payout address',
 };

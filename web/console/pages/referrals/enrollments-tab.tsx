@@ -13,7 +13,7 @@ import {
   useEnrollmentColumns,
 } from './enrollment-columns.tsx';
 import { EnrollmentDrawer } from './enrollment-drawer.tsx';
-import { ChoiceFilter, NoRows, ProgramFilter, TextFilter, usePrograms } from './filters.tsx';
+import { ChoiceFilter, NoRows, ProgramFilter, TextFilter, useGroups, usePrograms } from './filters.tsx';
 import { ReferrerCell } from './referrer-cell.tsx';
 import type { Enrollments } from './responses.ts';
 import { useViewState } from './view-state.ts';
@@ -25,7 +25,7 @@ const EXAMPLE = [
   ['Grace Hopper', '6 signups', '$487.50', '$97.50 owed'],
 ];
 /** Parameters of the URL that the filter bar sets. */
-const FILTERS = ['program', 'status', 'mode'];
+const FILTERS = ['program', 'group', 'status', 'mode'];
 /** What the list can be sorted by where headings are not shown. */
 const SORT_CHOICES: { value: EnrollmentSort; label: string }[] = [
   { value: 'created', label: 'Newest' },
@@ -49,6 +49,7 @@ export function EnrollmentsTab() {
     program_id: view.get('program'),
     status: view.get('status'),
     reward_mode: view.get('mode'),
+    group_id: view.get('group'),
   };
   const place = view.get('cursor');
   const enrollments = useApi<Enrollments>('/enrollments', {
@@ -59,6 +60,7 @@ export function EnrollmentsTab() {
   const all = usePrograms();
   const programs = new Map(all.map((program) => [program.id, program]));
   const columns = useEnrollmentColumns(all.length > 1);
+  const groups = useGroups();
   const partner = view.get('partner');
   const table = {
     label: 'Enrollments',
@@ -85,6 +87,13 @@ export function EnrollmentsTab() {
         }
       >
         <ProgramFilter />
+        {groups.length > 0 && (
+          <ChoiceFilter
+            name="group"
+            label="Group"
+            choices={groups.map(({ id, name }) => ({ value: id, label: name }))}
+          />
+        )}
         <ChoiceFilter
           name="status"
           label="Status"

@@ -3,7 +3,7 @@ import { useDebouncedCallback } from '@mantine/hooks';
 import { type ReactNode, useState } from 'react';
 import { useApi } from '../../api/queries.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
-import type { Programs } from './responses.ts';
+import type { PartnerGroups, Programs } from './responses.ts';
 import { useViewState } from './view-state.ts';
 
 /** Pause in typing before a text is searched. Milliseconds. */
@@ -159,4 +159,9 @@ export function ProgramFilter() {
 /** The programs of the workspace; empty while loading. */
 export function usePrograms() {
   return useApi<Programs>('/programs').data?.programs ?? [];
+}
+
+/** The partner groups of the workspace; empty while loading. */
+export function useGroups() {
+  return useApi<PartnerGroups>('/partner-groups', { limit: 200 }).data?.partner_groups ?? [];
 }

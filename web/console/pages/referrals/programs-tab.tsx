@@ -9,6 +9,7 @@ import { CardsSkeleton } from '../../parts/skeletons.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { AssetsSection } from './assets-section.tsx';
 import { usePrograms } from './filters.tsx';
+import { GroupsSection } from './groups-section.tsx';
 import { PortalDialog } from './portal-dialog.tsx';
 import { ProgramDialog } from './program-dialog.tsx';
 import type { Program } from './responses.ts';
@@ -37,6 +38,7 @@ export function ProgramsTab() {
           />
         ))}
       </SimpleGrid>
+      <GroupsSection programs={programs} />
       <AssetsSection programs={programs} />
       {edited && <ProgramDialog program={edited} close={() => setEdited(null)} />}
       {opened && <PortalDialog program={opened} close={() => setOpened(null)} />}

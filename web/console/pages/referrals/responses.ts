@@ -26,6 +26,9 @@ export type ProgramTerms = ProgramTermsList['terms'][number];
 export type Applications = ResponseOf<'/applications'>;
 export type Application = Applications['applications'][number];
 
+export type PartnerGroups = ResponseOf<'/partner-groups'>;
+export type PartnerGroup = PartnerGroups['partner_groups'][number];
+
 export type Assets = ResponseOf<'/assets'>;
 export type Asset = Assets['assets'][number];
 
