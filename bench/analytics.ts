@@ -166,16 +166,17 @@ async function fill(client: ClickHouseClient): Promise<void> {
     });
     progress(`${number(first + rows)} clicks`);
   }
-  // One click in fifty leads to a lead an hour later, one in a hundred to an order a day later.
+  // One click in fifty leads to a lead an hour later, one in a hundred to an order a day later. Each is written within
+  // a minute, like a worker's rows: shares that were written a short time ago are read one by one.
   for (const [hours, modulus, measure] of [
     [1, 50, '0., 1., 0'],
     [24, 100, '1., 0., 100 + sequence % 9900'],
   ] as const) {
     await client.command({
       query: `INSERT INTO attributed_shares (workspace_id, ts, order_id, version, link_id, channel, country, city, browser,
-          utm_medium, utm_campaign, share, lead, amount_minor)
+          utm_medium, utm_campaign, share, lead, amount_minor, written)
         SELECT workspace_id, ts + INTERVAL ${hours} HOUR, concat('o', toString(sequence)), 1, link_id, channel, country, city,
-          browser, utm_medium, utm_campaign, ${measure}
+          browser, utm_medium, utm_campaign, ${measure}, toDateTime(ts) + INTERVAL ${hours} HOUR + INTERVAL 1 MINUTE
         FROM clicks WHERE NOT is_bot AND sequence % ${modulus} = 0`,
       clickhouse_settings: { max_execution_time: 600, wait_end_of_query: 1 },
     });

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
+import { seededRandom } from '../../core/seeded-random.ts';
+import { bucketStarts } from '../../core/time/time-buckets.ts';
 import { NANOS_PER_DAY, parseInstant } from '../../core/time/timestamps.ts';
 import { type GivenShares, storeClicks, storeShares } from '../../test/support/stored-events.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
@@ -8,17 +10,21 @@ import { windowTotals } from '../../test/support/window-totals.ts';
 import { runQuery } from '../queries/run-query.ts';
 import { IN_SPAN, type Span } from '../queries/visible-clicks.ts';
 import { rollUp } from '../rollups/roll-up.ts';
+import { analyticsRows, countedIn } from './analytics/query.ts';
 import { ONE_MOMENT, partsFilled } from './cached-parts.ts';
 import { cachedShares, wholeDays } from './cached-shares.ts';
 import { channelsReport } from './channels.ts';
 import { countedShares } from './counted-shares.ts';
 import { lifetimeValues } from './lifetime-values.ts';
+import type { ReportWindow } from './request.ts';
 
 const START = parseInstant('2026-08-10') ?? 0n;
 const HOUR = NANOS_PER_DAY / 24n;
 const DAYS = 20;
 /** From midday to midday: both edges are read order by order. */
 const SPAN: Span = { from: START + 12n * HOUR, to: START + 17n * NANOS_PER_DAY + 12n * HOUR };
+/** Long enough for buckets to be read from cached days. */
+const LONG: Span = { from: SPAN.from - 120n * NANOS_PER_DAY, to: SPAN.to };
 const LONG_AGO = '2026-09-01 00:00:00';
 
 let stores: TestStores;
@@ -65,9 +71,35 @@ const exactWindow = (span = SPAN) => ({ workspaceId, span, hasDeleted: false });
 const estimatedWindow = (span = SPAN) => ({ ...exactWindow(span), exactUpTo: 0 });
 const ofWorkspace = () => ({ workspaceId, hasDeleted: false });
 
+const BUCKET = { kind: 'bucket' } as const;
+const CHANNEL = { kind: 'text', dimension: 'channel' } as const;
+
+/** Rows by time: in buckets of whole days (UTC), with and without a channel, and in buckets that split these days. */
+const inTime = (window: ReportWindow) =>
+  Promise.all(
+    (
+      [
+        [[BUCKET], 'day', 'UTC', []],
+        [[BUCKET, CHANNEL], 'week', 'UTC', []],
+        [[BUCKET], 'month', 'UTC', [{ ...CHANNEL, operator: 'is', values: ['tiktok'] }]],
+        [[BUCKET], 'day', 'Asia/Kolkata', []],
+      ] as const
+    ).map(([keys, unit, zone, conditions]) =>
+      analyticsRows(
+        stores.clickhouse,
+        {
+          ...countedIn(window, keys, { metrics: ['leads', 'conversions', 'revenue', 'clicks'], conditions }),
+          starts: bucketStarts(window.span, unit, zone, 1_000) ?? [],
+        },
+        { order: [{ by: 0, isDescending: false }], limit: 1_000, offset: 0 },
+      ),
+    ),
+  );
+
 /** The figures of all orders, read order by order. */
 const truth = async () => ({
   channels: await channelsReport(stores.clickhouse, exactWindow()),
+  inTime: await inTime(exactWindow(LONG)),
   totals: await windowTotals(stores.clickhouse, exactWindow()),
   values: await lifetimeValues(stores.clickhouse, ofWorkspace()),
 });
@@ -80,7 +112,7 @@ const reported = async () => {
   await partsFilled(stores.clickhouse);
   const values = await lifetimeValues(stores.clickhouse, ofWorkspace(), true);
   await partsFilled(stores.clickhouse);
-  return { channels, totals, values };
+  return { channels, inTime: await inTime(estimatedWindow(LONG)), totals, values };
 };
 
 /** How often the shares of the workspace were cached. */
@@ -140,6 +172,10 @@ describe('shares that were requested again', () => {
     const rows = await channelsReport(stores.clickhouse, estimatedWindow());
     // The whole days' orders, without those of two half days.
     expect(rows.reduce((sum, { conversions }) => sum + conversions, 0)).toBe(16 * 8);
+    const [days] = await inTime(estimatedWindow(LONG));
+    expect(days?.rows.map(({ figures }) => figures.conversions).filter((found) => found > 0)).toEqual(
+      Array(17).fill(8),
+    );
     await stores.clickhouse.command({
       query: 'ALTER TABLE cached_report_parts UPDATE share = share + 1 WHERE true',
       clickhouse_settings: { mutations_sync: '2' },
@@ -166,6 +202,29 @@ describe('shares that were requested again', () => {
     expect(await timesCached()).toBe(1);
     await stores.clickhouse.command({ query: 'OPTIMIZE TABLE attributed_shares FINAL' });
     expect(await reported()).toEqual(await truth());
+  });
+
+  test('are those of the orders after each of many random changes', async () => {
+    for (let time = 0; time < 3; time++) await reported();
+    const random = seededRandom(20_261_130);
+    const below = (limit: number) => Math.floor(random() * limit);
+    const versions = orders.map(({ written, ...order }) => ({ ...order, version: order.version ?? 1n }));
+    for (let change = 0; change < 8; change++) {
+      const changed = Array.from({ length: 1 + below(4) }, () => {
+        const at = below(versions.length);
+        const before = versions[at];
+        const next = { ...again(before, below(24 * 12) - 24 * 6), version: (before?.version ?? 1n) + 1n };
+        next.tsNanos = (next.tsNanos ?? 0n) + BigInt(change * 1_000 + at);
+        // A refund takes the amount back; an order may move to another channel.
+        if (below(3) === 0) next.parts = next.parts.map((part) => ({ ...part, share: 0, amountMinor: 0 }));
+        if (below(4) === 0) next.parts = next.parts.map((part) => ({ ...part, channel: 'newsletter' }));
+        versions[at] = { ...next, replaces: [] };
+        return next;
+      });
+      for (const one of changed) await storeShares(stores, [one]);
+      expect([change, await reported()]).toEqual([change, await truth()]);
+    }
+    expect(await timesCached()).toBe(1);
   });
 
   test('count when the rows of a version are written again', async () => {

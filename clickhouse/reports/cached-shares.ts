@@ -33,10 +33,10 @@ const intoDay = (nanos: bigint) => ((nanos % NANOS_PER_DAY) + NANOS_PER_DAY) % N
 type SummedBy = { cached: string; read: string; part: string };
 
 /**
- * Returns the shares that count as a subquery, `channel, share, lead, amount_minor`: cached sums of days, and the
- * shares of all other days ({@link countedShares}). A day with a share written after its sums, or up to an hour before
- * them, is read share by share: another version of one of its orders may count now. So an insert of shares must take
- * less than an hour.
+ * Returns the shares that count as a subquery, `ts, channel, share, lead, amount_minor`: cached sums of days, whose `ts`
+ * is the start of the day (UTC), and the shares of all other days ({@link countedShares}). A day with a share written
+ * after its sums, or up to an hour before them, is read share by share: another version of one of its orders may count
+ * now. So an insert of shares must take less than an hour.
  *
  * Needs the parameter `workspace` and {@link ONE_MOMENT}, and for a window `from`, `to` and {@link WholeDays}.
  *
@@ -95,11 +95,11 @@ function sharesOf(
   const rest = `${isWindow ? `${IN_SPAN} AND` : ''}
     (${isWindow ? `${OUTSIDE} OR` : ''} NOT ${isCached} OR ${DAY} IN (SELECT arrayJoin(${changed})))`;
   return `(
-    SELECT ${cached} share, lead, amount_minor FROM cached_report_parts
+    SELECT toDateTime64(day, 9, 'UTC') AS ts, ${cached} share, lead, amount_minor FROM cached_report_parts
     WHERE ${ofPart} AND made = ${made} AND NOT has(${changed}, day)
       ${isWindow ? 'AND day >= {whole_from:Date32} AND day < {whole_to:Date32}' : ''}
     UNION ALL
-    SELECT ${read} share, lead, amount_minor FROM ${rows(rest)})`;
+    SELECT ts, ${read} share, lead, amount_minor FROM ${rows(rest)})`;
 }
 
 /** `made` is the moment before the shares are read. */

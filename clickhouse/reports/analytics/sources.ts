@@ -1,3 +1,4 @@
+import { NANOS_PER_DAY } from '../../../core/time/timestamps.ts';
 import type { ClickHouseClient } from '../../client.ts';
 import {
   CLICKS,
@@ -174,7 +175,9 @@ export function sharesSource(
   const family = familySql(counted);
   const days = counting.kind === 'exact' || counted.window.hasDeleted ? null : wholeDays(counted.window.span);
   const { workspaceId } = counted.window;
-  const isByChannel = counted.conditions.every(isChannel) && counted.keys.every(isChannel);
+  const isByChannel =
+    counted.conditions.every(isChannel) &&
+    counted.keys.every((key) => isChannel(key) || (key.kind === 'bucket' && readsCachedDays(counted)));
   const shape = days && !isByChannel && !links ? shapeOf(counted, '') : null;
   const cached = days && shape && cachedSharesByKeys(client, workspaceId, days, shape);
   if (cached) {
@@ -194,6 +197,17 @@ export function sharesSource(
     params: { ...params, ...days },
   };
 }
+
+/**
+ * Windows from this length on read their buckets of shares from cached days. Of 1.3 million shares a year, 365 days
+ * take 84 ms of CPU instead of 226, 90 days 95 instead of 100, 30 days 66 instead of 46.
+ */
+const CACHED_BUCKETS_NANOS = 120n * NANOS_PER_DAY;
+
+/** Returns whether the shares of buckets come from cached days: each whole day (UTC) must lie within one bucket. */
+const readsCachedDays = ({ starts, window: { span } }: Counted) =>
+  span.to - span.from >= CACHED_BUCKETS_NANOS &&
+  starts.slice(1).every((start) => start % NANOS_PER_DAY === 0n);
 
 const baseParams = ({ window }: Counted) => ({
   workspace: window.workspaceId,
