@@ -2,9 +2,9 @@
 -- computed again, so inserts are not synced, and rows end after a day.
 --
 -- part: 'channels/…' and 'links/…', named by the generations of the rolled-up periods, with clicks and visitors by
--- channel or by link; 'keys/…', named by them and by keys and conditions, with clicks and visitors by keys;
--- 'shares/link' and 'shares/origin', with the sums of all days of the workspace by channel; 'shares/…', by keys. Of
--- shares the rows with the latest `made` count.
+-- channel or by link; 'keys/…', named by them and by keys and conditions, with clicks and visitors by keys, and in all
+-- (a row without keys); 'shares/link' and 'shares/origin', with the sums of all days of the workspace by channel;
+-- 'shares/…', by keys. Of shares the rows with the latest `made` count.
 CREATE TABLE IF NOT EXISTS {{database}}.cached_report_parts (
   workspace_id UUID,
   part         String,

@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '../client.ts';
 import { CLICKS, type Sql } from '../queries/click-conditions.ts';
 import { inSpans, type Span } from '../queries/visible-clicks.ts';
 import { type Cover, generationsOf, spanOf } from '../rollups/cover.ts';
-import { IS_NEW, nameOf, noteRequest, OWN, type Shape } from './cached-parts.ts';
+import { IS_NEW, nameOf, noteRequest, OWN, rowsFilled, type Shape } from './cached-parts.ts';
 
 const IN_COVER = `${OWN} AND generation IN {generations:Array(UInt64)}`;
 
@@ -75,10 +75,15 @@ const KEYS = `${OWN} AND part = {part_of_keys:String}`;
 const hasKeys = (condition = 'true') =>
   `(SELECT count() > 0 FROM cached_report_parts WHERE ${KEYS} AND ${condition})`;
 
+/** Which rows of a shape are read: the row of all, and those with a key; `only`: these values of the only key. */
+export type RowsOfShape = { withWhole: boolean; only?: readonly string[] };
+
 /**
- * Returns the clicks of a window of a shape that no roll-up has, as a subquery: its keys as `k0, k1, …`, `found` and
- * `state` (of visitors). Whole periods come from the cache, the rest is read click by click. Null unless this process
- * has cached them: clicks that are all read one by one are better counted without states.
+ * Returns the clicks of a window of a shape that no roll-up has, as a subquery: `whole` (1 in rows of all), its keys as
+ * `k0, k1, …`, `found` and `state` (of visitors). Whole periods come from the cache, the rest is read click by click.
+ * Null unless this process has cached them: clicks that are all read one by one are better counted without states.
+ *
+ * The row of all is cached too, without keys: of 20,000 cities its state is merged in no time, theirs once more are not.
  *
  * Needs {@link ONE_MOMENT}.
  */
@@ -86,31 +91,60 @@ export function cachedKeys(
   client: ClickHouseClient,
   workspaceId: string,
   cover: Cover,
-  { name, keys, condition, params }: Shape,
+  { keys, condition, params, ...shape }: Shape,
+  { withWhole, only }: RowsOfShape,
 ): Sql | null {
   if (cover.periods.length === 0) return null;
   const names = keys.map((_, n) => `k${n}`);
-  const part = `keys/${name}/${coverParams(workspaceId, cover).cover}`;
+  const part = partOf(shape.name, workspaceId, cover);
   const whole = inSpans(joined(cover.periods.map(spanOf)), 'whole_');
   const rest = inSpans(cover.rest);
   const ofPart = { ...params, ...whole.params, workspace: workspaceId, part_of_keys: part };
-  const clicksIn = (spans: string) => `
-    SELECT ${keys.map((key, n) => `${key} AS ${names[n]}, `).join('')}
+  const isByKey = names.length > 0;
+  const clicksIn = (spans: string, groupBy: string, isWhole: string) => `
+    SELECT toUInt8(${isWhole}) AS whole, ${keys.map((key, n) => `${key} AS v${n}, `).join('')}
       ${CLICKS} AS found, uniqCombined64State(17)(visitor_id) AS state
-    FROM clicks WHERE ${OWN} ${condition} AND ${spans}
-    ${names.length === 0 ? '' : `GROUP BY ${names.join(', ')}`} HAVING found > 0`;
+    FROM clicks WHERE ${OWN} ${condition} AND ${spans} ${groupBy} HAVING found > 0`;
+  const values = keys.map((_, n) => `v${n}`).join(', ');
+  const byKeyIn = (spans: string) => clicksIn(spans, `GROUP BY ${values}`, '0');
+  const bothIn = (spans: string) =>
+    clicksIn(spans, `GROUP BY GROUPING SETS ((${values}), ())`, 'grouping(v0)');
+  const inAll = (spans: string) => clicksIn(spans, '', '1');
   const fill = `INSERT INTO cached_report_parts (workspace_id, part, keys, clicks, visitors)
-    SELECT {workspace:UUID}, {part_of_keys:String}, CAST([${names.join(', ')}], 'Array(String)'), found, state
-    FROM (${clicksIn(`${whole.sql} AND NOT ${hasKeys(IS_NEW)}`)})`;
-  if (!noteRequest(client, `${workspaceId}/${part}`, fill, ofPart)) return null;
+    SELECT {workspace:UUID}, {part_of_keys:String}, CAST(if(whole = 1, [], [${values}]), 'Array(String)'), found, state
+    FROM (${(isByKey ? bothIn : inAll)(`${whole.sql} AND NOT ${hasKeys(IS_NEW)}`)})`;
+  const rows = `SELECT count() AS found FROM cached_report_parts WHERE ${KEYS}`;
+  if (!noteRequest(client, `${workspaceId}/${part}`, fill, ofPart, rows)) return null;
+  const uncached = `(${rest.sql} OR (${whole.sql} AND NOT ${hasKeys()}))`;
+  const wanted = [
+    ...(withWhole || !isByKey ? [] : ['notEmpty(keys)']),
+    ...(only ? ['(empty(keys) OR keys[1] IN (SELECT arrayJoin({only:Array(String)})))'] : []),
+  ];
+  const read = isByKey ? (withWhole ? bothIn : byKeyIn) : inAll;
+  // In the row of all, a column has its default, which is a value where the column is an enumeration.
+  const ofClicks = names.map((key, n) => `if(whole = 1, '', toString(v${n})) AS ${key}, `).join('');
   return {
     sql: `(
-      SELECT ${names.map((key, n) => `keys[${n + 1}] AS ${key}, `).join('')} clicks AS found, visitors AS state
-      FROM cached_report_parts WHERE ${KEYS} LIMIT 1 BY keys
-      UNION ALL ${clicksIn(`(${rest.sql} OR (${whole.sql} AND NOT ${hasKeys()}))`)})`,
-    params: { ...rest.params, ...ofPart },
+      SELECT toUInt8(empty(keys)) AS whole, ${names.map((key, n) => `keys[${n + 1}] AS ${key}, `).join('')}
+        clicks AS found, visitors AS state
+      FROM cached_report_parts WHERE ${[KEYS, ...wanted].join(' AND ')} LIMIT 1 BY keys
+      UNION ALL SELECT whole, ${ofClicks} found, state FROM (${read(uncached)}))`,
+    params: { ...rest.params, ...ofPart, ...(only && { only }) },
   };
 }
+
+/** How many rows this process has cached of a shape; 0: none. */
+export function rowsCached(
+  client: ClickHouseClient,
+  workspaceId: string,
+  cover: Cover,
+  { name }: Pick<Shape, 'name'>,
+): number {
+  return rowsFilled(client, `${workspaceId}/${partOf(name, workspaceId, cover)}`);
+}
+
+const partOf = (name: string, workspaceId: string, cover: Cover) =>
+  `keys/${coverParams(workspaceId, cover).cover}/${name}`;
 
 /** Joins spans that touch: as few conditions on each click as possible. @param spans oldest first */
 function joined(spans: readonly Span[]): Span[] {

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { TextDimension } from '../../core/analytics/dimensions.ts';
 import { uuidv7 } from '../../core/ids.ts';
-import { NANOS_PER_DAY, parseInstant } from '../../core/time/timestamps.ts';
+import { seededRandom } from '../../core/seeded-random.ts';
+import { formatDay, NANOS_PER_DAY, parseInstant } from '../../core/time/timestamps.ts';
 import { storeClicks, storeShares } from '../../test/support/stored-events.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 import type { Condition } from '../queries/click-conditions.ts';
@@ -152,6 +153,86 @@ test('a late click and a late order are in the figures once they are stored', as
   ]);
   const truth = await truthOf(counted);
   for (let time = 0; time < 3; time++) expect(await ask(counted)).toEqual(truth);
+});
+
+test('of many values, visitors are counted for a page and in all by a second query', async () => {
+  const visitors = Array.from({ length: 90 }, () => uuidv7());
+  // 1,500 cities; the first ones have more clicks than the others, on all days.
+  await storeClicks(
+    stores,
+    Array.from({ length: 2_000 }, (_, n) => ({
+      workspaceId,
+      tsNanos: START + BigInt(n * 17) * (HOUR / 60n) + BigInt(n) * 1_000n + 3n,
+      visitorId: visitors[(n * 31) % 89] ?? '',
+      linkId: links[n % 3] ?? '',
+      channel: 'youtube',
+      columns: { city: `City ${n < 1_500 ? n : n % 40}`, device: 'mobile' },
+    })),
+  );
+  await rollUp(stores.clickhouse, CLOSED);
+  for (const counted of [question(['city']), question(['city'], [where('device', 'is', 'mobile')])]) {
+    for (const page of [PAGE, { ...PAGE, limit: 20, offset: 10 }]) {
+      const truth = await analyticsRows(stores.clickhouse, exactly(counted), page);
+      expect(truth.totalRows).toBeGreaterThan(1_000);
+      for (let time = 0; time < 3; time++) {
+        expect(await analyticsRows(stores.clickhouse, counted, page)).toEqual(truth);
+        await partsFilled(stores.clickhouse);
+      }
+    }
+    const texts: string[] = [];
+    const { rows } = stores.clickhouse.queries;
+    const spy = vi.spyOn(stores.clickhouse.queries, 'rows').mockImplementation((query) => {
+      texts.push(query.sql);
+      return rows(query);
+    });
+    await ask(counted);
+    spy.mockRestore();
+    expect(texts.filter((sql) => sql.includes('{only:'))).toHaveLength(1);
+    // A page in the order of visitors needs those of all rows.
+    const byVisitors = { ...PAGE, order: [{ by: 'visitors', isDescending: true }] } as const;
+    expect(await analyticsRows(stores.clickhouse, counted, byVisitors)).toEqual(
+      await analyticsRows(stores.clickhouse, exactly(counted), byVisitors),
+    );
+  }
+});
+
+test('figures are those of the clicks and orders after each of many random changes', async () => {
+  const random = seededRandom(20_261_201);
+  const below = (limit: number) => Math.floor(random() * limit);
+  const questions = [
+    question(['country']),
+    question(['city']),
+    question(['country', 'device'], [where('channel', 'is', 'youtube')]),
+  ];
+  for (const counted of questions) for (let time = 0; time < 3; time++) await ask(counted);
+  for (let change = 0; change < 5; change++) {
+    const day = START + BigInt(below(DAYS)) * NANOS_PER_DAY;
+    const columns = {
+      country: COUNTRIES[below(4)] ?? '',
+      device: DEVICES[below(3)] ?? '',
+      city: `City ${below(50)}`,
+    };
+    const at = { workspaceId, tsNanos: day + BigInt(below(24)) * HOUR + BigInt(change + 77) };
+    const of = { linkId: links[below(3)] ?? '', channel: 'youtube', columns };
+    if (below(4) === 0) {
+      await stores.clickhouse.command({
+        query: `ALTER TABLE clicks DELETE WHERE workspace_id = {workspace:UUID} AND toDate(ts) = {day:Date}
+                AND country = {country:String}`,
+        query_params: { workspace: workspaceId, day: formatDay(day), country: columns.country },
+        clickhouse_settings: { mutations_sync: '2' },
+      });
+    } else {
+      await storeClicks(stores, [{ ...at, ...of }]);
+    }
+    await rollUp(stores.clickhouse, CLOSED);
+    await storeShares(stores, [
+      { ...at, orderId: `random ${change}`, parts: [{ ...of, share: 1, amountMinor: 500 + below(9_000) }] },
+    ]);
+    for (const counted of questions) {
+      const truth = await truthOf(counted);
+      for (let time = 0; time < 3; time++) expect([change, await ask(counted)]).toEqual([change, truth]);
+    }
+  }
 });
 
 test('nothing is cached of a workspace with deleted links', async () => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type BoundedCache, createBoundedCache } from '../../core/caching/bounded-cache.ts';
 import type { ClickHouseClient } from '../client.ts';
-import { PROGRESS_HEADERS } from '../queries/run-query.ts';
+import { PROGRESS_HEADERS, runQuery } from '../queries/run-query.ts';
 
 /**
  * The cache of results: parts of reports with many clicks, in the table `cached_report_parts`. A part that is requested
@@ -57,8 +57,11 @@ export const nameOf = (texts: readonly string[]) =>
     .digest('hex')
     .slice(0, 32);
 
-/** `isCached`: it was requested a second time. `isFilled`: it has been computed since this process began. */
-type Request = { at: number; isCached: boolean; isFilled: boolean };
+/**
+ * `isCached`: it was requested a second time. `isFilled`: it has been computed since this process began. `rows`: how many
+ * it had then, where that was asked for.
+ */
+type Request = { at: number; isCached: boolean; isFilled: boolean; rows: number };
 type Cache = { requests: BoundedCache<string, Request>; filling: Promise<void>; waiting: number };
 
 const cacheOf = new WeakMap<ClickHouseClient, Cache>();
@@ -80,6 +83,7 @@ function cache(client: ClickHouseClient): Cache {
  * request.
  *
  * @param name names the part, with its workspace
+ * @param count counts the rows of the part, as `found`
  * @returns whether this process has filled the part
  */
 export function noteRequest(
@@ -87,18 +91,25 @@ export function noteRequest(
   name: string,
   query: string,
   params: Record<string, unknown>,
+  count?: string,
 ): boolean {
   const state = cache(client);
   const now = Date.now();
   const before = state.requests.get(name);
   if (before === undefined || Math.abs(now - before.at) > AGAIN_MS) {
-    state.requests.set(name, { at: now, isCached: false, isFilled: before?.isFilled ?? false });
+    state.requests.set(name, {
+      at: now,
+      isCached: false,
+      isFilled: before?.isFilled ?? false,
+      rows: before?.rows ?? 0,
+    });
   } else if (!before.isCached && state.waiting < WAITING) {
     before.isCached = true;
     state.waiting += 1;
     state.filling = state.filling
       .then(() => fillPart(client, query, params))
-      .then(() => {
+      .then(async () => {
+        if (count !== undefined) before.rows = await rowsIn(client, count, params);
         before.isFilled = true;
       })
       .catch(() => state.requests.delete(name))
@@ -107,6 +118,19 @@ export function noteRequest(
       });
   }
   return before?.isFilled ?? false;
+}
+
+/** How many rows a part had when this process filled it, where it counted them; 0: it has not. */
+export const rowsFilled = (client: ClickHouseClient, name: string): number =>
+  cacheOf.get(client)?.requests.get(name)?.rows ?? 0;
+
+async function rowsIn(
+  client: ClickHouseClient,
+  sql: string,
+  params: Record<string, unknown>,
+): Promise<number> {
+  const [row] = await runQuery<{ found: string }>(client, { sql, params, seconds: FILL_SECONDS });
+  return Number(row?.found ?? 0);
 }
 
 /** Resolves when this process is filling no part. */

@@ -6,8 +6,11 @@ import { CONVERSION_DIGITS } from '../figures.ts';
 import type { Counted, Page } from './query.ts';
 import { type Counting, clicksSource, needs, sharesSource } from './sources.ts';
 
-/** `withWhole`: adds the row of all. `links`: only these links; the only key is then `link`. */
-export type Options = { withWhole: boolean; links?: readonly string[] };
+/**
+ * `withWhole`: adds the row of all. `links`: only these links; the only key is then `link`. `only`: at least the rows of
+ * these values of the only key, and maybe others.
+ */
+export type Options = { withWhole: boolean; links?: readonly string[]; only?: readonly string[] };
 
 /** The columns and the source of a query of the rows by key: `whole`, the keys, and the figures by their names. */
 export type Grouped = { columns: string; source: string; params: Record<string, unknown> };
@@ -120,4 +123,20 @@ export function pageOf(
       ORDER BY ${order.join(', ')} LIMIT {page_limit:UInt32} OFFSET {page_offset:UInt32}`,
     params: { ...params, page_limit: page.limit + (with_.whole ? 1 : 0), page_offset: page.offset },
   };
+}
+
+/** Keeps some rows, and the row of all. @param byKey for each key its values in these rows */
+export function onlyOf(grouped: Grouped, byKey: readonly (readonly string[])[]): Sql {
+  const params = Object.fromEntries(byKey.map((values, n) => [`only_${n}`, values]));
+  return {
+    sql: `SELECT * FROM (${sqlOf(grouped).sql}) WHERE whole = 1 OR ${isOneOf(byKey.length)}`,
+    params: { ...grouped.params, ...params },
+  };
+}
+
+function isOneOf(keys: number): string {
+  const names = Array.from({ length: keys }, (_, n) => n);
+  if (keys === 1) return 'toString(k0) IN (SELECT arrayJoin({only_0:Array(String)}))';
+  return `(${names.map((n) => `toString(k${n})`).join(', ')}) IN (SELECT arrayJoin(arrayZip(
+    ${names.map((n) => `{only_${n}:Array(String)}`).join(', ')})))`;
 }

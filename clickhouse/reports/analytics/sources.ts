@@ -10,7 +10,14 @@ import {
 } from '../../queries/click-conditions.ts';
 import { IN_SPAN, inSpans, NOT_DELETED } from '../../queries/visible-clicks.ts';
 import { type Cover, coverOf, spanOf } from '../../rollups/cover.ts';
-import { type CoverParams, cachedChannels, cachedKeys, cachedLinks, coverParams } from '../cached-clicks.ts';
+import {
+  type CoverParams,
+  cachedChannels,
+  cachedKeys,
+  cachedLinks,
+  coverParams,
+  rowsCached,
+} from '../cached-clicks.ts';
 import { nameOf, type Shape } from '../cached-parts.ts';
 import { cachedShares, cachedSharesByKeys, wholeDays } from '../cached-shares.ts';
 import { COUNTED_SHARES } from '../counted-shares.ts';
@@ -69,30 +76,38 @@ export function clicksSource(
   client: ClickHouseClient,
   counted: Counted,
   counting: Counting,
-  { withWhole, links }: Options,
+  { withWhole, links, only }: Options,
 ): Sql {
   const keys = keysSql(counted.keys, counted.starts, counted.timeZone);
   const own = conditionsSql(counted.conditions);
   const deleted = counted.window.hasDeleted ? NOT_DELETED : '';
-  const { whole, groupBy } = grouping(keys, withWhole);
+  const ofRows = grouping(keys, withWhole);
   const params = { ...baseParams(counted), ...keys.params, ...own.params, ...(links && { chosen: links }) };
   const chosen = links ? CHOSEN : '';
   const condition = `workspace_id = {workspace:UUID} ${populationSql(counted)} ${own.sql} ${deleted} ${chosen}`;
   const withVisitors = counted.metrics.includes('visitors');
   /** Adds up rows by key: `found` clicks, and `state` of visitors. */
-  const merged = (rows: string) => `
+  const merged = (rows: string, { whole, groupBy } = ofRows) => `
     SELECT ${whole} AS whole, ${keys.names.map((name) => `${name}, `).join('')} sum(found) AS c,
       least(${withVisitors ? 'uniqCombined64Merge(17)(state)' : 'toUInt64(0)'}, sum(found)) AS v,
       0. AS l, 0. AS o, toInt64(0) AS r
     FROM ${rows} ${groupBy}`;
   if (counting.kind !== 'rolled up') {
-    const cached = counting.kind === 'estimated' && cachedClicks(client, counted, counting.cover);
-    if (cached) return { sql: merged(cached.sql), params: { ...params, ...cached.params } };
+    const shape = counting.kind === 'estimated' ? clicksShape(counted) : null;
+    const rows = { withWhole, ...(only && { only }) };
+    const cached =
+      counting.kind === 'estimated' &&
+      shape &&
+      cachedKeys(client, counted.window.workspaceId, counting.cover, shape, rows);
+    if (cached) {
+      const byRow = { whole: 'whole', groupBy: `GROUP BY ${['whole', ...keys.names].join(', ')}` };
+      return { sql: merged(cached.sql, byRow), params: { ...params, ...cached.params } };
+    }
     const distinct = counting.kind === 'exact' ? 'uniqExact' : 'uniqCombined64(17)';
     const visitors = withVisitors ? `least(${distinct}(visitor_id), ${CLICKS})` : 'toUInt64(0)';
     return {
-      sql: `SELECT ${whole} AS whole, ${keys.selected} ${CLICKS} AS c, ${visitors} AS v, 0. AS l, 0. AS o, toInt64(0) AS r
-        FROM ${from('clicks', `${condition} AND ${IN_SPAN}`, keys)} ${groupBy}`,
+      sql: `SELECT ${ofRows.whole} AS whole, ${keys.selected} ${CLICKS} AS c, ${visitors} AS v, 0. AS l, 0. AS o, toInt64(0) AS r
+        FROM ${from('clicks', `${condition} AND ${IN_SPAN}`, keys)} ${ofRows.groupBy}`,
       params,
     };
   }
@@ -113,10 +128,14 @@ export function clicksSource(
   };
 }
 
-/** Returns the clicks of a query from the cache; null: it does not have them. */
-function cachedClicks(client: ClickHouseClient, counted: Counted, cover: Cover): Sql | null {
-  const shape = shapeOf(counted, populationSql(counted));
-  return shape && cachedKeys(client, counted.window.workspaceId, cover, shape);
+/** Returns the shape of a query's clicks; null: they are not cached. */
+const clicksShape = (counted: Counted) => shapeOf(counted, populationSql(counted));
+
+/** How many rows are cached of the clicks of a query; 0: they are not cached. */
+export function cachedRows(client: ClickHouseClient, counted: Counted, counting: Counting): number {
+  if (counting.kind !== 'estimated') return 0;
+  const shape = clicksShape(counted);
+  return shape ? rowsCached(client, counted.window.workspaceId, counting.cover, shape) : 0;
 }
 
 /**
