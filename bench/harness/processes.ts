@@ -64,11 +64,12 @@ function programSigns(name: ProgramName): string[] {
 /**
  * Returns the CPU seconds of each part of the service of a supervisor.
  *
- * @throws Error when a part has no process
+ * @param elsewhere parts that the supervisor does not run
+ * @throws Error when another part has no process
  */
-export function cpuByPart(supervisor: number): Map<string, number> {
+export function cpuByPart(supervisor: number, elsewhere: readonly string[] = []): Map<string, number> {
   return new Map(
-    [...processesByPart(supervisor)].map(([part, pids]) => [
+    [...processesByPart(supervisor, elsewhere)].map(([part, pids]) => [
       part,
       pids.reduce((sum, pid) => sum + cpuSeconds(pid), 0),
     ]),
@@ -78,16 +79,22 @@ export function cpuByPart(supervisor: number): Map<string, number> {
 /**
  * Returns the processes of each part of the service of a supervisor.
  *
- * @throws Error when a part has no process
+ * @param elsewhere parts that the supervisor does not run
+ * @throws Error when another part has no process
  */
-export function processesByPart(supervisor: number): Map<string, number[]> {
+export function processesByPart(
+  supervisor: number,
+  elsewhere: readonly string[] = [],
+): Map<string, number[]> {
   const found = new Map<string, number[]>();
   for (const pid of family(supervisor)) {
     const command = commandOf(pid);
     const part = PARTS.find(([, ...signs]) => signs.some((sign) => command.includes(sign)))?.[0];
     if (part !== undefined) found.set(part, [...(found.get(part) ?? []), pid]);
   }
-  for (const [part] of PARTS) if (!found.has(part)) throw new Error(`the service has no process of ${part}`);
+  for (const [part] of PARTS)
+    if (!found.has(part) && !elsewhere.includes(part))
+      throw new Error(`the service has no process of ${part}`);
   return found;
 }
 

@@ -24,8 +24,12 @@ export type TestDeployment = LocalDeployment & {
  * their own on the servers that the test run shares.
  *
  * @param settings that the file leaves at their defaults
+ * @param clickhouse a server of the test, with the database that it uses there
  */
-export async function createTestDeployment(settings: Record<string, string> = {}): Promise<TestDeployment> {
+export async function createTestDeployment(
+  settings: Record<string, string> = {},
+  clickhouse?: Pick<StoreAddresses, 'clickhouseUrl' | 'clickhouseDatabase'>,
+): Promise<TestDeployment> {
   const directory = mkdtempSync(join(tmpdir(), 'hoplog-compose-'));
   const name = `hoplog_test_${randomBytes(8).toString('hex')}`;
   await onPostgres(`CREATE DATABASE ${name} OWNER ${TEST_OWNER}`);
@@ -33,6 +37,7 @@ export async function createTestDeployment(settings: Record<string, string> = {}
     ...databaseUrlsOf(inject('databaseUrl'), name),
     clickhouseUrl: inject('clickhouseUrl'),
     clickhouseDatabase: name,
+    ...clickhouse,
   };
   const kafka = await startKafka(1);
   const deployment = createLocalDeployment(directory, {
