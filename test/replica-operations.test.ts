@@ -8,9 +8,9 @@ import { readStatus } from '../cli/status.ts';
 import { uuidv7 } from '../core/ids.ts';
 import { type Config, readConfig } from '../core/settings/config.ts';
 import { createPool, type Pool } from '../sql/database/pool.ts';
-import { addReplica } from '../sql/event-log/replica-lanes.ts';
 import { createDamageWatch } from '../workers/jobs/watch-damage.ts';
 import { createWorkerMetrics } from '../workers/metrics.ts';
+import { addReplicaFromLog } from '../workers/test-support/replica-from-log.ts';
 import { type OwnClickHouse, ownClickHouse } from './support/own-clickhouse.ts';
 import { storeClicks } from './support/stored-events.ts';
 import { type TestStores, testStores } from './support/stores.ts';
@@ -61,7 +61,7 @@ test('a migration reaches every replica that was added, and names the one that f
   await Promise.all([main, second].map(goBack));
   // `second` is not added: nothing is written to it.
   expect((await migrateStores(owner, config)).applied).toEqual({ postgres: [], clickhouse: [newest] });
-  await addReplica(stores.pool, 'second');
+  await addReplicaFromLog(stores.pool, 'second');
   expect(await migrateStores(owner, config)).toEqual({
     applied: { postgres: [], clickhouse: [], 'clickhouse second': [newest] },
     warnings: [],

@@ -9,11 +9,11 @@ import type { Replica } from '../clickhouse/replicas.ts';
 import { uuidv7 } from '../core/ids.ts';
 import { readConfig } from '../core/settings/config.ts';
 import { silentLogger } from '../core/tier/log.ts';
-import { addReplica } from '../sql/event-log/replica-lanes.ts';
 import type { RegisteredStream } from '../sql/event-log/streams.ts';
 import { createKey } from '../sql/workspaces/keys.ts';
 import { click, heartbeat } from '../workers/test-support/events.ts';
 import type { LogWriter } from '../workers/test-support/log-writer.ts';
+import { addReplicaFromLog } from '../workers/test-support/replica-from-log.ts';
 import { openTestJournal } from './support/journal.ts';
 import { type OwnClickHouse, ownClickHouse } from './support/own-clickhouse.ts';
 import { until } from './support/until.ts';
@@ -41,7 +41,7 @@ beforeAll(async () => {
   rig = await createRig();
   const { pool } = rig.stores;
   stream = await rig.stream('ingest-0');
-  await addReplica(pool, 'second');
+  await addReplicaFromLog(pool, 'second');
   const held = new Proxy(second.clickhouse, {
     get(target, property) {
       if (property !== 'exec') return Reflect.get(target, property);

@@ -1,10 +1,10 @@
 import { Registry } from 'prom-client';
 import { expect } from 'vitest';
-import { addReplica } from '../sql/event-log/replica-lanes.ts';
 import { missedOf, recordMissed, recordRepaired } from '../sql/event-log/replica-repairs.ts';
 import { registerStream } from '../sql/event-log/streams.ts';
 import { storesTest as test } from '../test/support/fixtures.ts';
 import { exposeReplicas } from './exposed-replicas.ts';
+import { addReplicaFromLog } from './test-support/replica-from-log.ts';
 
 test('each replica has the age of its watermark, and says whether it may be read', async ({ stores }) => {
   const { pool } = stores;
@@ -21,7 +21,7 @@ test('each replica has the age of its watermark, and says whether it may be read
   const { streamId } = await registerStream(pool, 'ingest-0');
   const ago = (seconds: number) => (Date.now() - seconds * 1_000) * 1_000;
   await pool.query('UPDATE ingest_streams SET visible_before = $1', [ago(60)]);
-  await addReplica(pool, 'second');
+  await addReplicaFromLog(pool, 'second');
   await pool.query(`INSERT INTO replica_lanes (replica, partition, next_offset) VALUES ('second', 'p', 0)`);
   await pool.query(`INSERT INTO replica_streams VALUES ('second', 'p', $1, -1, $2, '[]')`, [
     streamId,

@@ -31,34 +31,36 @@ const LOCK_LANES = 'LOCK TABLE log_lanes IN EXCLUSIVE MODE';
  * @returns false when it exists
  */
 export async function addUnfilledReplica(pool: Pool, name: string): Promise<boolean> {
-  return inTransaction(pool, async (transaction) => {
-    await transaction.query(LOCK_LANES);
-    const { rowCount } = await transaction.query(
-      `INSERT INTO replicas (name, log_from)
+  return inTransaction(pool, (transaction) => insertUnfilledReplica(transaction, name));
+}
+
+/** Is {@link addUnfilledReplica} in a transaction. */
+export async function insertUnfilledReplica(transaction: Queryable, name: string): Promise<boolean> {
+  await transaction.query(LOCK_LANES);
+  const { rowCount } = await transaction.query(
+    `INSERT INTO replicas (name, log_from)
        SELECT $1, coalesce(jsonb_agg(jsonb_build_object('ordinal', ordinal, 'next', (high_water + 1)::text,
          'missing', missing, 'unsendable', unsendable::text)), '[]') FROM ingest_streams WHERE ordinal IS NOT NULL
        ON CONFLICT (name) DO NOTHING`,
-      [name],
-    );
-    if (rowCount === 0) return false;
-    await transaction.query(
-      `INSERT INTO replica_lanes (replica, partition, next_offset)
+    [name],
+  );
+  if (rowCount === 0) return false;
+  await transaction.query(
+    `INSERT INTO replica_lanes (replica, partition, next_offset)
        SELECT $1, partition, next_offset FROM log_lanes WHERE consumer = 'store'`,
-      [name],
-    );
-    await transaction.query(
-      `INSERT INTO replica_repairs (replica, work, subject) VALUES ($1, 'fill', 'all')`,
-      [name],
-    );
-    // Days may be copied before another replica has corrected them.
-    await transaction.query(
-      `INSERT INTO replica_corrections (replica, correction_id, corrected_to)
+    [name],
+  );
+  await transaction.query(`INSERT INTO replica_repairs (replica, work, subject) VALUES ($1, 'fill', 'all')`, [
+    name,
+  ]);
+  // Days may be copied before another replica has corrected them.
+  await transaction.query(
+    `INSERT INTO replica_corrections (replica, correction_id, corrected_to)
        SELECT DISTINCT $1, id, from_ts FROM replica_corrections JOIN clock_corrections ON id = correction_id`,
-      [name],
-    );
-    await transaction.query(TAKE_LANES_AGAIN);
-    return true;
-  });
+    [name],
+  );
+  await transaction.query(TAKE_LANES_AGAIN);
+  return true;
 }
 
 /** Returns from where on the log gives a replica its events. */

@@ -27,43 +27,6 @@ export async function replicaNames(db: Queryable): Promise<string[]> {
   return rows.map(({ name }) => name).sort();
 }
 
-/**
- * Adds a replica, which has nothing yet: it is behind every lane, at the offset 0. Lanes that run are taken again, so
- * that their holders know it.
- *
- * @returns false when it exists
- */
-export async function addReplica(pool: Pool, name: string): Promise<boolean> {
-  return inTransaction(pool, async (transaction) => {
-    const { rowCount } = await transaction.query(
-      'INSERT INTO replicas (name) VALUES ($1) ON CONFLICT (name) DO NOTHING',
-      [name],
-    );
-    if (rowCount === 0) return false;
-    // A lane that is taken for the first time meanwhile would not know the replica, and would not be known here.
-    await transaction.query('LOCK TABLE log_lanes IN SHARE ROW EXCLUSIVE MODE');
-    await transaction.query(
-      `INSERT INTO replica_lanes (replica, partition, next_offset)
-       SELECT $1, partition, 0 FROM log_lanes WHERE consumer = 'store'`,
-      [name],
-    );
-    await transaction.query(
-      `INSERT INTO replica_streams (replica, partition, stream_id, high_water, visible_before, missing)
-       SELECT replica, partition, stream_id, -1, 0, '[]' FROM replica_lanes, ingest_streams WHERE replica = $1`,
-      [name],
-    );
-    await transaction.query(
-      `INSERT INTO replica_corrections (replica, correction_id, corrected_to)
-       SELECT $1, id, from_ts FROM clock_corrections WHERE is_ambiguous IS NOT true`,
-      [name],
-    );
-    await transaction.query(
-      `UPDATE log_lanes SET epoch = epoch + 1, held_by = NULL, held_until = NULL WHERE consumer = 'store'`,
-    );
-    return true;
-  });
-}
-
 /** Returns the replicas that are behind the lane of a partition. Every other one has what the lane has. */
 export async function replicasBehind(db: Queryable, partition: string): Promise<ReplicaLane[]> {
   const { rows } = await db.query<{

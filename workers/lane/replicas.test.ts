@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import { uuidv7 } from '../../core/ids.ts';
-import { addReplica } from '../../sql/event-log/replica-lanes.ts';
 import type { RegisteredStream } from '../../sql/event-log/streams.ts';
 import { type OwnClickHouse, ownClickHouse } from '../../test/support/own-clickhouse.ts';
 import { until } from '../../test/support/until.ts';
 import { createRig, type Rig } from '../../test/support/worker-rig.ts';
 import { click, heartbeat, identify, order } from '../test-support/events.ts';
 import type { LogWriter } from '../test-support/log-writer.ts';
+import { addReplicaFromLog } from '../test-support/replica-from-log.ts';
 import type { LaneState } from './lane.ts';
 
 const NOW = Date.UTC(2026, 10, 30, 23, 59, 59) * 1000;
@@ -32,7 +32,7 @@ beforeEach(async () => {
     for (const table of ['clicks', 'identifies'])
       await clickhouse.command({ query: `TRUNCATE TABLE ${table}` });
   }
-  await addReplica(rig.stores.pool, 'second');
+  await addReplicaFromLog(rig.stores.pool, 'second');
 });
 afterEach(() => rig.close());
 
@@ -205,7 +205,7 @@ describe('two replicas of ClickHouse', () => {
     append();
     await expectEqual();
     await before.stop();
-    await addReplica(rig.stores.pool, 'third');
+    await addReplicaFromLog(rig.stores.pool, 'third');
     const start = stream.end();
     const reader = new Proxy(rig.reader, {
       get(target, property) {

@@ -3,13 +3,13 @@ import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import type { Replica } from '../../clickhouse/replicas.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { hasOpenCorrections, openCorrections } from '../../sql/event-log/clock-corrections.ts';
-import { addReplica } from '../../sql/event-log/replica-lanes.ts';
 import { readReplicaMarks } from '../../sql/event-log/replica-marks.ts';
 import { NIGHTLY } from '../../test/support/nightly.ts';
 import { type OwnClickHouse, ownClickHouse } from '../../test/support/own-clickhouse.ts';
 import { until } from '../../test/support/until.ts';
 import { createRig, type Rig } from '../../test/support/worker-rig.ts';
 import { click, heartbeat, identify } from '../test-support/events.ts';
+import { addReplicaFromLog } from '../test-support/replica-from-log.ts';
 
 const SECOND = 1_000_000;
 const SHIFT = 3_600 * SECOND;
@@ -21,7 +21,7 @@ let rig: Rig;
 beforeAll(async () => {
   [main, second] = await Promise.all([ownClickHouse(), ownClickHouse()]);
   rig = await createRig();
-  await addReplica(rig.stores.pool, 'second');
+  await addReplicaFromLog(rig.stores.pool, 'second');
   await rig.stores.pool.query('UPDATE replicas SET is_readable = true');
 });
 afterAll(async () => {

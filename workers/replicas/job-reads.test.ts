@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
-import { addReplica } from '../../sql/event-log/replica-lanes.ts';
 import type { RegisteredStream } from '../../sql/event-log/streams.ts';
 import { type OwnClickHouse, ownClickHouse } from '../../test/support/own-clickhouse.ts';
 import { until } from '../../test/support/until.ts';
 import { createRig, type Rig } from '../../test/support/worker-rig.ts';
 import { click, heartbeat, order } from '../test-support/events.ts';
 import type { LogWriter } from '../test-support/log-writer.ts';
+import { addReplicaFromLog } from '../test-support/replica-from-log.ts';
 
 let main: OwnClickHouse;
 let second: OwnClickHouse;
@@ -23,7 +23,7 @@ let lastTs = 0;
 beforeEach(async () => {
   rig = await createRig();
   stream = await rig.stream('ingest-0');
-  await addReplica(rig.stores.pool, 'second');
+  await addReplicaFromLog(rig.stores.pool, 'second');
   await rig.stores.pool.query('UPDATE replicas SET is_readable = true');
   const held = new Proxy(second.clickhouse, {
     get(target, property) {

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { importClicks } from '../../api/click-imports/import-clicks.ts';
 import { silentLogger } from '../../core/tier/log.ts';
 import type { Pool } from '../../sql/database/pool.ts';
-import { addReplica } from '../../sql/event-log/replica-lanes.ts';
 import { readReplicaMarks } from '../../sql/event-log/replica-marks.ts';
 import { workspaceById } from '../../sql/workspaces/workspaces.ts';
 import { makeLink } from '../../test/support/ingest.ts';
@@ -12,6 +11,7 @@ import { until } from '../../test/support/until.ts';
 import { createRig, type Rig } from '../../test/support/worker-rig.ts';
 import { completeImports } from '../jobs/complete-imports.ts';
 import { heartbeat } from '../test-support/events.ts';
+import { addReplicaFromLog } from '../test-support/replica-from-log.ts';
 import { createRepair } from './repair.ts';
 
 let main: OwnClickHouse;
@@ -20,7 +20,7 @@ let rig: Rig;
 beforeAll(async () => {
   [main, second] = await Promise.all([ownClickHouse(), ownClickHouse()]);
   rig = await createRig();
-  await addReplica(rig.stores.pool, 'second');
+  await addReplicaFromLog(rig.stores.pool, 'second');
   await rig.stores.pool.query('UPDATE replicas SET is_readable = true');
   await makeLink(rig.stores.pool, rig.workspace, 'https://shop.example/', { slug: 'spring' });
 });

@@ -2,7 +2,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { silentLogger } from '../../core/tier/log.ts';
-import { addReplica } from '../../sql/event-log/replica-lanes.ts';
 import { readReplicaMarks } from '../../sql/event-log/replica-marks.ts';
 import type { RegisteredStream } from '../../sql/event-log/streams.ts';
 import { type OwnClickHouse, ownClickHouse } from '../../test/support/own-clickhouse.ts';
@@ -12,6 +11,7 @@ import { createRig, type Rig } from '../../test/support/worker-rig.ts';
 import { keepRolledUp, rollUpImports } from '../rollups/keep-rolled-up.ts';
 import { heartbeat, order } from '../test-support/events.ts';
 import type { LogWriter } from '../test-support/log-writer.ts';
+import { addReplicaFromLog } from '../test-support/replica-from-log.ts';
 import { createRepair } from './repair.ts';
 
 let main: OwnClickHouse;
@@ -29,7 +29,7 @@ beforeEach(async () => {
   stream = await rig.stream('ingest-0');
   orders = 0;
   for (const { clickhouse } of [main, second]) await clickhouse.command({ query: 'TRUNCATE TABLE orders' });
-  await addReplica(rig.stores.pool, 'second');
+  await addReplicaFromLog(rig.stores.pool, 'second');
   await rig.stores.pool.query('UPDATE replicas SET is_readable = true');
 });
 afterEach(() => rig.close());

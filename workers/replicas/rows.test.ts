@@ -13,7 +13,6 @@ import { decodeEvents } from '../../core/events/codec.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { silentLogger } from '../../core/tier/log.ts';
 import { requestErasure } from '../../sql/erasure/erasures.ts';
-import { addReplica } from '../../sql/event-log/replica-lanes.ts';
 import { readReplicaMarks } from '../../sql/event-log/replica-marks.ts';
 import type { RegisteredStream } from '../../sql/event-log/streams.ts';
 import { type Workspace, workspaceById } from '../../sql/workspaces/workspaces.ts';
@@ -26,6 +25,7 @@ import { eraseRequested } from '../jobs/erase.ts';
 import { createWorkerMetrics } from '../metrics.ts';
 import { click, heartbeat, identify, order } from '../test-support/events.ts';
 import type { LogWriter } from '../test-support/log-writer.ts';
+import { addReplicaFromLog } from '../test-support/replica-from-log.ts';
 import { createRepair } from './repair.ts';
 
 const TABLES = ['clicks', 'identifies', 'orders', 'attributed_shares', 'removed_clicks', 'deleted_links'];
@@ -49,7 +49,7 @@ beforeEach(async () => {
   for (const { clickhouse } of [main, second]) {
     for (const table of TABLES) await clickhouse.command({ query: `TRUNCATE TABLE ${table}` });
   }
-  await addReplica(rig.stores.pool, 'second');
+  await addReplicaFromLog(rig.stores.pool, 'second');
   await rig.stores.pool.query('UPDATE replicas SET is_readable = true');
 });
 afterEach(() => rig.close());
