@@ -31,7 +31,7 @@ const WAIT_MS = 500;
  * While clicks keep coming, those within this time share a record: each record costs both sides about a millisecond
  * of CPU time. The first click after a pause is sent at once.
  */
-const LINGER_MS = 40;
+const LINGER_MS = 80;
 const RETRY_MS = 250;
 /** Retry interval for a wrong setting, which may be corrected at the topic. */
 const WRONG_SETTING_MS = 30_000;
