@@ -25,7 +25,10 @@ export const PROGRAM_NAMES = Object.keys(PROGRAMS) as ProgramName[];
 
 const QUIET = '--disable-warning=ExperimentalWarning';
 
-/** V8's helper threads would delay redirects on a shared core, and ingest's heap is small. */
+/**
+ * V8's helper threads would delay redirects on a shared core, and ingest's heap is small. In workers they cost more CPU
+ * than they save time: four of them wake for each collection of a few milliseconds (`bench/notes.md`).
+ */
 const ONE_THREAD = '--single-threaded-gc';
 /**
  * MiB. The rows of a block live until it is stored, and V8's default young generation, 16 MiB, copies them meanwhile.
@@ -37,7 +40,7 @@ const LARGE_YOUNG_GENERATION = '--max-semi-space-size=64';
 /** Returns the Node.js flags of a program. @param isRoomy whether there is enough memory to save CPU with it */
 export function nodeFlags(name: ProgramName, isRoomy = true): string[] {
   if (name === 'ingest') return [ONE_THREAD, QUIET];
-  return name === 'workers' && isRoomy ? [LARGE_YOUNG_GENERATION, QUIET] : [QUIET];
+  return name === 'workers' && isRoomy ? [ONE_THREAD, LARGE_YOUNG_GENERATION, QUIET] : [QUIET];
 }
 
 /** Root of the checkout. */
