@@ -10,8 +10,9 @@ import { startTier } from './harness/tier.ts';
 import { withAnotherPeer } from './load/another-peer.ts';
 import { clicksOnLinks } from './load/clicks-on-links.ts';
 import { quickestGenerator } from './load/generator.ts';
+import { h2oVersion, startH2o } from './servers/h2o.ts';
 import { type RedirectTier, requireJournaled, startRedirectTier } from './servers/ingest.ts';
-import { type Nginx, nginxVersion, startNginx } from './servers/nginx.ts';
+import { nginxVersion, startNginx } from './servers/nginx.ts';
 
 /**
  * Measures the redirects per second of one ingest process on one core, with each click in the journal before its
@@ -21,8 +22,9 @@ import { type Nginx, nginxVersion, startNginx } from './servers/nginx.ts';
  *
  * The measured process has core 0, the load core 1. Visitors come through a proxy that sends their addresses; in the
  * second row they connect directly, so the process looks up the address of each peer. Both nginx write an access log:
- * one per request, the default, which survives `kill -9` as our journal does, and one buffered, which does not.
- * uWebSockets.js alone reads the same fields and responds at the same time; it is the upper limit.
+ * one per request, the default, which survives `kill -9` as our journal does, and one buffered, which does not. h2o is
+ * measured when it is installed, with its access log, a write per request. uWebSockets.js alone reads the same fields
+ * and responds at the same time; it is the upper limit.
  */
 
 const options = readOptions({ seconds: 8, connections: 64, links: 1_000, sync: '5ms', profile: '' });
@@ -30,11 +32,14 @@ const OURS = 'hoplog, journaled';
 const DIRECT = 'hoplog, visitors come themselves';
 const NGINX = 'nginx, access_log';
 const BUFFERED = 'nginx, access_log buffer=64k';
+const H2O = 'h2o, access-log';
 const BARE = 'uWebSockets.js alone, no journal';
 
 /** The generator acts as the proxy. */
 const TRUSTING = { TRUST_PROXY: '127.0.0.1' };
 
+/** A server with an access log. */
+type Logged = { port: number; pid: number; emptyLog(): void };
 type Turn = { perSecond: number; perCpuSecond: number; p50: number; p99: number };
 
 await benchmark(async (bench) => {
@@ -48,6 +53,7 @@ await benchmark(async (bench) => {
   const direct = await startRedirectTier(bench, other, { ...given, name: 'direct' });
   const each = await startNginx(bench, 'each', '0');
   const buffered = await startNginx(bench, 'buffered', '0');
+  const h2o = await startH2o(bench, '0');
   const bare = await startTier(bench, { script: 'bench/servers/bare-uws.ts', cores: '0' });
   const generator = quickestGenerator(bench);
   const proxied = clicksOnLinks(links, true);
@@ -69,7 +75,7 @@ await benchmark(async (bench) => {
     return turned;
   }
 
-  async function nginx(server: Nginx): Promise<Turn> {
+  async function logged(server: Logged): Promise<Turn> {
     const turned = await turn(server);
     server.emptyLog();
     return turned;
@@ -78,8 +84,9 @@ await benchmark(async (bench) => {
   const contestants: Contestant<Turn>[] = [
     { name: OURS, measure: () => ours(behindProxy) },
     { name: DIRECT, measure: () => withAnotherPeer(direct.port, () => ours(direct, clicksOnLinks(links))) },
-    { name: NGINX, measure: () => nginx(each) },
-    { name: BUFFERED, measure: () => nginx(buffered) },
+    { name: NGINX, measure: () => logged(each) },
+    { name: BUFFERED, measure: () => logged(buffered) },
+    ...(h2o ? [{ name: H2O, measure: () => logged(h2o) }] : []),
     { name: BARE, measure: () => turn({ port: Number(bare.ready.port), pid: bare.pid }) },
   ];
   for (const { measure } of contestants) await measure(-1); // Warm-up of caches and compilers.
@@ -90,7 +97,12 @@ await benchmark(async (bench) => {
   report(options.results, {
     name: 'redirect',
     title: `Redirects a second on one core, ${connections} keep-alive connections, ${links} links, JOURNAL_SYNC=${sync}`,
-    versions: [packageVersion('uWebSockets.js'), nginxVersion(), generator.version],
+    versions: [
+      packageVersion('uWebSockets.js'),
+      nginxVersion(),
+      ...(h2o ? [h2oVersion()] : []),
+      generator.version,
+    ],
     tables: [
       {
         header: ['server', 'redirects/s', 'redirects a CPU second', 'p50 ms', 'p99 ms'],
@@ -108,6 +120,7 @@ await benchmark(async (bench) => {
           ['hoplog / nginx', spread(against(NGINX), 2), '1.00'],
           ['the same, visitors come themselves', spread(against(NGINX, DIRECT), 2), ''],
           ['hoplog / nginx with a buffer', spread(against(BUFFERED), 2), ''],
+          ...(h2o ? [['hoplog / h2o', spread(against(H2O), 2), '']] : []),
           ['hoplog / uWebSockets.js alone', spread(against(BARE), 2), ''],
         ],
       },
@@ -118,6 +131,7 @@ await benchmark(async (bench) => {
       redirects_over_nginx: median(against(NGINX)),
       redirects_direct_per_second: median(of(DIRECT, 'perSecond')),
       redirects_direct_over_nginx: median(against(NGINX, DIRECT)),
+      ...(h2o ? { redirects_over_h2o: median(against(H2O)) } : {}),
       redirects_over_bare: median(against(BARE)),
     },
   });

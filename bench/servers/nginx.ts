@@ -1,16 +1,14 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../../cli/embedded/free-port.ts';
 import type { Bench } from '../harness/bench.ts';
 import { isInstalled, programVersion } from '../harness/machine.ts';
+import { startPeer } from './peer.ts';
 
 /** Access log. `each`: a write per request, the default. `buffered`: 64 KiB at a time. */
 export type AccessLog = 'each' | 'buffered';
 
-export type Nginx = {
+type Nginx = {
   port: number;
   /** Pid of the master, the parent of the worker. */
   pid: number;
@@ -34,23 +32,12 @@ export async function startNginx(bench: Bench, log: AccessLog, cores: string): P
   const port = await freePort();
   const config = join(home, 'nginx.conf');
   writeFileSync(config, configuration(home, port, log));
-  const child = spawn(
-    'taskset',
-    ['-c', cores, 'nginx', '-p', home, '-c', config, '-e', join(home, 'errors')],
-    {
-      stdio: ['ignore', 'ignore', 'inherit'],
-    },
-  );
-  const exited = once(child, 'exit');
-  bench.defer(async () => {
-    child.kill('SIGTERM');
-    await exited;
+  const { pid } = await startPeer(bench, {
+    command: ['nginx', '-p', home, '-c', config, '-e', join(home, 'errors')],
+    cores,
+    port,
   });
-  while (!(await answers(port))) {
-    if (child.exitCode !== null) throw new Error(`nginx exited with ${child.exitCode}`);
-    await delay(20);
-  }
-  return { port, pid: child.pid ?? 0, emptyLog: () => truncateSync(join(home, 'access')) };
+  return { port, pid, emptyLog: () => truncateSync(join(home, 'access')) };
 }
 
 /** Returns the version, such as `nginx/1.22.1`. */
@@ -76,12 +63,4 @@ function configuration(home: string, port: number, log: AccessLog): string {
         }
       }
     }`;
-}
-
-async function answers(port: number): Promise<boolean> {
-  try {
-    return (await fetch(`http://127.0.0.1:${port}/`, { redirect: 'manual' })).status === 302;
-  } catch {
-    return false;
-  }
 }
