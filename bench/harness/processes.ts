@@ -20,6 +20,12 @@ export function cpuSeconds(pid: number): number {
   }
 }
 
+/** Returns user and system seconds of the exited children of this process. */
+export function childrenCpuSeconds(): number {
+  const fields = readFileSync('/proc/self/stat', 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[13]) + Number(fields[14])) / TICKS;
+}
+
 /** Returns the resident memory of a process, MiB. */
 export function residentMiB(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { childrenCpuSeconds } from '../harness/processes.ts';
 import type { LoadPlan, LoadResult } from './plan.ts';
 
 const SCRIPT = fileURLToPath(new URL('./wrk.lua', import.meta.url));
@@ -36,6 +37,7 @@ function writeLists(lists: string, { hot, cold, heads }: LoadPlan): void {
 
 async function run(plan: LoadPlan, lists: string, core: string): Promise<LoadResult> {
   const { connections, seconds, port, coldShare } = plan;
+  const cpuBefore = childrenCpuSeconds();
   const child = spawn(
     'taskset',
     [
@@ -74,6 +76,6 @@ async function run(plan: LoadPlan, lists: string, core: string): Promise<LoadRes
     max,
     lateness: 0,
     paused: 0,
-    cpu: 0,
+    cpu: childrenCpuSeconds() - cpuBefore,
   };
 }
