@@ -119,6 +119,13 @@ test('an operator annotates the chart, for all members and for boards that show 
   const dialog = page.getByRole('dialog', { name: 'Annotations' });
   await dialog.getByText('No annotations yet').waitFor();
   await dialog.getByRole('textbox', { name: 'What happened' }).fill('Version 2 released');
+  const day = dialog.getByLabel('Day');
+  const today = await day.inputValue();
+  // A year that is not typed whole.
+  await day.fill('0020-11-30');
+  await dialog.getByText('Choose a day from 2000 to 2099.').waitFor();
+  expect(await dialog.getByRole('button', { name: 'Add', exact: true }).isDisabled()).toBe(true);
+  await day.fill(today);
   await dialog.getByRole('button', { name: 'Add', exact: true }).click();
   await dialog.getByRole('listitem').filter({ hasText: 'Version 2 released' }).waitFor();
   await expectGood(page, 'dashboard-annotations');
@@ -159,6 +166,33 @@ test('an operator annotates the chart, for all members and for boards that show 
   await dialog.getByRole('listitem').filter({ hasText: 'Version 2 released' }).waitFor();
   await site.api(`/shared-dashboards/${board.id}`, undefined, 'DELETE');
   expectClean(page);
+  await page.close();
+});
+
+test('reports and alerts go to chats where the service sends no mail, with each fault at its field', async () => {
+  const page = await site.open('/reports');
+  const dialog = page.getByRole('dialog');
+  const receiver = dialog.getByRole('textbox', { name: 'Address 1' });
+  await page.getByRole('button', { name: 'New report' }).click();
+  await dialog.getByText('This service sends no mail').waitFor();
+  expect(await dialog.getByLabel('Way 1').inputValue()).toBe('slack');
+  await dialog.getByRole('textbox', { name: 'Name', exact: true }).fill('Weekly');
+  expect(await dialog.getByRole('button', { name: 'Create' }).isDisabled()).toBe(true);
+  await receiver.fill('hooks.chat.example');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await expect.poll(() => receiver.getAttribute('aria-invalid'), PATIENCE).toBe('true');
+  await expectGood(page, 'report-refused');
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('button', { name: 'New alert' }).click();
+  await dialog.getByRole('textbox', { name: 'Name', exact: true }).fill('Clicks differ');
+  await dialog.getByLabel('Percent').fill('-5');
+  await dialog.getByLabel('Hours').fill('0');
+  await receiver.fill('https://hooks.chat.example/T0');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  for (const field of ['Percent', 'Hours']) {
+    await expect.poll(() => dialog.getByLabel(field).getAttribute('aria-invalid'), PATIENCE).toBe('true');
+  }
+  await expectGood(page, 'alert-refused');
   await page.close();
 });
 

@@ -3,7 +3,14 @@ import { parse } from 'csv-parse/sync';
 import type { Download } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { inChromium } from '../in-chromium.ts';
-import { type ConsolePage, type ConsoleSite, consoleSite, expectGood, expectNotice } from './console-site.ts';
+import {
+  type ConsolePage,
+  type ConsoleSite,
+  consoleSite,
+  expectGood,
+  expectNotice,
+  PASSWORD,
+} from './console-site.ts';
 import {
   choose,
   expectRows,
@@ -189,7 +196,15 @@ test('a new address says from when it is payable, and its owner confirms it and 
   await uma.getByRole('button', { name: 'Confirm and pay now' }).click();
   await page.getByText('Pay uma at the new address?').waitFor(PATIENCE);
   await expectGood(page, 'referrals-confirm-address');
+  await site.forgetConfirmations();
   await page.getByRole('dialog').getByRole('button', { name: 'Confirm and pay now' }).click();
+  const question = page.getByRole('dialog', { name: 'Confirm that it is you' });
+  const password = question.getByLabel('Password', { exact: true });
+  await password.fill('a wrong password');
+  await password.press('Enter');
+  await question.getByText('Password is wrong.').waitFor(PATIENCE);
+  await password.fill(PASSWORD);
+  await password.press('Enter');
   await expectNotice(page, 'The next payout file pays uma');
   await uma.getByText('Included').waitFor(PATIENCE);
   expect(await page.getByRole('button', { name: 'Download payout file' }).isEnabled()).toBe(true);

@@ -1,5 +1,5 @@
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useId, useState } from 'react';
 import { useApi, useSend } from '../api/queries.ts';
 import { sentenceOf } from '../api/sentence.ts';
 import { formatDayIn } from '../formats.ts';
@@ -15,10 +15,11 @@ import { useSource } from './source.ts';
 /** The workspace's annotations: makes one, deletes one. */
 export default function AnnotationsDialog({ close }: { close: () => void }) {
   const annotations = useApi<Annotations>(ANNOTATIONS_PATH, { limit: MOST_ANNOTATIONS });
+  const [text, setText] = useState('');
   return (
-    <Dialog title="Annotations" close={close}>
+    <Dialog title="Annotations" close={close} isDirty={text.trim() !== ''}>
       <Stack gap="md">
-        <AddForm />
+        <AddForm text={text} setText={setText} />
         <QueryView query={annotations} lines={3}>
           {({ annotations: all }) =>
             all.length === 0 ? (
@@ -41,17 +42,21 @@ export default function AnnotationsDialog({ close }: { close: () => void }) {
   );
 }
 
-function AddForm() {
+/** Days that an annotation may have. While a year is typed, it is 0002, 0020 and 0202 before 2026. */
+const [FIRST_DAY, LAST_DAY] = ['2000-01-01', '2099-12-31'] as const;
+
+function AddForm({ text, setText }: { text: string; setText: (text: string) => void }) {
   const { zone } = useSource();
   const today = dayIn(Date.now(), zone);
   const [day, setDay] = useState(today);
-  const [text, setText] = useState('');
+  const wrong = useId();
   const add = useSend<object>((body) => ({ path: ANNOTATIONS_PATH, once: true, body }), {
     refresh: [ANNOTATIONS_PATH],
     done: 'Annotation added',
     tellFailure: false,
   });
-  const isReady = text.trim() !== '' && day !== '';
+  const isDay = day >= FIRST_DAY && day <= LAST_DAY;
+  const isReady = text.trim() !== '' && isDay;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (!isReady) return;
@@ -68,20 +73,32 @@ function AddForm() {
           maxLength={200}
           value={text}
           error={add.isError && sentenceOf(add.error)}
-          onChange={(event) => setText(event.currentTarget.value)}
+          onChange={(event) => {
+            if (add.isError) add.reset();
+            setText(event.currentTarget.value);
+          }}
         />
         <Group align="flex-end" gap="xs" wrap="nowrap">
           <TextInput
             type="date"
             label="Day"
             style={{ flex: 1 }}
+            min={FIRST_DAY}
+            max={LAST_DAY}
             value={day}
+            aria-invalid={!isDay}
+            aria-describedby={isDay ? undefined : wrong}
             onChange={(event) => setDay(event.currentTarget.value)}
           />
           <Button type="submit" disabled={!isReady} loading={add.isPending}>
             Add
           </Button>
         </Group>
+        {!isDay && (
+          <Text id={wrong} size="xs" c="var(--mantine-color-error)" role="status">
+            Choose a day from 2000 to 2099.
+          </Text>
+        )}
       </Stack>
     </form>
   );

@@ -69,7 +69,9 @@ function Proofs({ methods, end }: { methods: Methods; end: (isConfirmed: boolean
   return (
     <form onSubmit={submit} noValidate>
       <Stack gap="md">
-        <Text size="sm">You signed in more than ten minutes ago, and this change concerns access.</Text>
+        <Text size="sm">
+          You signed in more than ten minutes ago, and this change concerns access or money.
+        </Text>
         {failure !== null && (
           <Alert color="red" variant="outline" role="alert">
             {sentence(passkeyFailure(failure))}

@@ -15,7 +15,7 @@ import { useChartZone } from './use-chart-zone.ts';
 type Metric = 'clicks' | 'visitors' | 'leads' | 'conversions' | 'revenue';
 
 const LABELS = ['Clicks', 'Visitors', 'Leads', 'Conversions', 'Revenue'];
-const COLUMNS = { base: 1, xs: 2, md: 5 };
+const COLUMNS = { base: 2, xs: 3, md: 5 };
 
 /** A link's totals, compared with the previous period, and over time. */
 export function LinkStats({ linkId }: { linkId: string }) {

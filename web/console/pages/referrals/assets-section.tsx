@@ -14,6 +14,11 @@ import type { Asset, Assets, Program } from './responses.ts';
 import { useViewState } from './view-state.ts';
 
 const PAGE = 20;
+/** What the list looks like with data. */
+const EXAMPLE = [
+  ['Winter banner', 'Image', '1200 × 628'],
+  ['Text for a post', 'Text', 'Copied in the portal'],
+];
 const KINDS = { image: 'Image', text: 'Text', link: 'Link' } as const;
 
 /** What programs give their affiliates in the portal. */
@@ -46,7 +51,7 @@ export function AssetsSection({ programs }: { programs: readonly Program[] }) {
         }}
         paged="assets"
         empty={
-          <EmptyState title="No assets yet">
+          <EmptyState title="No assets yet" example={EXAMPLE}>
             Add a banner, a text for a post, or a link to your brand guide.
           </EmptyState>
         }

@@ -1,4 +1,4 @@
-import { Group, Table } from '@mantine/core';
+import { Table } from '@mantine/core';
 import { useApi, useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { formatDate, formatInstant, formatMoney } from '../../formats.ts';
@@ -31,7 +31,7 @@ const TABLE = {
   label: 'Commissions',
   minWidth: 760,
   isDouble: true,
-  columns: ['Referrer', 'For', { figure: 'Amount' }, 'Status', 'Created'],
+  columns: ['Referrer', 'For', { figure: 'Amount' }, 'Status', 'Created', 'Action'],
 };
 
 /** Commissions; one that is not paid can be rejected. */
@@ -108,15 +108,11 @@ function Row({ commission }: { commission: Commission }) {
         )}
       </FigureCell>
       <Table.Td>
-        <Group gap="xs">
-          <span>
-            {statusName(status)}
-            {heldUntil !== null && <SmallNote>until {formatDate(heldUntil)}</SmallNote>}
-          </span>
-          {isRejectable(commission) && <RejectButton commission={commission} />}
-        </Group>
+        {statusName(status)}
+        {heldUntil !== null && <SmallNote>until {formatDate(heldUntil)}</SmallNote>}
       </Table.Td>
       <Table.Td>{formatInstant(commission.created_at)}</Table.Td>
+      <Table.Td>{isRejectable(commission) && <RejectButton commission={commission} />}</Table.Td>
     </Table.Tr>
   );
 }

@@ -1,6 +1,7 @@
 import { Alert, Button, Drawer, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
 import { methodName } from '../../../../core/referrals/payout-method-names.ts';
 import { useApi } from '../../api/queries.ts';
+import { useSession } from '../../api/session.ts';
 import { formatCount, formatDate, formatInstant, formatMoney } from '../../formats.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Figure } from '../../parts/figure.tsx';
@@ -16,6 +17,7 @@ import { useGroups, usePrograms } from './filters.tsx';
 import { referrerName } from './referrer-cell.tsx';
 import type { Enrollment } from './responses.ts';
 import { useViewState } from './view-state.ts';
+import { totalsText } from './words.ts';
 
 /** Details of a referrer. */
 export function EnrollmentDrawer({ partnerId, close }: { partnerId: string; close: () => void }) {
@@ -39,9 +41,11 @@ export function EnrollmentDrawer({ partnerId, close }: { partnerId: string; clos
 
 function Details({ enrollment, close }: { enrollment: Enrollment; close: () => void }) {
   const view = useViewState();
+  const { workspace } = useSession();
   const { totals, balances, payout_method: method } = enrollment;
   const program = usePrograms().find(({ id }) => id === enrollment.program_id);
   const group = useGroups().find(({ id }) => id === enrollment.group_id);
+  const currency = program?.currency ?? workspace.currency;
   const cash = Object.entries(balances.cash);
   const credits = Object.entries(balances.credits);
   const facts: [string, string][] = [
@@ -86,11 +90,17 @@ function Details({ enrollment, close }: { enrollment: Enrollment; close: () => v
           <CopyButton value={enrollment.referral_link} what="the referral link" />
         </Group>
       )}
-      <SimpleGrid cols={{ base: 2, xs: 4 }} spacing="xs">
+      <SimpleGrid cols={{ base: 2, xs: 3 }} spacing="xs">
         <Figure label="Clicks" value={formatCount(totals.clicks)} />
-        <Figure label="Signups" value={formatCount(totals.signups)} />
-        <Figure label="Blocked" value={formatCount(totals.blocked_signups)} />
+        <Figure
+          label="Signups"
+          value={formatCount(totals.signups)}
+          note={totals.blocked_signups > 0 && `${formatCount(totals.blocked_signups)} blocked`}
+        />
         <Figure label="Purchases" value={formatCount(totals.purchases)} />
+        <Figure label="Revenue" value={totalsText(totals.revenue, currency)} />
+        <Figure label="Earnings per click" value={totalsText(totals.epc, currency)} />
+        <Figure label="Average LTV" value={totalsText(totals.average_lifetime_value, currency)} />
       </SimpleGrid>
       <EnrollmentCoupons enrollment={enrollment} />
       <section aria-labelledby="balances">

@@ -7,6 +7,7 @@ import { FormDialog } from '../../parts/form-dialog.tsx';
 import { useDraft } from '../../parts/use-draft.ts';
 import { type Alert, type AlertDraft, alertBodyOf, alertDraftOf, CONDITION_NAMES } from './alert-draft.ts';
 import { RecipientFields } from './recipient-fields.tsx';
+import { firstRecipient, hasRecipients } from './report-draft.ts';
 import { ViewField } from './view-field.tsx';
 
 const TYPES = (Object.keys(CONDITION_NAMES) as AlertDraft['type'][]).map((value) => ({
@@ -17,14 +18,14 @@ const COUNTED: readonly Metric[] = ['clicks', 'visitors', 'leads', 'conversions'
 
 /** Makes an alert on a saved view, or changes one. */
 export function AlertDialog({ alert, close }: { alert: Alert | null; close: () => void }) {
-  const { member } = useSession();
+  const { member, sends_mail: sendsMail } = useSession();
   const save = useSend<object>(
     (body) =>
       alert ? { path: `/alerts/${alert.id}`, method: 'PATCH', body } : { path: '/alerts', body, once: true },
     { refresh: ['/alerts'], tellFailure: false, done: alert ? 'Alert saved' : 'Alert created' },
   );
   const { draft, form, change, text, isDirty } = useDraft(
-    () => alertDraftOf(alert, member.email),
+    () => alertDraftOf(alert, firstRecipient(sendsMail, member.email)),
     save.error,
   );
   const metrics = draft.type === 'change' || draft.type === 'none' ? COUNTED : METRICS;
@@ -45,7 +46,7 @@ export function AlertDialog({ alert, close }: { alert: Alert | null; close: () =
         'condition.window_hours',
         ...draft.recipients.flatMap((_, n) => [`recipients.${n}.address`, `recipients.${n}.type`]),
       ]}
-      isReady={draft.name.trim() !== ''}
+      isReady={draft.name.trim() !== '' && hasRecipients(draft.recipients)}
     >
       <TextInput label="Name" data-autofocus required maxLength={100} {...text('name', 'name', 'Name')} />
       <ViewField

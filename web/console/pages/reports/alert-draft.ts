@@ -2,7 +2,7 @@ import type { Metric } from '../../../../core/analytics/dimensions.ts';
 import { METRIC_NAMES } from '../../../../core/analytics/metric-names.ts';
 import type { ResponseOf } from '../../api/responses.ts';
 import { typedNumber } from '../../parts/typed-number.ts';
-import type { RecipientRow } from './report-draft.ts';
+import type { Recipient, RecipientRow } from './report-draft.ts';
 import { viewBody } from './view-field.tsx';
 
 export type Alerts = ResponseOf<'/alerts'>;
@@ -22,12 +22,10 @@ export type AlertDraft = {
   recipients: RecipientRow[];
 };
 
-/** Returns the input that a form begins with. */
-export function alertDraftOf(alert: Alert | null, email: string | null): AlertDraft {
+/** Returns the input that a form begins with. @param first recipient of a new alert */
+export function alertDraftOf(alert: Alert | null, first: Recipient): AlertDraft {
   const { metric = 'clicks', type = 'change', value, percent, window_hours = 1 } = alert?.condition ?? {};
-  const recipients: Pick<RecipientRow, 'type' | 'address'>[] = alert?.recipients ?? [
-    { type: 'email', address: email ?? '' },
-  ];
+  const recipients: Recipient[] = alert?.recipients ?? [first];
   return {
     name: alert?.name ?? '',
     view: alert?.saved_view_id ?? '',

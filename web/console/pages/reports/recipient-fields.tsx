@@ -1,6 +1,7 @@
 import { ActionIcon, Button, Group, Input, NativeSelect, Stack, TextInput } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 import { fieldSentence } from '../../api/sentence.ts';
+import { useSession } from '../../api/session.ts';
 import { SmallNote } from '../../parts/note.tsx';
 import { useFocusAdded } from '../../parts/use-focus-added.ts';
 import { CHAT_NAMES, type RecipientRow } from './report-draft.ts';
@@ -17,20 +18,22 @@ type Props = { rows: RecipientRow[]; error: unknown; change: (rows: RecipientRow
 
 /** Where a report goes: addresses, and incoming webhooks of chats. */
 export function RecipientFields({ rows, error, change }: Props) {
+  const { sends_mail: sendsMail } = useSession();
   const { list, adding } = useFocusAdded<HTMLDivElement>(rows.length);
   const set = (key: number, part: Partial<RecipientRow>) =>
     change(rows.map((row) => (row.key === key ? { ...row, ...part } : row)));
   const add = () => {
     adding();
     const key = Math.max(-1, ...rows.map((row) => row.key)) + 1;
-    change([...rows, { key, type: 'email', address: '' }]);
+    change([...rows, { key, type: sendsMail ? 'email' : 'slack', address: '' }]);
   };
   return (
     <Stack gap="xs" role="group" aria-label="Recipients">
       <Input.Label component="div">Recipients</Input.Label>
       <SmallNote>
-        Email addresses, or the addresses of incoming webhooks of Slack or Discord. An email address without a
-        membership first gets a mail to confirm.
+        {sendsMail
+          ? 'Email addresses, or the addresses of incoming webhooks of Slack or Discord. An email address without a membership first gets a mail to confirm.'
+          : 'Addresses of incoming webhooks of Slack or Discord. This service sends no mail until its operator sets SMTP_URL.'}
       </SmallNote>
       <Stack gap="xs" ref={list}>
         {rows.map(({ key, type, address }, n) => (

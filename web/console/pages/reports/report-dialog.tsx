@@ -5,7 +5,16 @@ import { viewerTimeZone } from '../../formats.ts';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { useDraft } from '../../parts/use-draft.ts';
 import { RecipientFields } from './recipient-fields.tsx';
-import { bodyOf, draftOf, HOURS, type Report, type ReportDraft, WEEKDAYS } from './report-draft.ts';
+import {
+  bodyOf,
+  draftOf,
+  firstRecipient,
+  HOURS,
+  hasRecipients,
+  type Report,
+  type ReportDraft,
+  WEEKDAYS,
+} from './report-draft.ts';
 import { ViewField } from './view-field.tsx';
 
 const PERIODS = [
@@ -26,7 +35,7 @@ type Props = {
 
 /** Makes a report of a saved view, or changes one. */
 export function ReportDialog({ report, view: given, close }: Props) {
-  const { member } = useSession();
+  const { member, sends_mail: sendsMail } = useSession();
   const save = useSend<object>(
     (body) =>
       report
@@ -40,7 +49,7 @@ export function ReportDialog({ report, view: given, close }: Props) {
         view: given?.id ?? '',
         name: given?.name ?? '',
         zone: viewerTimeZone(),
-        email: member.email,
+        recipient: firstRecipient(sendsMail, member.email),
       }),
     save.error,
   );
@@ -106,5 +115,4 @@ export function ReportDialog({ report, view: given, close }: Props) {
   );
 }
 
-const isReady = ({ name, recipients }: ReportDraft) =>
-  name.trim() !== '' && recipients.length > 0 && recipients.every(({ address }) => address.trim() !== '');
+const isReady = ({ name, recipients }: ReportDraft) => name.trim() !== '' && hasRecipients(recipients);

@@ -4,7 +4,7 @@ import { viewBody } from './view-field.tsx';
 export type Reports = ResponseOf<'/reports'>;
 export type Report = Reports['reports'][number];
 type Schedule = Report['schedule'];
-type Recipient = Pick<Report['recipients'][number], 'type' | 'address'>;
+export type Recipient = Pick<Report['recipients'][number], 'type' | 'address'>;
 
 /** A recipient of the form. `key`: of the row, whatever is typed into it. */
 export type RecipientRow = Recipient & { key: number };
@@ -23,13 +23,17 @@ export type ReportDraft = {
   show_revenue: boolean;
 };
 
+/** The first recipient of a new report or alert: the member by mail, or a chat where the service sends none. */
+export const firstRecipient = (sendsMail: boolean, email: string | null): Recipient =>
+  sendsMail ? { type: 'email', address: email ?? '' } : { type: 'slack', address: '' };
+
 /** Returns the input that a form begins with. @param given of a new report */
 export function draftOf(
   report: Report | null,
-  given: { view: string; name: string; zone: string; email: string | null },
+  given: { view: string; name: string; zone: string; recipient: Recipient },
 ): ReportDraft {
   const { every = 'week', weekday = 1, day = 1, hour = 8, time_zone = given.zone } = report?.schedule ?? {};
-  const recipients: Recipient[] = report?.recipients ?? [{ type: 'email', address: given.email ?? '' }];
+  const recipients: Recipient[] = report?.recipients ?? [given.recipient];
   return {
     name: report?.name ?? given.name,
     view: report ? (report.saved_view_id ?? '') : given.view,
@@ -42,6 +46,10 @@ export function draftOf(
     show_revenue: report?.show_revenue ?? false,
   };
 }
+
+/** Whether every recipient has an address. */
+export const hasRecipients = (rows: readonly RecipientRow[]): boolean =>
+  rows.length > 0 && rows.every(({ address }) => address.trim() !== '');
 
 /** Returns the body of a create or a change. */
 export const bodyOf = (draft: ReportDraft, report: Report | null) => ({

@@ -17,6 +17,7 @@ import { PauseDelete } from './pause-delete.tsx';
 import { Recipients } from './recipient-items.tsx';
 import { ReportDialog } from './report-dialog.tsx';
 import { type Report, type Reports, scheduleWords } from './report-draft.ts';
+import { unsavedView } from './view-field.tsx';
 
 const PAGE_SIZE = 50;
 /** Refresh interval: a report that was requested is sent within seconds. Milliseconds. */
@@ -88,7 +89,7 @@ function Row({ report, edit }: { report: Report; edit: () => void }) {
     <Table.Tr>
       <Table.Td maw={240}>
         <TextPress onClick={edit}>{name}</TextPress>
-        {report.saved_view_id === null && <SmallNote>With a query of its own</SmallNote>}
+        {report.saved_view_id === null && <SmallNote>{unsavedView(report)}</SmallNote>}
       </Table.Td>
       <Table.Td>
         {scheduleWords(schedule)}

@@ -19,13 +19,12 @@ type Props = {
 /** The choice of a view. Without one, it is about all clicks. */
 export function ViewField({ of, about, value, error, choose }: Props) {
   const views = useApi<ResponseOf<'/saved-views'>>('/saved-views', { limit: 500 });
-  const hasOwn = of !== null && of.saved_view_id === null && Object.keys(of.query ?? {}).length > 0;
   return (
     <NativeSelect
       label="View"
       description={`${about} Save views on the overview.`}
       data={[
-        { value: '', label: hasOwn ? 'A view of its own' : 'All clicks' },
+        { value: '', label: unsavedView(of) },
         ...(views.data?.saved_views ?? []).map(({ id, name }) => ({ value: id, label: name })),
       ]}
       value={value}
@@ -34,6 +33,12 @@ export function ViewField({ of, about, value, error, choose }: Props) {
     />
   );
 }
+
+/** Says what a report or an alert without a saved view is about. */
+export const unsavedView = (of: Shown | null): string =>
+  of !== null && of.saved_view_id === null && Object.keys(of.query ?? {}).length > 0
+    ? 'A view of its own'
+    : 'All clicks';
 
 /** Returns the fields of a body that choose a view. @param of the report or alert; null: a new one */
 export const viewBody = (view: string, of: Shown | null) =>

@@ -104,7 +104,7 @@ function SettingsForm({ settings }: { settings: Settings }) {
     >
       <LeaveGuard active={changed.length > 0}>Your changes are not saved.</LeaveGuard>
       <Stack gap="md">
-        <SimpleGrid cols={{ base: 1, sm: 2 }}>
+        <SimpleGrid cols={{ base: 1, sm: 2 }} style={{ alignItems: 'end' }}>
           <TextInput
             label="Name"
             description="Shown in the console and on its invitations."

@@ -23,17 +23,19 @@ type Visitors = ResponseOf<'/visitors'>;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-const TABLE = {
+/** The email is left out where none of the visitors has one. */
+const tableOf = (hasEmails: boolean) => ({
   label: 'Visitors',
-  minWidth: 860,
-  columns: ['Visitor', 'Email', 'Last seen', 'Last click', 'Place', 'Device'],
-};
+  minWidth: hasEmails ? 860 : 660,
+  columns: ['Visitor', hasEmails && 'Email', 'Last seen', 'Last click', 'Place', 'Device'],
+});
 
 /** Finds visitors by a part of their email or user ID, or by their ID, and lists recent ones. */
 export default function VisitorsPage() {
   const [parameters] = useSearchParams();
   const search = parameters.get('search');
   const visitors = useApi<Visitors>('/visitors', { search, limit: 50 });
+  const hasEmails = visitors.data?.visitors.some(({ email }) => email !== null) ?? false;
   return (
     <>
       <PageHeader title="Visitors" />
@@ -47,7 +49,7 @@ export default function VisitorsPage() {
         <ListTab
           query={visitors}
           items={(data) => data.visitors}
-          table={TABLE}
+          table={tableOf(hasEmails)}
           empty={
             search ? (
               <EmptyState title="No matching visitors">
@@ -60,7 +62,7 @@ export default function VisitorsPage() {
               </EmptyState>
             )
           }
-          row={(visitor) => <Row key={visitor.id} visitor={visitor} />}
+          row={(visitor) => <Row key={visitor.id} visitor={visitor} hasEmails={hasEmails} />}
         >
           <GeoCredit />
         </ListTab>
@@ -108,16 +110,20 @@ function Finder({ search }: { search: string }) {
 
 const Row = ({
   visitor: { id, email, last_seen, last_click },
+  hasEmails,
 }: {
   visitor: Visitors['visitors'][number];
+  hasEmails: boolean;
 }) => (
   <Table.Tr>
     <Table.Td>
       <VisitorLink id={id} />
     </Table.Td>
-    <Table.Td miw={200} style={{ overflowWrap: 'anywhere' }}>
-      {email ?? 'Unknown'}
-    </Table.Td>
+    {hasEmails && (
+      <Table.Td miw={200} style={{ overflowWrap: 'anywhere' }}>
+        {email ?? 'Unknown'}
+      </Table.Td>
+    )}
     <Table.Td style={{ whiteSpace: 'nowrap' }}>{formatInstant(last_seen)}</Table.Td>
     <LongTextCell>
       {last_click
