@@ -9,6 +9,7 @@ import {
 } from '../clickhouse/reports/index.ts';
 import { timeUnitOf } from '../core/analytics/dimensions.ts';
 import { badRequest } from '../core/errors.ts';
+import { readAll, readEach } from '../core/faults.ts';
 import { counterparts } from '../core/time/counterparts.ts';
 import { dateInZone } from '../core/time/date-in-zone.ts';
 import { canonicalZone, checkTimeZone } from '../core/time/time-buckets.ts';
@@ -82,9 +83,22 @@ export async function answerQuery(
   };
 }
 
-/** Validates a query that is stored. @throws {AppError} `bad_request` that names the field */
-export function checkQuery(query: AnalyticsQuery, workspace: QueriedWorkspace): void {
-  parsed(query, workspace);
+/**
+ * Validates a query beyond its schema.
+ *
+ * @param query of which faulty fields are left out
+ * @param faulty the fields that are left out
+ * @throws {AppError} `bad_request` that names every fault
+ */
+export function checkQuery(
+  query: Partial<AnalyticsQuery>,
+  workspace: QueriedWorkspace,
+  faulty: ReadonlySet<string> = new Set(),
+): void {
+  const isOrderKnown = !faulty.has('metrics') && !faulty.has('dimensions');
+  const { metrics = [], dimensions = [], filters = [], order_by = [] } = query;
+  const lists = { metrics, dimensions, filters, order_by: isOrderKnown ? order_by : [] };
+  parsed({ ...query, ...lists }, workspace);
 }
 
 type Parsed = {
@@ -94,21 +108,32 @@ type Parsed = {
   filters: FilterOrAny[];
 };
 
-function parsed(query: AnalyticsQuery, workspace: QueriedWorkspace): Parsed {
-  for (const list of ['metrics', 'dimensions'] as const) {
-    const twice = query[list].findIndex((name, n) => query[list].indexOf(name as never) !== n);
-    if (twice !== -1) throw badRequest(`${list}.${twice}`, `must not repeat ${query[list][twice]}`);
-  }
-  requireOrders(query);
-  const timeZone =
-    canonicalZone(checkTimeZone('time_zone', query.time_zone ?? workspace.time_zone ?? 'UTC')) ?? 'UTC';
+type Asked = Pick<AnalyticsQuery, 'metrics' | 'dimensions' | 'filters' | 'order_by'> &
+  Partial<AnalyticsQuery>;
+
+/** @throws {AppError} `bad_request` that names every fault */
+function parsed(query: Asked, workspace: QueriedWorkspace): Parsed {
+  const zone = query.time_zone ?? workspace.time_zone ?? 'UTC';
+  const { times, filters } = readAll({
+    lists: () =>
+      readEach(['metrics', 'dimensions'] as const, (list) => {
+        const names: readonly string[] = query[list];
+        readEach(names, (name, n) => {
+          if (names.indexOf(name) !== n) throw badRequest(`${list}.${n}`, `must not repeat ${name}`);
+        });
+      }),
+    orders: () => requireOrders(query),
+    zone: () => checkTimeZone('time_zone', zone),
+    // With an unknown time zone, dates are those of UTC.
+    times: () => timesOf(query, workspace, canonicalZone(zone) ?? 'UTC'),
+    filters: () => filtersOf(query.filters),
+  });
+  return { ...times, filters };
+}
+
+function timesOf(query: Asked, workspace: QueriedWorkspace, timeZone: string): Omit<Parsed, 'filters'> {
   const window = reportWindow(inZone(query.window ?? {}, timeZone), workspace, 'window');
-  return {
-    window,
-    compared: comparedWindow(query, window, workspace, timeZone),
-    timeZone,
-    filters: filtersOf(query.filters),
-  };
+  return { window, compared: comparedWindow(query, window, workspace, timeZone), timeZone };
 }
 
 /** Replaces dates without a time by their midnights in the time zone. */
@@ -122,7 +147,7 @@ function inZone<T extends { from?: string; to?: string }>(window: T, timeZone: s
 }
 
 function comparedWindow(
-  { compare }: AnalyticsQuery,
+  { compare }: Pick<Asked, 'compare'>,
   window: ReportWindow,
   workspace: QueriedWorkspace,
   timeZone: string,

@@ -9,6 +9,7 @@ import { hostName } from '../core/enrich/referer.ts';
 import { requireRegion } from '../core/enrich/region-codes.ts';
 import { sourceName } from '../core/enrich/sources.ts';
 import { badRequest } from '../core/errors.ts';
+import { readEach } from '../core/faults.ts';
 import { isUuid } from '../core/ids.ts';
 import { CONTINENT_CODES, RULE_ID } from '../core/links/rules/types.ts';
 import type { Filter } from './filters.ts';
@@ -41,11 +42,11 @@ export function readFilter(filter: Filter, path: Path): Filter {
     return filter;
   }
   const read = readerOf(dimension);
-  const found = values.flatMap((value, n) => {
+  const found = readEach(values, (value, n) => {
     const at = path.value(n);
     const known = value === '' ? '' : read(at, value);
     return [known].flat().map((one) => ({ value: one, path: at }));
-  });
+  }).flat();
   return { ...filter, values: found.map((one) => one.value), paths: found.map((one) => one.path) };
 }
 

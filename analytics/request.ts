@@ -1,6 +1,7 @@
 import type { Order } from '../clickhouse/reports/index.ts';
 import { METRICS } from '../core/analytics/dimensions.ts';
 import { badRequest } from '../core/errors.ts';
+import { readEach } from '../core/faults.ts';
 import { readFilter } from './filter-values.ts';
 import type { Filter, FilterOrAny } from './filters.ts';
 import type { Grouping } from './grouping.ts';
@@ -9,15 +10,15 @@ import type { AnalyticsQuery, FilterBody } from './query.ts';
 /**
  * Parses the filters of a request.
  *
- * @throws {AppError} `bad_request` that names the field
+ * @throws {AppError} `bad_request` that names every fault
  */
 export function filtersOf(filters: readonly FilterBody[]): FilterOrAny[] {
-  return filters.map((filter, n) => {
+  return readEach(filters, (filter, n) => {
     const path = `filters.${n}`;
     if (filter.any === undefined) return filterOf(filter, path);
     const other = (['dimension', 'operator', 'values'] as const).find((name) => filter[name] !== undefined);
     if (other) throw badRequest(`${path}.${other}`, 'must be left out when `any` is given');
-    return { any: filter.any.map((one, m) => filterOf(one, `${path}.any.${m}`)) };
+    return { any: readEach(filter.any, (one, m) => filterOf(one, `${path}.any.${m}`)) };
   });
 }
 
@@ -35,9 +36,9 @@ export function requireOrders({
   order_by,
 }: Pick<AnalyticsQuery, 'metrics' | 'dimensions' | 'order_by'>): void {
   const known: readonly string[] = [...metrics, ...dimensions];
-  for (const [n, { by }] of order_by.entries()) {
+  readEach(order_by, ({ by }, n) => {
     if (!known.includes(by)) throw badRequest(`order_by.${n}.by`, `must be one of ${known.join(', ')}`);
-  }
+  });
 }
 
 /** Returns the sort order of rows. */

@@ -122,10 +122,21 @@ declare module 'fastify' {
      */
     idempotent?: true;
     /**
-     * Validates a body beyond its schema, and throws its faults. When the schema refuses the body, it checks the fields
-     * without a fault, so that one response names all faults. `faulty`: the fields that are left out because of theirs.
+     * Validates a body beyond its schema, and throws all of its faults. It runs before the handler. When the schema
+     * refuses the body, it checks the fields without a fault, so that one response names all faults.
+     *
+     * @param faulty the fields that are left out because of theirs; a required one may be missing
      */
-    checkRest?: (body: never, faulty: ReadonlySet<string>) => void;
+    checkRest?: (body: never, faulty: ReadonlySet<string>, request: FastifyRequest) => void;
+    /**
+     * The handler finds all faults of a body that the schema accepts, because some depend on what is stored. Then
+     * `checkRest` runs only for a body that the schema refuses.
+     */
+    checksAll?: true;
+    /** Lists of objects of which `checkRest` checks the other fields where one is faulty; others are left out whole. */
+    partialLists?: readonly string[];
+    /** The field of the body that is a body of its own, for `checkRest`: its fields are left out one by one. */
+    bodyWithin?: string;
     /**
      * The field of the body whose elements the route validates one by one. An element that can't be stored becomes
      * an `UnstorableRow` (`input/body.ts`) and does not refuse the request.

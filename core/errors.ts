@@ -85,12 +85,25 @@ export async function checkedWithin<T>(field: string, check: () => Promise<T>): 
   try {
     return await check();
   } catch (error) {
-    if (!(error instanceof AppError) || error.details === undefined) throw error;
-    let { message } = error;
-    const details = error.details.map((detail) => {
-      message = message.replaceAll(`\`${detail.path}\``, `\`${field}.${detail.path}\``);
-      return { ...detail, path: `${field}.${detail.path}` };
-    });
-    throw new AppError(error.code, message, details, { cause: error });
+    throw errorWithin(field, error);
   }
+}
+
+/** As {@link checkedWithin}, for a check that waits for nothing. */
+export function checkWithin<T>(field: string, check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    throw errorWithin(field, error);
+  }
+}
+
+function errorWithin(field: string, error: unknown): unknown {
+  if (!(error instanceof AppError) || error.details === undefined) return error;
+  let { message } = error;
+  const details = error.details.map((detail) => {
+    message = message.replaceAll(`\`${detail.path}\``, `\`${field}.${detail.path}\``);
+    return { ...detail, path: `${field}.${detail.path}` };
+  });
+  return new AppError(error.code, message, details, { cause: error });
 }

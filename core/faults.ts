@@ -1,20 +1,28 @@
 import { AppError, type ErrorDetail } from './errors.ts';
 
-/** Most faults that one error names. */
+/** Most faults that a response names; its message counts all. */
 export const FAULTS_LIMIT = 20;
 
 /**
  * Returns a 400 that names all faults of a request, each at its field. The message says the first, and how many follow.
  *
- * @param details at least one
+ * @param found at least one; of several at one field the first is named
  */
-export function badFields(details: readonly ErrorDetail[]): AppError {
+export function badFields(found: readonly ErrorDetail[]): AppError {
+  const details = firstOfEach(found);
   const [first = { path: 'body', message: 'is invalid' }] = details;
   const text = first.hint === undefined ? first.message : `${first.message}; ${first.hint}`;
   const others = details.length - 1;
   const more =
     others === 0 ? '' : ` (and ${others} more ${others === 1 ? 'fault' : 'faults'} in \`details\`)`;
-  return new AppError('bad_request', `\`${first.path}\` ${text}${more}`, details.slice(0, FAULTS_LIMIT));
+  return new AppError('bad_request', `\`${first.path}\` ${text}${more}`, details);
+}
+
+/** Returns the first fault of each field. */
+function firstOfEach(found: readonly ErrorDetail[]): ErrorDetail[] {
+  const byPath = new Map<string, ErrorDetail>();
+  for (const detail of found) if (!byPath.has(detail.path)) byPath.set(detail.path, detail);
+  return [...byPath.values()];
 }
 
 /** Returns the faults that an error names, or null when the error is not a 400 about fields. */
@@ -33,6 +41,15 @@ export function readAll<T extends Record<string, () => unknown>>(readers: T): Re
   const entries = Object.entries(readers);
   const values = readEach(entries, ([, read]) => read());
   return Object.fromEntries(entries.map(([name], n) => [name, values[n]])) as Read<T>;
+}
+
+/**
+ * Runs every check.
+ *
+ * @throws {AppError} one `bad_request` with the faults of all checks; any other error at once
+ */
+export function checkAll(checks: readonly (() => unknown)[]): void {
+  readEach(checks, (check) => check());
 }
 
 /**

@@ -1,10 +1,11 @@
+import type { FastifyRequest } from 'fastify';
 import { alertById, deleteAlert, listAlertChanges, listAlerts } from '../../sql/alerts/alerts.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import type { Recipient } from '../../sql/reports/reports.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { cutPage, cutPageAt, readCursor } from '../pages.ts';
 import { withPreparedIdempotency } from '../plugins/idempotency.ts';
-import { createAsker, readRecipients, withStates } from '../reports/recipients.ts';
+import { createAsker, readRecipients, recipientRules, withStates } from '../reports/recipients.ts';
 import { IdParams, Ok } from '../schemas.ts';
 import {
   AlertBody,
@@ -15,7 +16,15 @@ import {
   AlertQuery,
   AlertRecord,
 } from './schemas.ts';
-import { changeAlert, createAlert, MOST_ALERTS, noSuchAlert, readSettings, recordOf } from './service.ts';
+import {
+  changeAlert,
+  checkAlert,
+  createAlert,
+  MOST_ALERTS,
+  noSuchAlert,
+  readSettings,
+  recordOf,
+} from './service.ts';
 
 /** The address of a chat is a secret, which analysts do not see. */
 const CONFIG = { scope: 'secret', plan: 'paid', role: 'operator' } as const;
@@ -25,6 +34,11 @@ const tags = ['Alerts'];
 export async function alertRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const { pool } = deps;
   const asker = createAsker(deps);
+  const rules = recipientRules(deps.config);
+  const checkRest =
+    (isNew: boolean) =>
+    (body: AlertPatch, faulty: ReadonlySet<string>, { auth }: FastifyRequest): void =>
+      checkAlert(body, faulty, { ...rules, isNew, workspace: auth.workspace });
 
   app.get(
     '/alerts',
@@ -48,7 +62,13 @@ export async function alertRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.post(
     '/alerts',
     {
-      config: { ...CONFIG, idempotent: true, errors: ['conflict', 'not_found'] },
+      config: {
+        ...CONFIG,
+        idempotent: true,
+        errors: ['conflict', 'not_found'],
+        checkRest: checkRest(true),
+        partialLists: ['recipients'],
+      },
       schema: {
         tags,
         operationId: 'alerts.create',
@@ -97,7 +117,7 @@ export async function alertRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.patch(
     '/alerts/:id',
     {
-      config: CONFIG,
+      config: { ...CONFIG, checkRest: checkRest(false), partialLists: ['recipients'] },
       schema: {
         tags,
         operationId: 'alerts.update',

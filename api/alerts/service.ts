@@ -1,5 +1,6 @@
 import { type AlertCondition, COUNTED_METRICS } from '../../core/alerts/condition.ts';
 import { AppError, badRequest } from '../../core/errors.ts';
+import { checkAll, readAll } from '../../core/faults.ts';
 import {
   type Alert,
   type AlertSettings,
@@ -12,8 +13,8 @@ import type { Queryable } from '../../sql/database/pool.ts';
 import type { Recipient } from '../../sql/reports/reports.ts';
 import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
 import type { Auth } from '../dependencies.ts';
-import { withStates } from '../reports/recipients.ts';
-import { readView, requireView } from '../reports/service.ts';
+import { checkRecipients, type RecipientRules, withStates } from '../reports/recipients.ts';
+import { type CheckedFor, checkView, readView, requireView } from '../reports/service.ts';
 import type { AlertBody, AlertPatch, AlertRecord, ConditionBody } from './schemas.ts';
 
 /** Maximum number of alerts of a workspace: each is up to five queries an hour. */
@@ -36,11 +37,17 @@ export function readSettings(
   workspace: Auth['workspace'],
   recipients: Recipient[],
 ): AlertSettings {
-  const condition = body.condition === undefined ? before?.condition : readCondition(body.condition);
-  if (!condition) throw badRequest('condition', 'is required');
+  const { condition, view } = readAll({
+    condition() {
+      const read = body.condition === undefined ? before?.condition : readCondition(body.condition);
+      if (!read) throw badRequest('condition', 'is required');
+      return read;
+    },
+    view: () => readView(before, body, workspace),
+  });
   return {
     name: body.name ?? before?.name ?? '',
-    ...readView(before, body, workspace),
+    ...view,
     condition,
     recipients,
     quiet_hours: body.quiet_hours ?? before?.quiet_hours ?? QUIET_HOURS,
@@ -48,16 +55,40 @@ export function readSettings(
   };
 }
 
+/**
+ * Checks a create or change body for what does not depend on the alert.
+ *
+ * @param faulty fields that are left out because of a fault
+ * @throws {AppError} `bad_request` that names every fault
+ */
+export function checkAlert(
+  body: AlertPatch,
+  faulty: ReadonlySet<string>,
+  { workspace, isNew, ...rules }: CheckedFor & RecipientRules,
+): void {
+  checkAll([
+    () => checkView(body, faulty, { workspace, isNew }),
+    () => body.condition && readCondition(body.condition),
+    () => body.recipients && checkRecipients(body.recipients, rules),
+  ]);
+}
+
 function readCondition({ metric, type, value, percent, window_hours }: ConditionBody): AlertCondition {
   const needsValue = type === 'over' || type === 'under';
-  if (needsValue !== (value !== undefined))
-    throw badRequest('condition.value', needsValue ? 'is required' : `must be left out with ${type}`);
-  if ((type === 'change') !== (percent !== undefined)) {
-    const fault = type === 'change' ? 'is required' : `must be left out with ${type}`;
-    throw badRequest('condition.percent', fault);
-  }
-  if (!needsValue && !COUNTED_METRICS.includes(metric))
-    throw badRequest('condition.metric', `must be one of ${COUNTED_METRICS.join(', ')} with ${type}`);
+  checkAll([
+    () => {
+      if (needsValue !== (value !== undefined))
+        throw badRequest('condition.value', needsValue ? 'is required' : `must be left out with ${type}`);
+    },
+    () => {
+      const fault = type === 'change' ? 'is required' : `must be left out with ${type}`;
+      if ((type === 'change') !== (percent !== undefined)) throw badRequest('condition.percent', fault);
+    },
+    () => {
+      if (!needsValue && !COUNTED_METRICS.includes(metric))
+        throw badRequest('condition.metric', `must be one of ${COUNTED_METRICS.join(', ')} with ${type}`);
+    },
+  ]);
   return {
     metric,
     type,

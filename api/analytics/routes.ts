@@ -1,4 +1,4 @@
-import { answerQuery } from '../../analytics/answer-query.ts';
+import { answerQuery, checkQuery } from '../../analytics/answer-query.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { readingPointOf } from '../reading-point.ts';
 import { AnalyticsQuery, AnalyticsResult } from './schemas.ts';
@@ -8,7 +8,14 @@ export async function analyticsRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.post(
     '/analytics/query',
     {
-      config: { scope: 'secret', plan: 'paid', role: 'analyst', readsClicks: true },
+      config: {
+        scope: 'secret',
+        plan: 'paid',
+        role: 'analyst',
+        readsClicks: true,
+        checkRest: (body: Partial<AnalyticsQuery>, faulty, { auth }) =>
+          checkQuery(body, auth.workspace, faulty),
+      },
       schema: {
         tags: ['Analytics'],
         operationId: 'analytics.query',

@@ -55,6 +55,7 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
         ...CONFIG,
         idempotent: true,
         errors: ['conflict'],
+        checksAll: true,
         checkRest: (body: Partial<CreateBody>) => void readNewPage({ ...body, slug: body.slug }, rules),
       },
       schema: {
@@ -188,7 +189,11 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.patch(
     '/bio-pages/:id',
     {
-      config: { ...CONFIG, checkRest: (body: ChangeBody) => void readPageRequest(body, rules) },
+      config: {
+        ...CONFIG,
+        checksAll: true,
+        checkRest: (body: ChangeBody) => void readPageRequest(body, rules),
+      },
       schema: {
         tags,
         operationId: 'bioPages.update',

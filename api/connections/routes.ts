@@ -22,6 +22,7 @@ import {
 import {
   assignPurchase,
   changeConnection,
+  checkConnection,
   createConnection,
   MOST_CONNECTIONS,
   noSuchConnection,
@@ -64,7 +65,7 @@ export async function connectionRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.post(
     '/connections',
     {
-      config: { ...CONFIG, idempotent: true, errors: ['conflict'] },
+      config: { ...CONFIG, idempotent: true, errors: ['conflict'], checkRest: checkConnection },
       schema: {
         tags,
         operationId: 'connections.create',

@@ -3,6 +3,7 @@ import { connectorOf } from '../../core/connections/connectors.ts';
 import { OPEN_MS, providerUserOf } from '../../core/connections/payment-parts.ts';
 import { type Provider, providerWords } from '../../core/connections/providers.ts';
 import { AppError, badRequest } from '../../core/errors.ts';
+import { readAll } from '../../core/faults.ts';
 import {
   type ConnectionChange as Change,
   type Connection,
@@ -106,16 +107,27 @@ export async function changeConnection(
 
 /** @throws {AppError} `bad_request` for a text that cannot be such a secret */
 function sealed({ id, provider }: Connection, given: ConnectionChange, sealer: SecretSealer): Change {
-  const { signing_secret, restricted_key } = given;
+  const { signing_secret, restricted_key } = readSecrets(provider, given);
   const seal = (secret: string | null) => (secret === null ? null : sealer.seal(secret, id));
   return {
-    ...(signing_secret !== undefined && {
-      signing_secret: seal(readSigningSecret(signing_secret, provider)),
-    }),
-    ...(restricted_key !== undefined && {
-      restricted_key: seal(readRestrictedKey(restricted_key, provider)),
-    }),
+    ...(signing_secret !== undefined && { signing_secret: seal(signing_secret) }),
+    ...(restricted_key !== undefined && { restricted_key: seal(restricted_key) }),
   };
+}
+
+type Secrets = Pick<ConnectionChange, 'signing_secret' | 'restricted_key'>;
+
+/** Returns the secrets as they are sealed. @throws {AppError} `bad_request` that names every fault */
+function readSecrets(provider: Provider, { signing_secret: secret, restricted_key: key }: Secrets): Secrets {
+  return readAll({
+    signing_secret: () => (secret === undefined ? undefined : readSigningSecret(secret, provider)),
+    restricted_key: () => (key === undefined ? undefined : readRestrictedKey(key, provider)),
+  });
+}
+
+/** Checks a create body. @throws {AppError} `bad_request` that names every fault */
+export function checkConnection({ provider, ...secrets }: Partial<ConnectionBody>): void {
+  if (provider !== undefined) readSecrets(provider, secrets);
 }
 
 /** Refuses an empty secret, with which anyone could sign an event. */

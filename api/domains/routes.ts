@@ -10,10 +10,11 @@ import { IdParams, Ok } from '../schemas.ts';
 import { DomainBody, DomainChange, DomainDelete, DomainList, DomainQuery, DomainRecord } from './schemas.ts';
 import {
   changeDomain,
+  checkDomain,
+  checkSettings,
   createDomain,
   MOST_DOMAINS,
   noSuchDomain,
-  readDomain,
   removeDomain,
   toRecord,
 } from './service.ts';
@@ -55,7 +56,12 @@ export async function domainRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.post(
     '/domains',
     {
-      config: { ...CONFIG, idempotent: true, errors: ['conflict'] },
+      config: {
+        ...CONFIG,
+        idempotent: true,
+        errors: ['conflict'],
+        checkRest: (body: Partial<DomainBody>) => void checkDomain(body, rules),
+      },
       schema: {
         tags,
         operationId: 'domains.create',
@@ -66,7 +72,7 @@ export async function domainRoutes(app: Api, deps: ApiDeps): Promise<void> {
       },
     },
     async (request, reply) => {
-      readDomain(request.body, rules);
+      checkDomain(request.body, rules);
       return withIdempotency(pool, request, reply, async (tx) => {
         const made = await createDomain(tx, request.auth.workspace.id, request.body, rules);
         await request.audit(tx, { targetId: made.id });
@@ -97,7 +103,12 @@ export async function domainRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.patch(
     '/domains/:id',
     {
-      config: { ...CONFIG, errors: ['conflict'] },
+      config: {
+        ...CONFIG,
+        errors: ['conflict'],
+        checksAll: true,
+        checkRest: (body: DomainChange) => checkSettings(body, null, rules),
+      },
       schema: {
         tags,
         operationId: 'domains.update',

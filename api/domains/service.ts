@@ -79,8 +79,14 @@ export async function createDomain(
   });
 }
 
+/** Checks a create body, of which a faulty `domain` is left out. @throws {AppError} `bad_request` */
+export function checkDomain({ domain, ...settings }: Partial<DomainBody>, rules: DomainRules): void {
+  if (domain === undefined) checkSettings(settings, null, rules);
+  else readDomain({ domain, ...settings }, rules);
+}
+
 /** Validates a create body. @returns the host name as stored */
-export function readDomain(body: DomainBody, rules: DomainRules): string {
+function readDomain(body: DomainBody, rules: DomainRules): string {
   const { shortUrl, publicUrl, baseUrl, appUrl } = rules.config;
   const { domain } = readAll({
     domain: () => requireDomain(body.domain, [shortUrl, publicUrl, baseUrl, appUrl]),
@@ -164,7 +170,12 @@ function addressesOf(given: Pick<DomainChange, 'root_url' | 'not_found_url' | 'e
   });
 }
 
-function checkSettings(given: Omit<DomainChange, 'is_default'>, domain: string, rules: DomainRules): void {
+/** Checks settings. @param domain null: not known @throws {AppError} `bad_request` that names every fault */
+export function checkSettings(
+  given: Omit<DomainChange, 'is_default'>,
+  domain: string | null,
+  rules: DomainRules,
+): void {
   const checkAddress = ([field, url]: DecidedUrl): void => {
     requireWebUrl(field, url, DESTINATION_LIMIT);
     // A destination on the domain itself would redirect a visitor forever.

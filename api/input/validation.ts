@@ -1,14 +1,13 @@
 import Ajv from 'ajv';
-import type { FastifyContextConfig, FastifySchemaValidationError } from 'fastify';
 import type { TSchema } from 'typebox';
 import type { AppError } from '../../core/errors.ts';
-import { badFields, faultsOf } from '../../core/faults.ts';
 import { isUuid } from '../../core/ids.ts';
 import { parseInstant } from '../../core/time/timestamps.ts';
 import type { Api } from '../dependencies.ts';
 import { type FieldSchema, ignoredNames, openObjects, readFields, type UnknownField } from './body-fields.ts';
 import { compileOnFirstUse } from './compile-on-first-use.ts';
-import { meantBy, type SchemaError, slipError, validationDetails } from './faults.ts';
+import { type SchemaError, slipError } from './faults.ts';
+import { bodyRefusal, checkAccepted, type RestOfBody } from './rest-of-body.ts';
 
 type Schema = { type?: unknown; properties?: Record<string, { type?: unknown }> };
 
@@ -37,6 +36,7 @@ export function addValidation(app: Api): void {
     const ignored = ignoredNames(unknown);
     if (ignored !== null) reply.header('x-ignored-fields', ignored);
   });
+  app.addHook('preHandler', async (request) => checkAccepted(request));
   app.setValidatorCompiler<Schema>(({ schema, httpPart }) => {
     if (httpPart === 'body') {
       return bodyValidator(schema, ajv, (body) => unknownIn.get(body as object) ?? []);
@@ -83,47 +83,18 @@ function requireClosed(schema: FieldSchema, name: string): void {
     throw new Error(`${name}: objects of bodies must be made by Body or ReadBody: ${open}`);
 }
 
-/** Validates a value as a body of a schema. Returns the error, or null. */
-export type BodyCheck = (body: unknown) => AppError | null;
+/** Validates a value as a body of a schema. Returns the error, or null. @param rest finds faults beyond the schema */
+export type BodyCheck = (body: unknown, rest?: RestOfBody) => AppError | null;
 
 /**
  * Returns the validation of a route's body, for bodies without a route of their own. Like a route, it sets defaults and
  * drops unknown fields in the body itself.
  */
-export function bodyCheck(schema: TSchema, checkRest?: CheckRest): BodyCheck {
+export function bodyCheck(schema: TSchema, usual: RestOfBody | null = null): BodyCheck {
   requireClosed(schema as FieldSchema, 'bodyCheck');
   const check = bodyValidator(schema, bodyAjv(), (body) => readFields(schema as FieldSchema, body));
-  return (body) => (check(body) ? null : bodyRefusal(check.errors, body, checkRest));
+  return (body, rest) => (check(body) ? null : bodyRefusal(check.errors, body, rest ?? usual));
 }
-
-type CheckRest = FastifyContextConfig['checkRest'];
-
-/**
- * Returns the error of a body that its schema refuses.
- *
- * @param checkRest finds the faults of fields that the schema accepts
- */
-export function bodyRefusal(
-  errors: readonly FastifySchemaValidationError[],
-  body: unknown,
-  checkRest: CheckRest,
-): AppError {
-  const details = validationDetails(errors, 'body');
-  if (!checkRest || typeof body !== 'object' || body === null || Array.isArray(body))
-    return badFields(details);
-  const faulty = new Set([...details.map(({ path }) => path), ...meantBy(errors)].map(topOf));
-  const rest = Object.fromEntries(Object.entries(body).filter(([name]) => !faulty.has(name)));
-  try {
-    checkRest(rest as never, faulty);
-    return badFields(details);
-  } catch (error) {
-    const more = faultsOf(error);
-    if (more === null) throw error;
-    return badFields([...details, ...more.filter(({ path }) => !faulty.has(topOf(path)))]);
-  }
-}
-
-const topOf = (path: string): string => path.split('.', 1)[0] ?? path;
 
 function bodyAjv(): Ajv.Ajv {
   return new Ajv.Ajv({

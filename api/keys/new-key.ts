@@ -1,5 +1,6 @@
 import type { KeyRestriction } from '../../core/access/key-scopes.ts';
 import { AppError, badRequest } from '../../core/errors.ts';
+import { readEach } from '../../core/faults.ts';
 import { requireInstant } from '../../core/time/timestamps.ts';
 import type { Queryable } from '../../sql/database/pool.ts';
 import { createKey, type KeyMaker, type KeyRights, mayStillMakeKeys } from '../../sql/workspaces/keys.ts';
@@ -34,22 +35,27 @@ export async function createKeyFor(tx: Queryable, auth: Auth, body: KeyBody, rig
  * @throws {AppError} `bad_request`, or `forbidden` when a key requests more
  */
 export function rightsOf(body: KeyBody, auth: Auth, now: Date): KeyRights {
-  const expiresAt = expiryOf(body, now);
+  checkRights(body, now);
+  const expiresAt = body.expires_at ? expiryOf(body.expires_at, now) : null;
   const restrictions = body.scopes ? [...new Set(body.scopes)] : null;
   const manage = body.manage ?? false;
-  if (body.kind === 'publishable') {
-    for (const [path, given] of [
-      ['manage', manage],
-      ['scopes', restrictions !== null],
-      ['expires_at', expiresAt !== null],
-    ] as const) {
-      if (given) throw badRequest(path, 'is for secret keys only');
-    }
-    return { manage: false };
-  }
+  if (body.kind === 'publishable') return { manage: false };
   return auth.member
     ? { manage, restrictions, expiresAt }
     : withinKey({ manage, restrictions, expiresAt }, auth.key);
+}
+
+/** Checks the rights that a request names. @throws {AppError} `bad_request` that names every fault */
+export function checkRights(body: Partial<KeyBody>, now: Date): void {
+  const given = {
+    manage: body.manage ?? false,
+    scopes: (body.scopes ?? null) !== null,
+    expires_at: (body.expires_at ?? null) !== null,
+  };
+  readEach(Object.entries(given), ([path, isGiven]) => {
+    if (isGiven && body.kind === 'publishable') throw badRequest(path, 'is for secret keys only');
+    if (path === 'expires_at' && body.expires_at) expiryOf(body.expires_at, now);
+  });
 }
 
 type Rights = { manage: boolean; restrictions: KeyRestriction[] | null; expiresAt: Date | null };
@@ -70,8 +76,7 @@ function withinKey({ manage, restrictions, expiresAt }: Rights, maker: Auth['key
   };
 }
 
-function expiryOf({ expires_at: text }: KeyBody, now: Date): Date | null {
-  if (text === undefined || text === null) return null;
+function expiryOf(text: string, now: Date): Date {
   const at = new Date(Number(requireInstant('expires_at', text) / 1_000_000n));
   if (at <= now) throw badRequest('expires_at', 'must be in the future');
   return at;

@@ -8,7 +8,7 @@ import type { Api, ApiDeps } from '../dependencies.ts';
 import { cutPage, readCursor } from '../pages.ts';
 import { secretOnce, withIdempotency } from '../plugins/idempotency.ts';
 import { IdParams } from '../schemas.ts';
-import { createKeyFor, rightsOf } from './new-key.ts';
+import { checkRights, createKeyFor, rightsOf } from './new-key.ts';
 import { KeyBody, KeyList, KeyQuery, type KeyRecord, KeyWithToken, Revoked, RevokeQuery } from './schemas.ts';
 
 const CONFIG = { scope: 'secret', plan: 'any', role: 'owner', manage: true } as const;
@@ -50,7 +50,12 @@ export async function keyRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>): Prom
   app.post(
     '/keys',
     {
-      config: { ...CONFIG, recentSignIn: true, idempotent: true },
+      config: {
+        ...CONFIG,
+        recentSignIn: true,
+        idempotent: true,
+        checkRest: (body: Partial<KeyBody>) => checkRights(body, new Date()),
+      },
       schema: {
         tags,
         operationId: 'keys.create',

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { checkedWithin } from '../../core/errors.ts';
+import { checkedWithin, checkWithin } from '../../core/errors.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import { toRecord } from '../../sql/links/link-record.ts';
 import type { Api, ApiDeps, FastifyRequest } from '../dependencies.ts';
@@ -7,7 +7,7 @@ import { ErrorBody } from '../error-schemas.ts';
 import { envelope, toAppError } from '../plugins/errors.ts';
 import { Body, Ok, Uuid } from '../schemas.ts';
 import type { RowResult } from './bulk.ts';
-import { changeLink, readChangeRequest, removeLink } from './change.ts';
+import { changeLink, checkChange, readChangeRequest, removeLink } from './change.ts';
 import { BulkResults, ChangeBody, LinkRecord } from './schemas.ts';
 
 /** Maximum number of links of one call. */
@@ -75,7 +75,15 @@ export async function linkBulkChangeRoutes(app: Api, deps: ApiDeps): Promise<voi
   app.patch(
     '/links/bulk',
     {
-      config: { scope: 'secret', plan: 'paid', answers: { 200: Changed } },
+      config: {
+        scope: 'secret',
+        plan: 'paid',
+        answers: { 200: Changed },
+        bodyWithin: 'set',
+        partialLists: ['rules', 'split'],
+        checkRest: ({ set = {} }: { set?: ChangeBody }) =>
+          checkWithin('set', () => checkChange(set, { shortUrl, blockedDomains })),
+      },
       schema: {
         tags: ['Links'],
         operationId: 'links.updateBulk',

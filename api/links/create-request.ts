@@ -1,14 +1,15 @@
 import { type CreatableChannel, creatableChannel } from '../../core/enrich/channels.ts';
 import { badRequest } from '../../core/errors.ts';
-import { readAll } from '../../core/faults.ts';
+import { checkAll, readAll } from '../../core/faults.ts';
 import { type DestinationRules, requireDestination } from '../../core/links/destinations.ts';
 import { keptSlugProblem, linkSlugProblem, SLUG_LIMIT } from '../../core/links/slugs.ts';
 import type { LinkSettings } from '../../sql/links/link-settings.ts';
 import { checkMetadata } from '../schemas.ts';
 import type { WantedDomain } from './domain-choice.ts';
 import type { CreateBody } from './schemas.ts';
-import { type OwnSettings, readOwnSettings, readSettings, withPasswordHash } from './settings.ts';
+import { checkTimes, type OwnSettings, readOwnSettings, readSettings, withPasswordHash } from './settings.ts';
 import { slugsWanted } from './slug-choice.ts';
+import { checkSplit } from './split.ts';
 
 /** The fields of a new campaign, as sent. */
 export type NewCampaign = {
@@ -54,7 +55,11 @@ export type CreateRules = DestinationRules & { keepsSlugs?: boolean };
  * @throws {AppError} `bad_request` that names every fault
  */
 export async function readCreateRequest(body: CreateBody, rules: CreateRules): Promise<CreateRequest> {
-  const { settings, ...request } = readAll({
+  const {
+    settings,
+    together: _,
+    ...request
+  } = readAll({
     ...fieldReaders(body, rules),
     settings: () => readSettings(body, rules),
   });
@@ -75,13 +80,14 @@ export function checkRest(body: CreateBody, faulty: ReadonlySet<string>, rules: 
     ...(faulty.has('destination_id') && { destination_id: 'any' }),
   };
   readAll({
-    ...fieldReaders(likeValid, rules),
+    ...fieldReaders(likeValid, rules, faulty),
     settings: () => readSettings(body, rules),
   });
 }
 
-function fieldReaders(body: CreateBody, rules: CreateRules) {
+function fieldReaders(body: CreateBody, rules: CreateRules, faulty: ReadonlySet<string> = new Set()) {
   return {
+    together: () => checkTogether(body, faulty),
     campaign: (): CreateRequest['campaign'] =>
       body.destination_id
         ? { kind: 'existing', id: body.destination_id.toLowerCase() }
@@ -101,6 +107,17 @@ function fieldReaders(body: CreateBody, rules: CreateRules) {
     slug: () => readSlug(body.slug, knownChannels(body), rules.keepsSlugs ?? false),
     own: () => readOwnSettings(body),
   };
+}
+
+/** Checks fields of a new campaign's link that depend on each other; a link of a campaign inherits what is not sent. */
+function checkTogether(body: CreateBody, faulty: ReadonlySet<string>): void {
+  if (body.destination_id !== undefined) return;
+  const { split = null, split_ends_at = null, split_goal = null } = body;
+  const isSplitKnown = !faulty.has('split') && !faulty.has('split_goal');
+  checkAll([
+    () => isSplitKnown && checkSplit({ split: split?.length ? [] : null, split_ends_at, split_goal }),
+    () => checkTimes(body),
+  ]);
 }
 
 function readCampaign(body: CreateBody, rules: DestinationRules): NewCampaign {

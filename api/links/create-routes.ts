@@ -33,6 +33,8 @@ export async function linkCreateRoutes(app: Api, { config, pool, blockedDomains 
         plan: 'any',
         idempotent: true,
         errors: ['limit_reached', 'not_found', 'conflict'],
+        checksAll: true,
+        partialLists: ['rules', 'split'],
         checkRest: (body: CreateBody, faulty) => checkRest(body, faulty, rules),
       },
       schema: {
@@ -69,7 +71,10 @@ export async function linkCreateRoutes(app: Api, { config, pool, blockedDomains 
     },
   );
 
-  const checkRow = bodyCheck(CreateBody, (body, faulty) => checkRest(body, faulty, rules));
+  const checkRow = bodyCheck(CreateBody, {
+    check: (body: CreateBody, faulty) => checkRest(body, faulty, rules),
+    lists: ['rules', 'split'],
+  });
   app.post(
     '/links/bulk',
     {

@@ -1,3 +1,4 @@
+import type { Static } from 'typebox';
 import { inTransaction } from '../../sql/database/pool.ts';
 import { linkById, lockLink } from '../../sql/links/links.ts';
 import { linkQrStyle, setLinkQrStyle } from '../../sql/links/qr-styles.ts';
@@ -5,7 +6,7 @@ import type { Api, ApiDeps } from '../dependencies.ts';
 import { IdParams } from '../schemas.ts';
 import { noSuchLink } from './change.ts';
 import { PLAIN_STYLE, QrStyleChange, QrStyleRecord } from './qr-schemas.ts';
-import { changedQrStyle, qrStyleRecord } from './qr-style.ts';
+import { changedQrStyle, checkQrChange, qrStyleRecord } from './qr-style.ts';
 
 const CONFIG = { scope: 'secret', plan: 'paid' } as const;
 const tags = ['Links'];
@@ -33,7 +34,7 @@ export async function linkQrStyleRoutes(app: Api, { pool }: ApiDeps): Promise<vo
   app.patch(
     '/links/:id/qr/style',
     {
-      config: CONFIG,
+      config: { ...CONFIG, checkRest: (body: Static<typeof QrStyleChange>) => checkQrChange(body) },
       schema: {
         tags,
         operationId: 'links.updateQrStyle',

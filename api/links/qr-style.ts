@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
 import { badRequest } from '../../core/errors.ts';
+import { checkAll } from '../../core/faults.ts';
 import { cssColor, readColor, requireContrast } from '../../core/qr/colors.ts';
 import { logoUrl, readLogo } from '../../core/qr/logo.ts';
 import { frameWords } from '../../core/qr/words.ts';
@@ -15,6 +16,17 @@ export function qrStyleRecord(style: LinkQrStyle): Static<typeof QrStyleRecord> 
     ...look,
     logo: logo === null ? (logo_from === 'workspace' ? 'workspace' : 'none') : logoUrl(logo),
   };
+}
+
+/** Checks what does not depend on the style before. @throws {AppError} `bad_request` that names every fault */
+export function checkQrChange(change: Static<typeof QrStyleChange>): void {
+  const { color, background, frame_text: text, logo } = change;
+  checkAll([
+    () => color !== undefined && readColor('color', color),
+    () => background !== undefined && readColor('background', background),
+    () => text !== undefined && frameWords(text),
+    () => logo !== undefined && logo !== 'none' && logo !== 'workspace' && readOwnLogo(logo),
+  ]);
 }
 
 /**

@@ -112,6 +112,8 @@ export async function linkRoutes(app: Api, deps: ApiDeps): Promise<void> {
         scope: 'secret',
         plan: 'paid',
         errors: ['conflict'],
+        checksAll: true,
+        partialLists: ['rules', 'split'],
         checkRest: (body: ChangeBody) =>
           void checkChange(body, { shortUrl, blockedDomains: deps.blockedDomains }),
       },

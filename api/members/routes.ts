@@ -1,5 +1,6 @@
 import { inviteUrl } from '../../core/access/session-tokens.ts';
 import { AppError, badRequest } from '../../core/errors.ts';
+import { checkAll } from '../../core/faults.ts';
 import { createInvite, endInvitesOf, mayReopen } from '../../sql/console/invites.ts';
 import {
   countOwners,
@@ -55,7 +56,12 @@ export async function memberRoutes(app: Api, { pool, config }: ApiDeps): Promise
   app.post(
     '/members/invites',
     {
-      config: { ...OWNERS, idempotent: true, errors: ['conflict'] },
+      config: {
+        ...OWNERS,
+        idempotent: true,
+        errors: ['conflict'],
+        checkRest: (body: Partial<InviteBody>, faulty) => checkInvite(body, outbox.isOn, faulty),
+      },
       schema: {
         tags,
         operationId: 'members.invite',
@@ -68,13 +74,13 @@ export async function memberRoutes(app: Api, { pool, config }: ApiDeps): Promise
     },
     async (request, reply) => {
       const { auth, body } = request;
+      checkInvite(body, outbox.isOn);
       const email = body.email ? requireEmail(body.email) : null;
       const maker = auth.member ? { memberId: auth.member.id } : { keyId: auth.key.id };
       const known = email === null ? null : await memberByEmail(pool, auth.workspace.id, email);
       const by = { maker_member_id: auth.member?.id ?? null, maker_key_id: auth.member ? null : auth.key.id };
       if (known && !mayReopen(by, known.id)) throw memberExists();
       const isMailed = body.mail ?? (outbox.isOn && email !== null);
-      if (isMailed) refuseUnmailable(email, outbox.isOn);
       const given = { workspaceId: auth.workspace.id, email, role: body.role, maker, isMailed };
       reply.header('cache-control', 'no-store');
       return withIdempotency(pool, request, reply, async (tx) => {
@@ -187,10 +193,29 @@ async function lockedMember(tx: PoolClient, workspaceId: string, id: string): Pr
   return member;
 }
 
-/** @throws {AppError} `bad_request` when the link of an invitation cannot be mailed */
-function refuseUnmailable(email: string | null, isOn: boolean): void {
-  if (!isOn) throw badRequest('mail', 'must not be true: the service has no mail server (SMTP_URL)');
-  if (email === null) throw badRequest('email', 'is required for an invitation that is mailed');
+/**
+ * Checks an invitation: its email, and whether its link can be mailed.
+ *
+ * @param hasMail whether the service has a mail server
+ * @param faulty fields that are left out because of a fault
+ * @throws {AppError} `bad_request` that names every fault
+ */
+function checkInvite(
+  { email, mail }: Partial<InviteBody>,
+  hasMail: boolean,
+  faulty: ReadonlySet<string> = new Set(),
+): void {
+  checkAll([
+    () => email && requireEmail(email),
+    () => {
+      if (mail && !hasMail)
+        throw badRequest('mail', 'must not be true: the service has no mail server (SMTP_URL)');
+    },
+    () => {
+      if (mail && !email && !faulty.has('email'))
+        throw badRequest('email', 'is required for an invitation that is mailed');
+    },
+  ]);
 }
 
 const memberExists = () =>

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { Body, Email, Instant, Nullable, SecretShown, Uuid } from '../schemas.ts';
 import { MemberEmail, Role } from '../session/schemas.ts';
 
@@ -40,6 +40,7 @@ export const InviteBody = Body(
   },
   { title: 'InviteMember' },
 );
+export type InviteBody = Static<typeof InviteBody>;
 
 export const InviteAnswer = Type.Object(
   {

@@ -61,7 +61,11 @@ export async function pixelRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
   app.post(
     '/pixel/tests',
     {
-      config: { ...CONFIG, idempotent: true },
+      config: {
+        ...CONFIG,
+        idempotent: true,
+        checkRest: ({ url }: Partial<PixelTestBody>) => void (url !== undefined && requirePageUrl(url)),
+      },
       schema: {
         tags,
         operationId: 'pixel.createTest',
@@ -73,8 +77,7 @@ export async function pixelRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
     },
     async (request, reply) => {
       const { url } = request.body;
-      if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
-        throw badRequest('url', 'must be an http or https URL');
+      requirePageUrl(url);
       return withIdempotency(pool, request, reply, async (tx) => {
         const id = await createPixelTest(tx, request.auth.workspace.id, url);
         return { status: 201, body: testRecord({ id, url, created_at: new Date(), calls: [] }) };
@@ -121,4 +124,10 @@ function testRecord({ id, url, created_at, calls }: Found): PixelTest {
       problems: problems.map((found) => ({ ...found, ...wordsOf(found.problem) })),
     })),
   };
+}
+
+/** @throws {AppError} `bad_request` for an address that browsers do not open as a page */
+function requirePageUrl(url: string): void {
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+    throw badRequest('url', 'must be an http or https URL');
 }

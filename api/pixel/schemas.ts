@@ -36,6 +36,7 @@ export const PixelTestBody = Body(
   },
   { title: 'CreatePixelTest' },
 );
+export type PixelTestBody = Static<typeof PixelTestBody>;
 
 export const PixelTest = Type.Object(
   {

@@ -3,11 +3,11 @@ import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { isHostHeader } from '../../core/addresses/host-header.ts';
 import { AppError, type ErrorDetail } from '../../core/errors.ts';
-import { badFields } from '../../core/faults.ts';
+import { badFields, FAULTS_LIMIT } from '../../core/faults.ts';
 import type { Config } from '../../core/settings/config.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { validationDetails } from '../input/faults.ts';
-import { bodyRefusal } from '../input/validation.ts';
+import { bodyRefusal, restOfRoute } from '../input/rest-of-body.ts';
 import { databaseError } from './database-errors.ts';
 import { createFaultLog } from './fault-log.ts';
 
@@ -49,7 +49,7 @@ function refusedBody({ statusCode, validation, validationContext }: FastifyError
     return new AppError('payload_too_large', `\`body\` ${message}`, [{ path: 'body', message }]);
   }
   if (!validation || validationContext !== 'body') return null;
-  return bodyRefusal(validation, request.body, request.routeOptions.config.checkRest);
+  return bodyRefusal(validation, request.body, restOfRoute(request));
 }
 
 /** Converts any thrown value to the error that the API sends. */
@@ -124,7 +124,7 @@ function envelopeOf(error: AppError, requestId: string, errorPage: string): Erro
       message: error.message,
       request_id: requestId,
       doc_url: `${errorPage}/${error.code}`,
-      ...(error.details && { details: error.details }),
+      ...(error.details && { details: error.details.slice(0, FAULTS_LIMIT) }),
     },
   };
 }

@@ -35,6 +35,11 @@ const PUBLIC = { scope: 'public', plan: 'any', console: true } as const;
 /** Who the history of a referrer names. */
 const BY_AFFILIATE = 'affiliate';
 
+/** Checks the email of a body. @throws {AppError} `bad_request` when it is malformed */
+const checkEmail = ({ email }: { email?: string }): void => {
+  if (email !== undefined) readEmail(email, 'email');
+};
+
 /** Registers how affiliates sign in to the portal, and what they change there. */
 export async function portalAccountRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const { pool, config } = deps;
@@ -47,7 +52,7 @@ export async function portalAccountRoutes(app: Api, deps: ApiDeps): Promise<void
     '/portal/sign-in',
     {
       onRequest,
-      config: { ...PUBLIC, errors: ['forbidden', 'not_found', 'too_many_requests'] },
+      config: { ...PUBLIC, errors: ['forbidden', 'not_found', 'too_many_requests'], checkRest: checkEmail },
       schema: {
         tags,
         operationId: 'portal.requestSignIn',
@@ -212,7 +217,11 @@ export async function portalAccountRoutes(app: Api, deps: ApiDeps): Promise<void
     '/portal/payout-method',
     {
       onRequest,
-      config: { ...PUBLIC, errors: ['forbidden', 'unauthorized', 'not_found', 'method_not_offered'] },
+      config: {
+        ...PUBLIC,
+        errors: ['forbidden', 'unauthorized', 'not_found', 'method_not_offered'],
+        checkRest: checkEmail,
+      },
       schema: {
         tags,
         operationId: 'portal.setPayoutMethod',

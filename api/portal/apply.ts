@@ -1,4 +1,5 @@
 import { AppError, badRequest } from '../../core/errors.ts';
+import { readEach } from '../../core/faults.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import type { Language } from '../../core/languages/languages.ts';
 import type { Portal } from '../../core/referrals/portal.ts';
@@ -17,18 +18,18 @@ import type { OfPortal } from './portal-of.ts';
 /**
  * Returns the answers to the program's questions. Others are dropped.
  *
- * @throws {AppError} `bad_request` when a required one is missing
+ * @throws {AppError} `bad_request` that names every missing one that is required
  */
 export function readAnswers(
   { fields }: Portal,
   given: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const answers: Record<string, string> = {};
-  for (const { name, required } of fields) {
+  readEach(fields, ({ name, required }) => {
     const answer = Object.hasOwn(given, name) ? (given[name]?.trim() ?? '') : '';
     if (answer !== '') answers[name] = answer;
     else if (required) throw badRequest(`answers.${name}`, 'is required');
-  }
+  });
   return answers;
 }
 

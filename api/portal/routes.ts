@@ -1,5 +1,6 @@
 import { addressHash } from '../../core/addresses/address-hash.ts';
 import { AppError, badRequest } from '../../core/errors.ts';
+import { readAll } from '../../core/faults.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import { createOutbox } from '../../sql/mail/outbox.ts';
 import { spendChallenge } from '../../sql/portal/challenges.ts';
@@ -44,7 +45,12 @@ export async function portalRoutes(app: Api, { pool, config }: ApiDeps): Promise
     '/portal/applications',
     {
       onRequest,
-      config: { ...PUBLIC, errors: ['forbidden', 'not_found', 'conflict', 'too_many_requests'] },
+      config: {
+        ...PUBLIC,
+        errors: ['forbidden', 'not_found', 'conflict', 'too_many_requests'],
+        checksAll: true,
+        checkRest: ({ email }: Partial<ApplyBody>) => void (email !== undefined && readEmail(email, 'email')),
+      },
       schema: {
         tags,
         operationId: 'portal.apply',
@@ -57,7 +63,6 @@ export async function portalRoutes(app: Api, { pool, config }: ApiDeps): Promise
     },
     async (request, reply) => {
       const { body } = request;
-      const email = readEmail(body.email, 'email');
       const challenge = await work.check(body, new Date());
       const from =
         addressHash(await key(), 'portal', request.ip) ?? addressHash(await key(), 'portal', '0.0.0.0');
@@ -66,8 +71,11 @@ export async function portalRoutes(app: Api, { pool, config }: ApiDeps): Promise
         const found = await portalOf(pool, body.code);
         if (!found || !isOpen(found.program)) throw noSuchPortal();
         const { portal } = found.program;
-        const answers = readAnswers(portal, body.answers ?? {});
-        const terms = readTerms(portal, body.terms_version);
+        const { email, answers, terms } = readAll({
+          email: () => readEmail(body.email, 'email'),
+          answers: () => readAnswers(portal, body.answers ?? {}),
+          terms: () => readTerms(portal, body.terms_version),
+        });
         await inTransaction(pool, async (tx) => {
           const spent = await spendChallenge(tx, challenge, from);
           if (spent === 'too_many') {

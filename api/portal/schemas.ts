@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { LANGUAGES } from '../../core/languages/languages.ts';
 import { Body, Email, Instant, LINES, Name, ONE_LINE, OneOf, Url } from '../schemas.ts';
 
@@ -47,6 +47,7 @@ export const ApplyBody = Body(
   },
   { title: 'Apply' },
 );
+export type ApplyBody = Static<typeof ApplyBody>;
 
 export const PortalSignInBody = Body(
   { code: Code, email: Email, language: Language },

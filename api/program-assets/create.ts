@@ -1,6 +1,6 @@
 import { pictureAt, storedImage } from '../../core/bio/pictures.ts';
 import { AppError, badRequest } from '../../core/errors.ts';
-import { readAll } from '../../core/faults.ts';
+import { readAll, readEach } from '../../core/faults.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import type { BlockedDomains } from '../../core/links/blocked-domains.ts';
 import { refuseBlockedDomain } from '../../core/links/destinations.ts';
@@ -20,21 +20,27 @@ export type AssetRules = { publicUrl: string; blockedDomains?: BlockedDomains | 
 /**
  * Returns what an asset has.
  *
+ * @param faulty fields that are left out because of a fault
+ * @returns null when its own field is faulty
  * @throws {AppError} `bad_request` that names every fault
  */
-export function readContent(body: AssetBody, { publicUrl, blockedDomains }: AssetRules): AssetContent {
+export function readContent(
+  body: Pick<AssetBody, 'type' | 'image_url' | 'text' | 'url'>,
+  { publicUrl, blockedDomains }: AssetRules,
+  faulty: ReadonlySet<string> = new Set(),
+): AssetContent | null {
   const { type } = body;
   const { content } = readAll({
-    strange: () => {
-      for (const [other, field] of Object.entries(ASSET_FIELDS)) {
+    strange: () =>
+      readEach(Object.entries(ASSET_FIELDS), ([other, field]) => {
         if (other !== type && body[field] !== undefined)
           throw badRequest(field, `is for assets of type ${other}`);
-      }
-    },
-    content: (): AssetContent => {
+      }),
+    content: (): AssetContent | null => {
       const { image_url, text, url } = body;
-      if (body[ASSET_FIELDS[type]] === undefined)
-        throw badRequest(ASSET_FIELDS[type], `is required for type ${type}`);
+      const field = ASSET_FIELDS[type];
+      if (faulty.has(field)) return null;
+      if (body[field] === undefined) throw badRequest(field, `is required for type ${type}`);
       if (type === 'text') return { type, text: text ?? '' };
       if (type === 'image') {
         const picture = pictureAt(storedImage(image_url ?? '', publicUrl));

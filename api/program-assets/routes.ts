@@ -15,6 +15,7 @@ const tags = ['Assets'];
 /** Registers what a program gives its affiliates. Secret key, paid plan. */
 export async function assetRoutes(app: Api, { pool, config, blockedDomains }: ApiDeps): Promise<void> {
   const { publicUrl } = config;
+  const rules = { publicUrl, blockedDomains };
 
   app.get(
     '/assets',
@@ -45,7 +46,13 @@ export async function assetRoutes(app: Api, { pool, config, blockedDomains }: Ap
   app.post(
     '/assets',
     {
-      config: { ...CONFIG, idempotent: true, errors: ['not_found', 'conflict'] },
+      config: {
+        ...CONFIG,
+        idempotent: true,
+        errors: ['not_found', 'conflict'],
+        checkRest: ({ type, ...body }: Partial<AssetBody>, faulty) =>
+          void (type !== undefined && readContent({ type, ...body }, rules, faulty)),
+      },
       schema: {
         tags,
         operationId: 'assets.create',
@@ -59,7 +66,8 @@ export async function assetRoutes(app: Api, { pool, config, blockedDomains }: Ap
     async (request, reply) => {
       const { auth, body } = request;
       const workspaceId = auth.workspace.id;
-      const content = readContent(body, { publicUrl, blockedDomains });
+      const content = readContent(body, rules);
+      if (content === null) throw new Error('a valid body has no content');
       return withIdempotency(pool, request, reply, async (tx) => {
         const id = await createAsset(tx, workspaceId, body, content, new Date());
         await request.audit(tx, { targetId: id });

@@ -51,15 +51,30 @@ export async function savePayoutMethod(
   outbox: Outbox,
 ): Promise<Enrollment> {
   const { body, isTrusted } = given;
-  const email = body.email ?? body.paypal_email ?? null;
-  if (email === null) throw badRequest('email', 'is required');
-  requireEmail(typeof body.email === 'string' ? 'email' : 'paypal_email', email);
+  const email = payoutEmail(body) ?? '';
   const { enrollment, program } = await lockReferrer(tx, workspaceId, body.external_user_id);
   if (!earnsCommission(program.terms, enrollment.reward_mode)) {
     throw new AppError('forbidden', 'a payout method requires affiliate mode');
   }
   const method = offeredMethod(program, body.method);
   return setPayoutMethod(tx, enrollment, { method, email: email.trim(), isTrusted }, origin, outbox);
+}
+
+/**
+ * Returns the address of a payout method.
+ *
+ * @param faulty fields that are left out because of a fault
+ * @throws {AppError} `bad_request` when none is given, or it is malformed
+ */
+export function payoutEmail(
+  body: Partial<PayoutMethodBody>,
+  faulty: ReadonlySet<string> = new Set(),
+): string | null {
+  const email = body.email ?? body.paypal_email ?? null;
+  if (email === null && !faulty.has('email') && !faulty.has('paypal_email'))
+    throw badRequest('email', 'is required');
+  requireEmail(typeof body.email === 'string' ? 'email' : 'paypal_email', email);
+  return email;
 }
 
 /**

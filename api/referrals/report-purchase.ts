@@ -1,7 +1,8 @@
 import { badRequest } from '../../core/errors.ts';
+import { checkAll, readAll } from '../../core/faults.ts';
 import { NANOS_PER_MILLI, requireInstant } from '../../core/time/timestamps.ts';
 import { normalizeEmail } from '../../core/tracking/emails.ts';
-import { readSaleAmounts } from '../../core/tracking/track-reports.ts';
+import { checkSaleAmounts, readSaleAmounts } from '../../core/tracking/track-reports.ts';
 import type { Purchase } from '../../sql/referrals/purchases.ts';
 import type { Refund } from '../../sql/referrals/refunds.ts';
 import type { PurchaseReport } from '../../sql/transactions/record-purchase.ts';
@@ -11,19 +12,37 @@ import type { PurchaseBody } from './schemas.ts';
 /**
  * Validates a purchase and returns it as recorded.
  *
- * @throws {AppError} `bad_request` that names the field
+ * @throws {AppError} `bad_request` that names every fault
  */
 export function readPurchase(body: PurchaseBody, now: Date): PurchaseReport {
   const email = body.email ?? null;
-  requireEmail('email', email);
+  const { amounts, purchasedAt } = readAll({
+    email: () => requireEmail('email', email),
+    amounts: () => readSaleAmounts(body),
+    purchasedAt: () => (body.purchased_at ? readPurchasedAt(body.purchased_at, now) : now),
+  });
   return {
     orderId: body.order_id,
     externalUserId: body.external_user_id,
     email: email === null ? null : normalizeEmail(email),
-    ...readSaleAmounts(body),
+    ...amounts,
     isRenewal: body.is_renewal ?? false,
-    purchasedAt: body.purchased_at ? readPurchasedAt(body.purchased_at, now) : now,
+    purchasedAt,
   };
+}
+
+/**
+ * Checks the fields of a purchase that its schema accepted.
+ *
+ * @param faulty fields that are left out because of a fault
+ * @throws {AppError} `bad_request` that names every fault
+ */
+export function checkPurchase(body: Partial<PurchaseBody>, faulty: ReadonlySet<string>): void {
+  checkAll([
+    () => requireEmail('email', body.email ?? null),
+    () => checkSaleAmounts(body, faulty),
+    () => body.purchased_at && readPurchasedAt(body.purchased_at, new Date()),
+  ]);
 }
 
 /** Tolerance for clocks of servers and time zones. Milliseconds. */

@@ -1,8 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import { Counter } from 'prom-client';
 import { addressHash } from '../../core/addresses/address-hash.ts';
+import { checkAll } from '../../core/faults.ts';
 import { normalizeEmail } from '../../core/tracking/emails.ts';
-import { requestedVisitor, visitorIdsOf } from '../../core/tracking/track-reports.ts';
+import { requestedVisitor, type VisitorRequest, visitorIdsOf } from '../../core/tracking/track-reports.ts';
 import { inTransaction, type Queryable } from '../../sql/database/pool.ts';
 import { type DeploymentSecrets, readSecrets } from '../../sql/database/secrets.ts';
 import { createOutbox } from '../../sql/mail/outbox.ts';
@@ -16,8 +17,8 @@ import type { Api, ApiDeps, Auth } from '../dependencies.ts';
 import { withIdempotency, withPreparedIdempotency } from '../plugins/idempotency.ts';
 import { enroll, enrolled, requireEmail } from './enroll.ts';
 import { hasProvenIdentity, requireIdentity } from './identity.ts';
-import { heldUntil, savedMethod, savePayoutMethod, switchRewardMode } from './payout-method.ts';
-import { purchaseAnswer, readPurchase, refundAnswer } from './report-purchase.ts';
+import { heldUntil, payoutEmail, savedMethod, savePayoutMethod, switchRewardMode } from './payout-method.ts';
+import { checkPurchase, purchaseAnswer, readPurchase, refundAnswer } from './report-purchase.ts';
 import { isOpenToPages, namesReferrer, resolveReferrer, signupAnswer } from './report-signup.ts';
 import {
   EnrollBody,
@@ -65,7 +66,12 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.post(
     '/referrals/enroll',
     {
-      config: { ...ANY_KEY, idempotent: true, errors: ['not_found', 'forbidden', 'too_many_requests'] },
+      config: {
+        ...ANY_KEY,
+        idempotent: true,
+        errors: ['not_found', 'forbidden', 'too_many_requests'],
+        checkRest: (body: Partial<EnrollBody>) => requireEmail('email', body.email ?? null),
+      },
       schema: {
         tags,
         operationId: 'referrals.enroll',
@@ -110,6 +116,8 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
         idempotent: true,
         answers: { 200: SignupAnswer },
         errors: ['forbidden', 'too_many_requests'],
+        checkRest: (body: VisitorRequest & Partial<SignupBody>) =>
+          checkAll([() => requestedVisitor(body), () => requireEmail('email', body.email ?? null)]),
       },
       schema: {
         tags,
@@ -173,7 +181,12 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.post(
     '/referrals/report-purchase',
     {
-      config: { ...SECRET_KEY, idempotent: true, errors: ['conflict'] },
+      config: {
+        ...SECRET_KEY,
+        idempotent: true,
+        errors: ['conflict'],
+        checkRest: (body: Partial<PurchaseBody>, faulty) => checkPurchase(body, faulty),
+      },
       schema: {
         tags,
         operationId: 'referrals.reportPurchase',
@@ -301,6 +314,7 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: {
         ...ANY_KEY,
         errors: ['method_not_offered', 'not_found', 'forbidden', 'too_many_requests'],
+        checkRest: (body: Partial<PayoutMethodBody>, faulty) => void payoutEmail(body, faulty),
       },
       schema: {
         tags,

@@ -1,4 +1,5 @@
 import { badRequest } from '../../core/errors.ts';
+import { readEach } from '../../core/faults.ts';
 import { createHostResolver } from '../../core/webhooks/resolve-host.ts';
 import type { Queryable } from '../../sql/database/pool.ts';
 import {
@@ -22,32 +23,52 @@ const MOST_CONFIRMATIONS = 50;
 /**
  * Validates recipients, and returns them in the spelling in which they are stored.
  *
- * @throws {AppError} `bad_request` that names the field
+ * @throws {AppError} `bad_request` that names every fault
  */
 export async function readRecipients(
   given: RecipientList,
   { config, resolveHost }: Pick<ApiDeps, 'config' | 'resolveHost'>,
 ): Promise<Recipient[]> {
   const rules = { resolve: resolveHost ?? createHostResolver(), allowPrivate: config.webhookAllowPrivate };
+  const read = checkRecipients(given, recipientRules(config));
+  for (const [n, { type, address }] of read.entries())
+    if (type !== 'email') await requireReachable(new URL(address), rules, `recipients.${n}.address`);
+  return read;
+}
+
+export type RecipientRules = { hasMail: boolean; allowPrivate: boolean };
+
+/** Returns the rules of a deployment for recipients. */
+export const recipientRules = ({ mail, webhookAllowPrivate }: ApiDeps['config']): RecipientRules => ({
+  hasMail: mail !== null,
+  allowPrivate: webhookAllowPrivate,
+});
+
+/**
+ * Validates recipients as {@link readRecipients} does, without a look at their hosts.
+ *
+ * @throws {AppError} `bad_request` that names every fault
+ */
+export function checkRecipients(
+  given: readonly Partial<RecipientList[number]>[],
+  { hasMail, allowPrivate }: RecipientRules,
+): Recipient[] {
   const read: Recipient[] = [];
-  for (const [n, { type, address }] of given.entries()) {
+  readEach(given, ({ type, address = '' }, n) => {
+    if (type === undefined) return;
     const path = `recipients.${n}.address`;
-    if (type === 'email' && config.mail === null)
+    if (type === 'email' && !hasMail)
       throw badRequest(
         `recipients.${n}.type`,
         'must not be `email`: the service has no mail server (SMTP_URL)',
       );
     const stored = type === 'email' ? readEmail(address, path) : address.trim();
-    if (type !== 'email') {
-      const url = parseReceiverUrl(stored, path);
-      if (url.protocol !== 'https:' && !rules.allowPrivate)
-        throw badRequest(path, 'must begin with https://');
-      await requireReachable(url, rules, path);
-    }
+    if (type !== 'email' && parseReceiverUrl(stored, path).protocol !== 'https:' && !allowPrivate)
+      throw badRequest(path, 'must begin with https://');
     if (read.some((one) => one.type === type && one.address === stored))
       throw badRequest(path, 'must not repeat another recipient');
     read.push({ type, address: stored });
-  }
+  });
   return read;
 }
 

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../core/errors.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import {
@@ -11,9 +12,17 @@ import type { Api, ApiDeps } from '../dependencies.ts';
 import { cutPage, readCursor } from '../pages.ts';
 import { withIdempotency, withPreparedIdempotency } from '../plugins/idempotency.ts';
 import { IdParams, Ok } from '../schemas.ts';
-import { createAsker, readRecipients, withStates } from './recipients.ts';
+import { createAsker, readRecipients, recipientRules, withStates } from './recipients.ts';
 import { ReportBody, ReportChange, ReportList, ReportQuery, ReportRecord } from './schemas.ts';
-import { changeReport, createReport, MOST_REPORTS, noSuchReport, readSettings, recordOf } from './service.ts';
+import {
+  changeReport,
+  checkReport,
+  createReport,
+  MOST_REPORTS,
+  noSuchReport,
+  readSettings,
+  recordOf,
+} from './service.ts';
 
 /** The address of a chat is a secret, which analysts do not see. */
 const CONFIG = { scope: 'secret', plan: 'paid', role: 'operator' } as const;
@@ -23,6 +32,11 @@ const tags = ['Reports'];
 export async function reportRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const { pool } = deps;
   const asker = createAsker(deps);
+  const rules = recipientRules(deps.config);
+  const checkRest =
+    (isNew: boolean) =>
+    (body: ReportChange, faulty: ReadonlySet<string>, { auth }: FastifyRequest): void =>
+      checkReport(body, faulty, { ...rules, isNew, workspace: auth.workspace });
 
   app.get(
     '/reports',
@@ -46,7 +60,13 @@ export async function reportRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.post(
     '/reports',
     {
-      config: { ...CONFIG, idempotent: true, errors: ['conflict', 'not_found'] },
+      config: {
+        ...CONFIG,
+        idempotent: true,
+        errors: ['conflict', 'not_found'],
+        checkRest: checkRest(true),
+        partialLists: ['recipients'],
+      },
       schema: {
         tags,
         operationId: 'reports.create',
@@ -95,7 +115,7 @@ export async function reportRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.patch(
     '/reports/:id',
     {
-      config: CONFIG,
+      config: { ...CONFIG, checkRest: checkRest(false), partialLists: ['recipients'] },
       schema: {
         tags,
         operationId: 'reports.update',

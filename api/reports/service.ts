@@ -1,4 +1,5 @@
 import { AppError, badRequest } from '../../core/errors.ts';
+import { checkAll, readAll } from '../../core/faults.ts';
 import { nextRun, type Schedule } from '../../core/reports/schedule.ts';
 import { checkTimeZone } from '../../core/time/time-buckets.ts';
 import { savedViewExists } from '../../sql/console/saved-views.ts';
@@ -15,7 +16,7 @@ import {
 import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
 import type { Auth } from '../dependencies.ts';
 import { requireViewQuery } from '../saved-views/check-query.ts';
-import { withStates } from './recipients.ts';
+import { checkRecipients, type RecipientRules, withStates } from './recipients.ts';
 import type { ReportBody, ReportChange, ReportRecord } from './schemas.ts';
 
 /** Maximum number of reports of a workspace. */
@@ -44,9 +45,14 @@ export function readSettings(
   recipients: Recipient[],
 ): ReportSettings {
   const { name, schedule } = body;
-  const view = readView(before, body, workspace);
-  const given = schedule === undefined ? before?.schedule : readSchedule(schedule, workspace);
-  if (!given) throw badRequest('schedule', 'is required');
+  const { view, given } = readAll({
+    view: () => readView(before, body, workspace),
+    given() {
+      const read = schedule === undefined ? before?.schedule : readSchedule(schedule, workspace);
+      if (!read) throw badRequest('schedule', 'is required');
+      return read;
+    },
+  });
   return {
     name: name ?? before?.name ?? '',
     ...view,
@@ -57,15 +63,46 @@ export function readSettings(
   };
 }
 
+/**
+ * Checks a create or change body for what does not depend on the report.
+ *
+ * @param faulty fields that are left out because of a fault
+ * @throws {AppError} `bad_request` that names every fault
+ */
+export function checkReport(
+  { schedule, ...body }: ReportChange,
+  faulty: ReadonlySet<string>,
+  { workspace, isNew, ...rules }: CheckedFor & RecipientRules,
+): void {
+  checkAll([
+    () => checkView(body, faulty, { workspace, isNew }),
+    () => schedule && readSchedule(schedule, workspace),
+    () => body.recipients && checkRecipients(body.recipients, rules),
+  ]);
+}
+
+/** Whose report or alert is checked, and whether a create must name a view. */
+export type CheckedFor = { workspace: Workspace; isNew: boolean };
+
+/** Checks the view in a body, as {@link readView} reads it. @param faulty fields that are left out */
+export function checkView(
+  given: GivenView,
+  faulty: ReadonlySet<string>,
+  { workspace, isNew }: CheckedFor,
+): void {
+  const { saved_view_id = null, query = null } = given;
+  const mustHaveOne = isNew && !faulty.has('saved_view_id') && !faulty.has('query');
+  if (mustHaveOne || (saved_view_id !== null && query !== null)) readView(null, given, workspace);
+  else if (query !== null) requireViewQuery(query, workspace);
+}
+
+type GivenView = { saved_view_id?: string | null; query?: Record<string, unknown> | null };
+
 /** What a report or an alert shows: a saved view, or a query of its own. */
 type Shown = Pick<ReportSettings, 'saved_view_id' | 'query'>;
 
 /** Returns the view with a change applied. @throws {AppError} `bad_request` that names the field */
-export function readView(
-  before: Shown | null,
-  given: { saved_view_id?: string | null; query?: Record<string, unknown> | null },
-  workspace: Workspace,
-): Shown {
+export function readView(before: Shown | null, given: GivenView, workspace: Workspace): Shown {
   // One of the two is null in what a GET shows.
   const { saved_view_id = null, query = null } = given;
   if (saved_view_id !== null && query !== null)
@@ -78,11 +115,17 @@ export function readView(
 
 function readSchedule(given: ReportBody['schedule'], workspace: Workspace): Schedule {
   const { every, weekday, day, hour } = given;
-  if (weekday !== undefined && every !== 'week')
-    throw badRequest('schedule.weekday', 'must be left out unless `every` is week');
-  if (day !== undefined && every !== 'month')
-    throw badRequest('schedule.day', 'must be left out unless `every` is month');
-  const time_zone = checkTimeZone('schedule.time_zone', given.time_zone ?? workspace.time_zone ?? 'UTC');
+  const { time_zone } = readAll({
+    weekday() {
+      if (weekday !== undefined && every !== 'week')
+        throw badRequest('schedule.weekday', 'must be left out unless `every` is week');
+    },
+    day() {
+      if (day !== undefined && every !== 'month')
+        throw badRequest('schedule.day', 'must be left out unless `every` is month');
+    },
+    time_zone: () => checkTimeZone('schedule.time_zone', given.time_zone ?? workspace.time_zone ?? 'UTC'),
+  });
   return {
     every,
     ...(every === 'week' && { weekday: weekday ?? 1 }),

@@ -42,7 +42,13 @@ export async function savedViewRoutes(app: Api, { pool }: ApiDeps): Promise<void
   app.post(
     '/saved-views',
     {
-      config: { ...CONFIG, idempotent: true, errors: ['conflict'] },
+      config: {
+        ...CONFIG,
+        idempotent: true,
+        errors: ['conflict'],
+        checkRest: ({ query }: { query?: Record<string, unknown> }, _, { auth }) =>
+          void (query && requireViewQuery(query, auth.workspace)),
+      },
       schema: {
         tags,
         operationId: 'savedViews.create',

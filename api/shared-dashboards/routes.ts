@@ -22,6 +22,7 @@ import {
 } from './schemas.ts';
 import {
   changedFields,
+  checkDashboard,
   DEFAULT_FIELDS,
   MOST_DASHBOARDS,
   newDashboardToken,
@@ -67,7 +68,7 @@ export async function sharedDashboardRoutes(app: Api, deps: ApiDeps): Promise<vo
   app.post(
     '/shared-dashboards',
     {
-      config: { ...CONFIG, idempotent: true, errors: ['not_found', 'conflict'] },
+      config: { ...CONFIG, idempotent: true, errors: ['not_found', 'conflict'], checkRest: checkDashboard },
       schema: {
         tags,
         operationId: 'sharedDashboards.create',
@@ -98,7 +99,7 @@ export async function sharedDashboardRoutes(app: Api, deps: ApiDeps): Promise<vo
   app.patch(
     '/shared-dashboards/:id',
     {
-      config: CONFIG,
+      config: { ...CONFIG, checkRest: checkDashboard },
       schema: {
         tags,
         operationId: 'sharedDashboards.update',

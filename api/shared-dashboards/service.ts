@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hashPassword, LINK_COST } from '../../core/access/passwords.ts';
 import { AppError, badRequest } from '../../core/errors.ts';
+import { checkAll } from '../../core/faults.ts';
 import { isUuid } from '../../core/ids.ts';
 import { formatInstant, NANOS_PER_MICRO, requireInstant } from '../../core/time/timestamps.ts';
 import { annotations } from '../../sql/console/annotations.ts';
@@ -118,8 +119,7 @@ export async function changedFields(
     expires_at: change.expires_at === undefined ? before.expires_at : readEnd(change.expires_at),
   };
   // A page of another site must not frame a form for a password of ours: it could imitate it.
-  if (after.embed && after.password_hash !== null)
-    throw badRequest('embed', 'must be false for a dashboard with a password');
+  if (after.embed && after.password_hash !== null) throw frameWithPassword();
   return after;
 }
 
@@ -134,15 +134,39 @@ export const DEFAULT_FIELDS: DashboardFields = {
   expires_at: null,
 };
 
-async function readScope(tx: Queryable, workspaceId: string, scope: Scope): Promise<DashboardScope> {
+/**
+ * Checks a create or change body for what does not depend on the dashboard.
+ *
+ * @throws {AppError} `bad_request` that names every fault
+ */
+export function checkDashboard({ scope, embed, password, expires_at }: SharedDashboardChange): void {
+  checkAll([
+    () => scope && checkScope(scope),
+    () => expires_at && readEnd(expires_at),
+    () => {
+      if (embed && (password ?? null) !== null) throw frameWithPassword();
+    },
+  ]);
+}
+
+const frameWithPassword = () => badRequest('embed', 'must be false for a dashboard with a password');
+
+/** @throws {AppError} `bad_request` for values that do not fit the type */
+function checkScope(scope: Scope): void {
   const { type, values = [] } = scope;
   if (type === 'workspace') {
     if (scope.values) throw badRequest('scope.values', 'must be left out for the type `workspace`');
-    return { type, values };
+    return;
   }
   if (values.length === 0) throw badRequest('scope.values', `must name what the type \`${type}\` shows`);
-  if (type === 'tag') return { type, values };
-  if (!values.every(isUuid)) throw badRequest('scope.values', `must be ids for the type \`${type}\``);
+  if (type !== 'tag' && !values.every(isUuid))
+    throw badRequest('scope.values', `must be ids for the type \`${type}\``);
+}
+
+async function readScope(tx: Queryable, workspaceId: string, scope: Scope): Promise<DashboardScope> {
+  const { type, values = [] } = scope;
+  checkScope(scope);
+  if (type === 'workspace' || type === 'tag') return { type, values };
   const known = await (type === 'folder' ? foldersByIds : linksByIds)(tx, workspaceId, values);
   const ids = new Set(known.map(({ id }) => id));
   if (values.some((id) => !ids.has(id.toLowerCase()))) {

@@ -1,6 +1,7 @@
-import { answerQuery } from '../../analytics/answer-query.ts';
+import { answerQuery, checkQuery } from '../../analytics/answer-query.ts';
 import { passwordMatches } from '../../core/access/passwords.ts';
 import { AppError } from '../../core/errors.ts';
+import { readAll } from '../../core/faults.ts';
 import { AnalyticsQuery, AnalyticsResult } from '../analytics/schemas.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { createReportLimit } from '../plugins/report-limit.ts';
@@ -14,6 +15,9 @@ import { isScopeGone, sharedAnnotations } from './service.ts';
 
 const tags = ['Shared dashboards'];
 const PUBLIC = { scope: 'public', plan: 'any', console: true } as const;
+
+/** Stands for the workspace of a dashboard that is not looked up yet. */
+const ANY_WORKSPACE = { id: '', currency: 'usd', time_zone: null, retention_months: null };
 
 /** Concurrent reads of a workspace's clicks by visitors. Strangers leave slots for the workspace itself. */
 const VISITORS_AT_A_TIME = 4;
@@ -90,7 +94,12 @@ export async function visitorRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.post(
     '/shared/:token/query',
     {
-      config: { ...PUBLIC, errors: ['unauthorized', 'not_found', 'unavailable'] },
+      config: {
+        ...PUBLIC,
+        errors: ['unauthorized', 'not_found', 'unavailable'],
+        checksAll: true,
+        checkRest: (body: Partial<AnalyticsQuery>, faulty) => checkQuery(body, ANY_WORKSPACE, faulty),
+      },
       schema: {
         tags,
         operationId: 'shared.query',
@@ -106,7 +115,10 @@ export async function visitorRoutes(app: Api, deps: ApiDeps): Promise<void> {
       reply.header('cache-control', 'no-store');
       const { dashboard, workspace } = await requireOpenDashboard(pool, request.params.token);
       await access.require(request, dashboard);
-      const query = scopedQuery(dashboard, request.body);
+      const { query } = readAll({
+        fields: () => checkQuery(request.body, workspace),
+        query: () => scopedQuery(dashboard, request.body),
+      });
       const release = await limit.take(workspace.id);
       try {
         const result = await deps.readers.read((clickhouse) =>

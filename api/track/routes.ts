@@ -1,5 +1,11 @@
 import { uuidToBytes } from '../../core/ids.ts';
-import { readPerson, readSaleAmounts } from '../../core/tracking/track-reports.ts';
+import {
+  checkOrder,
+  type PersonRequest,
+  readPerson,
+  readSaleAmounts,
+  type SaleRequest,
+} from '../../core/tracking/track-reports.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { Ok } from '../schemas.ts';
 import { IdentifyBody, OrderBody } from './schemas.ts';
@@ -14,7 +20,7 @@ export async function trackRoutes(app: Api, { eventLog }: ApiDeps): Promise<void
   app.post(
     '/track/identify',
     {
-      config,
+      config: { ...config, checkRest: (body: PersonRequest, faulty) => void readPerson(body, faulty) },
       schema: {
         tags,
         operationId: 'track.identify',
@@ -34,7 +40,10 @@ export async function trackRoutes(app: Api, { eventLog }: ApiDeps): Promise<void
   app.post(
     '/track/order',
     {
-      config,
+      config: {
+        ...config,
+        checkRest: (body: Partial<SaleRequest> & PersonRequest, faulty) => checkOrder(body, faulty),
+      },
       schema: {
         tags,
         operationId: 'track.order',

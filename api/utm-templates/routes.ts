@@ -44,7 +44,7 @@ export async function utmTemplateRoutes(app: Api, { pool }: ApiDeps): Promise<vo
   app.post(
     '/utm-templates',
     {
-      config: { ...CONFIG, idempotent: true, errors: ['conflict'] },
+      config: { ...CONFIG, idempotent: true, errors: ['conflict'], checkRest: requireParameter },
       schema: {
         tags,
         operationId: 'utmTemplates.create',
@@ -56,9 +56,7 @@ export async function utmTemplateRoutes(app: Api, { pool }: ApiDeps): Promise<vo
     },
     async (request, reply) => {
       const { body } = request;
-      if (UTM_PARAMETERS.every((name) => (body[name] ?? null) === null)) {
-        throw badRequest('utm_source', 'or another UTM parameter must be given');
-      }
+      requireParameter(body);
       const fields = {
         name: body.name,
         utm_source: body.utm_source ?? null,
@@ -100,4 +98,10 @@ export async function utmTemplateRoutes(app: Api, { pool }: ApiDeps): Promise<vo
       return { ok: true as const };
     },
   );
+}
+
+/** @throws {AppError} `bad_request` when a template has no parameter. @param faulty fields that are left out */
+function requireParameter(body: Partial<UtmTemplateBody>, faulty: ReadonlySet<string> = new Set()): void {
+  if (UTM_PARAMETERS.every((name) => (body[name] ?? null) === null && !faulty.has(name)))
+    throw badRequest('utm_source', 'or another UTM parameter must be given');
 }

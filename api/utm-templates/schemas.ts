@@ -26,6 +26,7 @@ export const UtmTemplateBody = Body(
   },
   { title: 'CreateUtmTemplate' },
 );
+export type UtmTemplateBody = Static<typeof UtmTemplateBody>;
 
 const Kept = Nullable(Type.String());
 

@@ -1,4 +1,5 @@
 import { AppError, badRequest } from '../../core/errors.ts';
+import { readEach } from '../../core/faults.ts';
 import { isUuid, uuidv7 } from '../../core/ids.ts';
 import { EVENT_TYPES, type EventType } from '../../core/webhooks/event-types.ts';
 import { newSecret } from '../../core/webhooks/signature.ts';
@@ -107,7 +108,11 @@ export async function listenRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.post(
     '/webhooks/trigger',
     {
-      config: { ...CONFIG, idempotent: true },
+      config: {
+        ...CONFIG,
+        idempotent: true,
+        checkRest: ({ data }: { data?: Record<string, unknown> }) => checkIdentifiers(data ?? {}),
+      },
       schema: {
         tags,
         operationId: 'webhooks.trigger',
@@ -143,15 +148,15 @@ const TEXTS = {
   fits: (text: string) => /^.{0,255}$/su.test(text),
 };
 
-/** @throws {AppError} `bad_request` that names a field whose value no event has */
+/** @throws {AppError} `bad_request` that names every field whose value no event has */
 function checkIdentifiers(data: Record<string, unknown>): void {
-  for (const { form, names, fits } of [UUIDS, TEXTS]) {
-    for (const name of names) {
+  readEach([UUIDS, TEXTS], ({ form, names, fits }) =>
+    readEach(names, (name) => {
       const value = data[name] ?? null;
       if (value !== null && !(typeof value === 'string' && fits(value)))
         throw badRequest(`data.${name}`, `must be ${form} or null`);
-    }
-  }
+    }),
+  );
 }
 
 type Position = { id: string; after: string };

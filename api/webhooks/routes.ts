@@ -23,6 +23,7 @@ import {
 } from './schemas.ts';
 import {
   changeWebhook,
+  checkWebhook,
   createWebhook,
   deliveryWithRequest,
   MOST_WEBHOOKS,
@@ -72,7 +73,12 @@ export async function webhookRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.post(
     '/webhooks',
     {
-      config: { ...CONFIG, idempotent: true, errors: ['conflict'] },
+      config: {
+        ...CONFIG,
+        idempotent: true,
+        errors: ['conflict'],
+        checkRest: (body: WebhookChange, faulty) => checkWebhook(body, faulty),
+      },
       schema: {
         tags,
         operationId: 'webhooks.create',
@@ -116,7 +122,11 @@ export async function webhookRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.patch(
     '/webhooks/:id',
     {
-      config: { ...CONFIG, errors: ['conflict'] },
+      config: {
+        ...CONFIG,
+        errors: ['conflict'],
+        checkRest: (body: WebhookChange, faulty) => checkWebhook(body, faulty),
+      },
       schema: {
         tags,
         operationId: 'webhooks.update',

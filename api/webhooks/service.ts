@@ -1,4 +1,5 @@
 import { AppError, badRequest } from '../../core/errors.ts';
+import { checkAll } from '../../core/faults.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { nearestName } from '../../core/text/near-names.ts';
 import type { WebhookBatch } from '../../core/webhooks/batch.ts';
@@ -29,6 +30,7 @@ import {
 } from '../../sql/webhooks/webhooks.ts';
 import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
 import { dataFields } from './event-schemas.ts';
+import { parseReceiverUrl } from './receiver-url.ts';
 import type { DeliveryWithRequest, WebhookBody, WebhookChange, WebhookShown } from './schemas.ts';
 
 export const noSuchWebhook = () => new AppError('not_found', 'the workspace has no such webhook');
@@ -221,6 +223,28 @@ async function requireLocked(tx: Queryable, workspaceId: string, id: string): Pr
 function requireActive(webhook: Webhook | null): void {
   if (!webhook) throw noSuchWebhook();
   if (!webhook.is_active) throw new AppError('conflict', 'the webhook is not active');
+}
+
+/**
+ * Checks a create or change body for what does not depend on the workspace.
+ *
+ * @param faulty fields that are left out because of a fault
+ * @throws {AppError} `bad_request` that names every fault
+ */
+export function checkWebhook(
+  { url, events, format, batch = null }: WebhookChange,
+  faulty: ReadonlySet<string>,
+): void {
+  checkAll([
+    () => {
+      if (url === undefined) return;
+      parseReceiverUrl(url);
+      if (events && format) checkPlaceholders({ url, format, events });
+    },
+    () => {
+      if (events && !faulty.has('format')) checkBatch(batch, { events, format: format ?? 'json' });
+    },
+  ]);
 }
 
 /** Tables of the ids in a filter. */

@@ -1,5 +1,6 @@
 import { readOrigin } from '../../core/access/allowed-origins.ts';
 import { AppError, badRequest } from '../../core/errors.ts';
+import { readAll, readEach } from '../../core/faults.ts';
 import { registrableDomain } from '../../core/links/destinations.ts';
 import { isCurrency } from '../../core/money/money.ts';
 import { logoUrl, readLogo } from '../../core/qr/logo.ts';
@@ -43,7 +44,11 @@ export async function workspaceRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>)
   app.patch(
     '/workspace',
     {
-      config: { ...CONFIG, errors: ['conflict', 'payment_required'] },
+      config: {
+        ...CONFIG,
+        errors: ['conflict', 'payment_required'],
+        checkRest: (body: WorkspaceChange) => void readChange(body),
+      },
       schema: {
         tags,
         operationId: 'workspace.update',
@@ -56,24 +61,22 @@ export async function workspaceRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>)
     },
     async (request) => {
       const { auth, body } = request;
-      const logo = typeof body.logo === 'string' ? readLogo(body.logo) : body.logo;
-      const primaryDomain = body.primary_domain && readPrimaryDomain(body.primary_domain);
-      const origins = body.allowed_origins?.map((text, n) => readOrigin(`allowed_origins.${n}`, text));
+      const { logo, primaryDomain, origins, timeZone, currency } = readChange(body);
       return inTransaction(pool, async (tx) => {
-        await requireChangeableCurrency(tx, auth.workspace.id, body.currency?.toLowerCase());
+        await requireChangeableCurrency(tx, auth.workspace.id, currency);
         const changed = await updateWorkspace(tx, auth.workspace.id, {
           name: body.name?.trim(),
           attribution_model: body.attribution_model,
           attribution_window: body.attribution_window,
           primary_domain: primaryDomain,
-          currency: body.currency?.toLowerCase(),
+          currency,
           identity_verification: body.identity_verification,
           payout_hold_days: body.payout_hold_days,
           allowed_origins: origins && [...new Set(origins)],
           language: body.language,
           problem_mails: body.problem_mails,
           check_destinations: body.check_destinations,
-          time_zone: body.time_zone && checkTimeZone('time_zone', body.time_zone),
+          time_zone: timeZone,
           tracking: body.tracking,
           retention_months: body.retention_months,
         });
@@ -109,6 +112,23 @@ export async function workspaceRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>)
   );
 }
 
+/** Returns the settings that are stored otherwise than sent. @throws {AppError} `bad_request` that names every fault */
+function readChange(body: WorkspaceChange) {
+  return readAll({
+    logo: () => (typeof body.logo === 'string' ? readLogo(body.logo) : body.logo),
+    primaryDomain: () => body.primary_domain && readPrimaryDomain(body.primary_domain),
+    origins: () =>
+      body.allowed_origins &&
+      readEach(body.allowed_origins, (text, n) => readOrigin(`allowed_origins.${n}`, text)),
+    timeZone: () => body.time_zone && checkTimeZone('time_zone', body.time_zone),
+    currency() {
+      if (body.currency !== undefined && !isCurrency(body.currency))
+        throw badRequest('currency', 'must be an ISO 4217 code');
+      return body.currency?.toLowerCase();
+    },
+  });
+}
+
 /**
  * Returns the registrable domain of a host, as the first own-site link sets it.
  *
@@ -123,14 +143,13 @@ function readPrimaryDomain(text: string): string {
   return registrableDomain(url);
 }
 
-/** @throws {AppError} `conflict` for another currency once there are orders; `bad_request` for an unknown one */
+/** @throws {AppError} `conflict` for another currency once there are orders */
 async function requireChangeableCurrency(
   tx: Queryable,
   workspaceId: string,
   currency: string | undefined,
 ): Promise<void> {
   if (currency === undefined) return;
-  if (!isCurrency(currency)) throw badRequest('currency', 'must be an ISO 4217 code');
   const { currency: present } = await lockWorkspace(tx, workspaceId);
   if (currency === present || !(await hasOrders(tx, workspaceId))) return;
   throw new AppError('conflict', `the currency must stay ${present} because the workspace has orders`);

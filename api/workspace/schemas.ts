@@ -141,6 +141,7 @@ export const WorkspaceChange = Body(
   },
   { title: 'UpdateWorkspace' },
 );
+export type WorkspaceChange = Static<typeof WorkspaceChange>;
 
 export const IdentitySecret = Type.Object(
   {

@@ -1,5 +1,6 @@
 // Browsers run this file too.
 import { badRequest } from '../errors.ts';
+import { checkAll, readEach } from '../faults.ts';
 import { isVisible } from '../text/visible.ts';
 import { requireWebUrl } from './web-urls.ts';
 
@@ -40,32 +41,27 @@ function decoded(path: string): string {
  *
  * @param given with texts of the right lengths
  * @returns null when it has no field
- * @throws {AppError} `bad_request` that names the field
+ * @throws {AppError} `bad_request` that names every fault
  */
 export function readPreview(given: LinkPreview): LinkPreview | null {
   const { title, description, image_url, image_width, image_height } = given;
-  for (const field of ['title', 'description'] as const) {
-    const text = given[field];
-    if (text !== undefined && !isVisible(text)) throw badRequest(`preview.${field}`, 'must not be blank');
-  }
-  if (image_url !== undefined) {
-    // Messengers load no image over http.
-    if (!/^\s*https:\/\//i.test(image_url)) {
-      throw badRequest('preview.image_url', 'must be a full URL that begins with https://');
-    }
-    requireWebUrl('preview.image_url', image_url, PREVIEW_IMAGE_LIMIT);
-    if (!isShownImage(image_url)) {
-      throw badRequest('preview.image_url', 'must be a PNG, JPEG, WebP, or GIF: no network shows an SVG');
-    }
-  }
   const hasSize = image_width !== undefined && image_height !== undefined;
-  if (!hasSize && (image_width ?? image_height) !== undefined) {
-    const missing = image_width === undefined ? 'image_width' : 'image_height';
-    throw badRequest(`preview.${missing}`, 'is required with the other side of the image');
-  }
-  if (hasSize && image_url === undefined) {
-    throw badRequest('preview.image_width', 'is allowed only with an `image_url`');
-  }
+  checkAll([
+    () =>
+      readEach(['title', 'description'] as const, (field) => {
+        const text = given[field];
+        if (text !== undefined && !isVisible(text)) throw badRequest(`preview.${field}`, 'must not be blank');
+      }),
+    () => image_url !== undefined && requireImage(image_url),
+    () => {
+      if (!hasSize && (image_width ?? image_height) !== undefined) {
+        const missing = image_width === undefined ? 'image_width' : 'image_height';
+        throw badRequest(`preview.${missing}`, 'is required with the other side of the image');
+      }
+      if (hasSize && image_url === undefined)
+        throw badRequest('preview.image_width', 'is allowed only with an `image_url`');
+    },
+  ]);
   const preview = {
     ...(title !== undefined && { title }),
     // A card has one paragraph.
@@ -74,4 +70,14 @@ export function readPreview(given: LinkPreview): LinkPreview | null {
     ...(hasSize && { image_width, image_height }),
   };
   return Object.keys(preview).length === 0 ? null : preview;
+}
+
+/** @throws {AppError} `bad_request` when networks would show no image of this address */
+function requireImage(url: string): void {
+  // Messengers load no image over http.
+  if (!/^\s*https:\/\//i.test(url))
+    throw badRequest('preview.image_url', 'must be a full URL that begins with https://');
+  requireWebUrl('preview.image_url', url, PREVIEW_IMAGE_LIMIT);
+  if (!isShownImage(url))
+    throw badRequest('preview.image_url', 'must be a PNG, JPEG, WebP, or GIF: no network shows an SVG');
 }

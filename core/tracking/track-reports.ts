@@ -1,6 +1,7 @@
 import { badRequest } from '../errors.ts';
+import { checkAll, readAll } from '../faults.ts';
 import { uuidToBytes } from '../ids.ts';
-import { AMOUNT_LIMIT, MoneyError, toMajor, toMinor } from '../money/money.ts';
+import { AMOUNT_LIMIT, isCurrency, MoneyError, toMajor, toMinor } from '../money/money.ts';
 import { isEmail, normalizeEmail } from './emails.ts';
 
 /** Most visitor ids of one browser in a report: the newest, and seven before it. */
@@ -51,12 +52,17 @@ export function requestedVisitor<T extends VisitorIds>({
   return one;
 }
 
+const PERSON_FIELDS = ['visitor_id', '_vid', 'visitor_ids', 'email', 'external_user_id'] as const;
+
 /**
- * Returns the person of a request. @throws {AppError} `bad_request` when it names no person or the email is malformed
+ * Returns the person of a request.
+ *
+ * @param faulty fields that are left out because of a fault; one of them may name the person
+ * @throws {AppError} `bad_request` that names every fault, also when the request names no person
  */
-export function readPerson(request: PersonRequest): Person {
-  const { email, external_user_id: user } = request;
-  if (visitorIdsOf(requestedVisitor(request), request.visitor_ids).length === 0 && !email && !user) {
+export function readPerson(request: PersonRequest, faulty: ReadonlySet<string> = new Set()): Person {
+  const mayBeNamed = PERSON_FIELDS.some((name) => faulty.has(name));
+  if (!mayBeNamed && PERSON_FIELDS.every((name) => visitorIdsOf(request[name]).length === 0)) {
     throw badRequest('visitor_id', 'is required, or `email` or `external_user_id` instead');
   }
   return readOptionalPerson(request);
@@ -65,12 +71,17 @@ export function readPerson(request: PersonRequest): Person {
 /**
  * Returns the person of a request that may name none; all of it is then null.
  *
- * @throws {AppError} `bad_request` when the email is malformed
+ * @throws {AppError} `bad_request` that names every fault
  */
 export function readOptionalPerson(request: PersonRequest): Person {
   const { email, external_user_id: user } = request;
-  const [visitor, ...others] = visitorIdsOf(requestedVisitor(request), request.visitor_ids);
-  if (email && !isEmail(email)) throw badRequest('email', 'must be an email address');
+  const { requested } = readAll({
+    requested: () => requestedVisitor(request),
+    email() {
+      if (email && !isEmail(email)) throw badRequest('email', 'must be an email address');
+    },
+  });
+  const [visitor, ...others] = visitorIdsOf(requested, request.visitor_ids);
   return {
     visitorId: visitor ? uuidToBytes(visitor) : null,
     otherVisitorIds: others.slice(0, VISITOR_IDS_LIMIT - 1).map(uuidToBytes),
@@ -83,8 +94,8 @@ export function readOptionalPerson(request: PersonRequest): Person {
  * Converts an amount in major units to minor units of its currency.
  *
  * @param path name of the field
- * @throws {AppError} `bad_request` when the currency is unknown, or the amount finer than its minor unit or larger
- *   than {@link AMOUNT_LIMIT}
+ * @throws {AppError} `bad_request` when the amount is finer than the minor unit of its currency or larger than
+ *   {@link AMOUNT_LIMIT}
  */
 function readAmount(
   amount: number,
@@ -96,7 +107,6 @@ function readAmount(
     if (amountMinor <= AMOUNT_LIMIT) return { amountMinor, currency: currency.toLowerCase() };
   } catch (error) {
     if (!(error instanceof MoneyError)) throw error;
-    if (error.problem === 'unknown_currency') throw badRequest('currency', 'must be an ISO 4217 code');
     // Beyond the range of numbers is beyond the limit.
     if (error.problem !== 'out_of_range')
       throw badRequest(path, `must be an amount of money: ${error.message}`);
@@ -104,21 +114,50 @@ function readAmount(
   throw badRequest(path, `must be at most ${toMajor(AMOUNT_LIMIT, currency)} ${currency}`);
 }
 
-/**
- * Returns the amounts of a sale in minor units.
- *
- * @throws {AppError} `bad_request` when one is not an amount of the currency, or its commissionable part exceeds it
- */
-export function readSaleAmounts(body: {
+/** The amounts in a body of a sale. */
+export type SaleRequest = {
   amount: number;
   currency?: string | undefined;
   commissionable_amount?: number | null | undefined;
-}): { amountMinor: number; commissionableMinor: number; currency: string } {
-  const all = readAmount(body.amount, body.currency ?? 'usd');
-  const part = body.commissionable_amount ?? null;
-  if (part === null) return { ...all, commissionableMinor: all.amountMinor };
-  const { amountMinor: commissionableMinor } = readAmount(part, all.currency, 'commissionable_amount');
-  if (commissionableMinor > all.amountMinor)
+};
+
+/**
+ * Returns the amounts of a sale in minor units.
+ *
+ * @throws {AppError} `bad_request` that names every fault: one is not an amount of the currency, or the commissionable
+ *   part exceeds the whole
+ */
+export function readSaleAmounts({ amount, currency = 'usd', commissionable_amount }: SaleRequest): {
+  amountMinor: number;
+  commissionableMinor: number;
+  currency: string;
+} {
+  if (!isCurrency(currency)) throw badRequest('currency', 'must be an ISO 4217 code');
+  const { all, part } = readAll({
+    all: () => readAmount(amount, currency),
+    part: () =>
+      (commissionable_amount ?? null) !== null &&
+      readAmount(commissionable_amount ?? 0, currency, 'commissionable_amount'),
+  });
+  if (!part) return { ...all, commissionableMinor: all.amountMinor };
+  if (part.amountMinor > all.amountMinor)
     throw badRequest('commissionable_amount', 'must be at most `amount`');
-  return { ...all, commissionableMinor };
+  return { ...all, commissionableMinor: part.amountMinor };
+}
+
+/**
+ * Checks the amounts of a sale that its schema accepted.
+ *
+ * @param faulty fields that are left out because of a fault
+ * @throws {AppError} as {@link readSaleAmounts}
+ */
+export function checkSaleAmounts(body: Partial<SaleRequest>, faulty: ReadonlySet<string>): void {
+  // Without its currency no amount is wrong.
+  if (faulty.has('currency')) return;
+  readSaleAmounts({ ...body, amount: body.amount ?? body.commissionable_amount ?? 0 });
+}
+
+/** Checks an order: its person and its amounts. @throws {AppError} `bad_request` that names every fault */
+export function checkOrder(body: Partial<SaleRequest> & PersonRequest, faulty: ReadonlySet<string>): void {
+  checkAll([() => checkSaleAmounts(body, faulty), () => readPerson(body, faulty)]);
 }

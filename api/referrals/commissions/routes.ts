@@ -92,7 +92,14 @@ export async function commissionRoutes(app: Api, { pool }: ApiDeps): Promise<voi
   app.post(
     '/commissions',
     {
-      config: { ...CONFIG, idempotent: true, errors: ['not_found'] },
+      config: {
+        ...CONFIG,
+        idempotent: true,
+        errors: ['not_found'],
+        checkRest: ({ amount }: Partial<CommissionBody>) => {
+          if (amount === 0) throw noAmount();
+        },
+      },
       schema: {
         tags,
         operationId: 'commissions.create',
@@ -136,12 +143,14 @@ export async function commissionRoutes(app: Api, { pool }: ApiDeps): Promise<voi
   );
 }
 
+const noAmount = () => badRequest('amount', 'must not be 0');
+
 /** Returns the id of the new commission. */
 async function create(tx: Queryable, workspaceId: string, body: CommissionBody, now: Date): Promise<string> {
   const enrollment = await referrerInProgram(tx, workspaceId, body);
   const { terms } = await lockProgramShared(tx, workspaceId, enrollment.program_id);
   const amountMinor = readMoney('amount', body.amount, terms.currency);
-  if (amountMinor === 0) throw badRequest('amount', 'must not be 0');
+  if (amountMinor === 0) throw noAmount();
   if (Math.abs(amountMinor) > AMOUNT_LIMIT) {
     const most = toMajor(AMOUNT_LIMIT, terms.currency);
     throw badRequest('amount', `must be from -${most} to ${most} ${terms.currency}`);

@@ -5,7 +5,16 @@ import { cutPageAt } from '../../pages.ts';
 import { withIdempotency } from '../../plugins/idempotency.ts';
 import { IdParams, Ok } from '../../schemas.ts';
 import { CouponBody, CouponList, CouponQuery, CouponRecord, PromotionCodeInput } from './schemas.ts';
-import { ANY, couponOf, couponRecord, createCoupon, makePromotionCode, noSuchCoupon } from './service.ts';
+import {
+  ANY,
+  checkCoupon,
+  checkDiscount,
+  couponOf,
+  couponRecord,
+  createCoupon,
+  makePromotionCode,
+  noSuchCoupon,
+} from './service.ts';
 
 const CONFIG = { scope: 'secret', plan: 'paid' } as const;
 const tags = ['Coupons'];
@@ -42,7 +51,7 @@ export async function couponRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
   app.post(
     '/coupons',
     {
-      config: { ...CONFIG, idempotent: true, errors: ['not_found', 'conflict'] },
+      config: { ...CONFIG, idempotent: true, errors: ['not_found', 'conflict'], checkRest: checkCoupon },
       schema: {
         tags,
         operationId: 'coupons.create',
@@ -65,7 +74,14 @@ export async function couponRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
   app.post(
     '/coupons/:id/promotion-code',
     {
-      config: { ...CONFIG, errors: ['conflict'] },
+      config: {
+        ...CONFIG,
+        errors: ['conflict'],
+        checkRest: (body: PromotionCodeInput, faulty) => {
+          // The terms belong together.
+          if ([...faulty].every((name) => name === 'connection_id')) checkDiscount(body);
+        },
+      },
       schema: {
         tags,
         operationId: 'coupons.createPromotionCode',

@@ -1,5 +1,6 @@
 import type { Discount } from '../../../core/connections/promotion-codes.ts';
 import { AppError, badRequest } from '../../../core/errors.ts';
+import { checkAll } from '../../../core/faults.ts';
 import { isCurrency } from '../../../core/money/money.ts';
 import { isVisible } from '../../../core/text/visible.ts';
 import { connectionById, connectionWithKey } from '../../../sql/connections/connections.ts';
@@ -59,8 +60,8 @@ export async function createCoupon(
   body: CouponBody,
   now: Date,
 ): Promise<string> {
+  checkCoupon(body);
   const code = body.code.trim();
-  if (!isVisible(code)) throw badRequest('code', 'must not be blank');
   const { id: enrollmentId } = await referrerInProgram(tx, workspaceId, body);
   const id = await insertCoupon(tx, { workspaceId, enrollmentId, code, now });
   if (id === null) throw new AppError('conflict', `a referrer of the workspace has the code ${code}`);
@@ -72,6 +73,43 @@ export async function createCoupon(
       { body: body.promotion_code, path: 'promotion_code', now },
     );
   return id;
+}
+
+/**
+ * Checks a create body.
+ *
+ * @throws {AppError} `bad_request` that names every fault
+ */
+export function checkCoupon({ code, promotion_code: made }: Partial<CouponBody>): void {
+  checkAll([
+    () => {
+      if (code === undefined) return;
+      if (!isVisible(code)) throw badRequest('code', 'must not be blank');
+      if (made) requireStripeCode(code.trim());
+    },
+    () => made && checkDiscount(made, 'promotion_code'),
+  ]);
+}
+
+/**
+ * Checks the terms of a promotion code.
+ *
+ * @param path of the body's fields in the request
+ * @throws {AppError} `bad_request` that names every fault
+ */
+export function checkDiscount(body: PromotionCodeInput, path = ''): void {
+  readDiscount(body, placeOf(path));
+}
+
+/** Returns how a field is named in the request. */
+const placeOf = (path: string) => (field: string) => [path, field].filter((part) => part !== '').join('.');
+
+function requireStripeCode(code: string): void {
+  if (STRIPE_CODE.test(code)) return;
+  throw badRequest(
+    'code',
+    'must contain only letters, digits, and hyphens: Stripe accepts no other promotion codes',
+  );
 }
 
 /**
@@ -87,12 +125,8 @@ export async function makePromotionCode(
   { id, code }: { id: string; code: string },
   { body, path, now }: { body: PromotionCodeInput; path: string; now: Date },
 ): Promise<void> {
-  const at = (field: string) => [path, field].filter((part) => part !== '').join('.');
-  if (!STRIPE_CODE.test(code))
-    throw badRequest(
-      'code',
-      'must contain only letters, digits, and hyphens: Stripe accepts no other promotion codes',
-    );
+  const at = placeOf(path);
+  requireStripeCode(code);
   const discount = readDiscount(body, at);
   const { connection_id: named } = body;
   const connection = named
@@ -116,18 +150,27 @@ function readDiscount(
   }: PromotionCodeInput,
   at: (field: string) => string,
 ): Discount {
-  if ((percent === undefined) === (amount === undefined))
-    throw badRequest(at('percent_off'), 'is required, or `amount_off` instead; send exactly one of them');
-  if ((amount === undefined) !== (currency === undefined))
-    throw badRequest(at('currency'), 'is required with `amount_off`, and allowed only with it');
-  if (currency !== undefined && !isCurrency(currency))
-    throw badRequest(at('currency'), 'must be an ISO 4217 code');
-  if (amount !== undefined && currency !== undefined) requireAmount(at('amount_off'), amount, currency);
-  if ((duration === 'repeating') !== (months !== undefined))
-    throw badRequest(
-      at('duration_in_months'),
-      'is required with `duration` `repeating`, and allowed only with it',
-    );
+  checkAll([
+    () => {
+      if ((percent === undefined) === (amount === undefined))
+        throw badRequest(at('percent_off'), 'is required, or `amount_off` instead; send exactly one of them');
+    },
+    () => {
+      if ((amount === undefined) !== (currency === undefined))
+        throw badRequest(at('currency'), 'is required with `amount_off`, and allowed only with it');
+      if (currency !== undefined && !isCurrency(currency))
+        throw badRequest(at('currency'), 'must be an ISO 4217 code');
+      if (amount !== undefined && currency !== undefined) requireAmount(at('amount_off'), amount, currency);
+    },
+    () => {
+      const needsMonths = duration === 'repeating';
+      if (needsMonths !== (months !== undefined))
+        throw badRequest(
+          at('duration_in_months'),
+          'is required with `duration` `repeating`, and allowed only with it',
+        );
+    },
+  ]);
   return {
     percent_off: percent ?? null,
     amount_off: amount ?? null,

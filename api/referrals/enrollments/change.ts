@@ -1,4 +1,5 @@
 import { AppError, badRequest } from '../../../core/errors.ts';
+import { checkAll, readAll } from '../../../core/faults.ts';
 import { isWiseName } from '../../../core/referrals/payout-formats.ts';
 import type { CommissionType } from '../../../core/referrals/terms.ts';
 import type { Queryable } from '../../../sql/database/pool.ts';
@@ -23,7 +24,7 @@ import { noSuchEnrollment } from './service.ts';
 /**
  * Changes a referrer for a merchant. A suspended one keeps the earned rewards, which are paid once it is approved.
  *
- * @throws {AppError} `not_found`; `bad_request` that names the field; `method_not_offered`; `conflict` when the other
+ * @throws {AppError} `not_found`; `bad_request` that names every fault; `method_not_offered`; `conflict` when the other
  *   program has another currency than the referrer's rewards or referees
  */
 export async function changeEnrollment(
@@ -40,14 +41,23 @@ export async function changeEnrollment(
   if (!known) throw noSuchEnrollment();
   if (change.group_id && !group) throw noSuchGroup();
   const email = change.email ?? undefined;
-  if (email !== undefined) requireEmail('email', email);
-  else if (change.email === null && known.email !== null)
-    throw badRequest('email', 'must be an email address');
-  if (change.payout_name != null) requirePayoutName(change.payout_name);
   const program = await programAfter(tx, known, change);
-  const terms = ownTerms(known, change, program);
-  if (group && group.program_id !== program.id)
-    throw badRequest('group_id', "must be a group of the referrer's program");
+  const { terms } = readAll({
+    change: () => checkChange(change),
+    removed() {
+      if (change.email === null && known.email !== null)
+        throw badRequest('email', 'must be an email address');
+    },
+    payoutMethod() {
+      if (change.payout_method === null && savedMethod(known) !== null)
+        throw badRequest('payout_method', 'cannot be removed; give another address');
+    },
+    terms: () => ownTerms(known, change, program),
+    group() {
+      if (group && group.program_id !== program.id)
+        throw badRequest('group_id', "must be a group of the referrer's program");
+    },
+  });
   const changed = await updateEnrollment(
     tx,
     known,
@@ -65,15 +75,22 @@ export async function changeEnrollment(
   );
   if (program.id !== known.program_id) await moveReferralLinks(tx, known.id, program);
   const wanted = change.payout_method;
-  if (wanted === undefined || isAsShown(known, wanted)) return changed;
-  if (wanted === null) throw badRequest('payout_method', 'cannot be removed; give another address');
-  requireEmail('payout_method.email', wanted.email);
+  if (!wanted || isAsShown(known, wanted)) return changed;
   const address = {
     method: offeredMethod(program, wanted.method),
     email: wanted.email.trim(),
     isTrusted: true,
   };
   return setPayoutMethod(tx, changed, address, origin, outbox);
+}
+
+/** Checks what does not depend on the referrer. @throws {AppError} `bad_request` that names every fault */
+export function checkChange({ email, payout_name: name, payout_method: method }: EnrollmentChange): void {
+  checkAll([
+    () => requireEmail('email', email ?? null),
+    () => (name ?? null) !== null && requirePayoutName(name ?? ''),
+    () => method && requireEmail('payout_method.email', method.email),
+  ]);
 }
 
 /** @throws {AppError} `bad_request` when Wise would refuse the name */

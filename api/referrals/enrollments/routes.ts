@@ -12,7 +12,7 @@ import type { Api, ApiDeps } from '../../dependencies.ts';
 import { cutPageAt } from '../../pages.ts';
 import { IdParams, Ok } from '../../schemas.ts';
 import { confirmPayoutMethod } from '../payout-method.ts';
-import { changeEnrollment } from './change.ts';
+import { changeEnrollment, checkChange } from './change.ts';
 import { ENROLLMENT_COLUMNS, enrollmentPage, newestEnrollments } from './list.ts';
 import {
   EnrollmentChange,
@@ -104,7 +104,12 @@ export async function enrollmentRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.patch(
     '/enrollments/:id',
     {
-      config: { ...CONFIG, errors: ['method_not_offered', 'conflict'] },
+      config: {
+        ...CONFIG,
+        errors: ['method_not_offered', 'conflict'],
+        checksAll: true,
+        checkRest: checkChange,
+      },
       schema: {
         tags,
         operationId: 'enrollments.update',

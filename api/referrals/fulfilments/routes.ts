@@ -1,4 +1,3 @@
-import { badRequest } from '../../../core/errors.ts';
 import { createHostResolver } from '../../../core/webhooks/resolve-host.ts';
 import { inTransaction } from '../../../sql/database/pool.ts';
 import { deleteFulfilment, fulfilmentById, listFulfilments } from '../../../sql/fulfilments/fulfilments.ts';
@@ -20,10 +19,13 @@ import {
   FulfilmentQuery,
   FulfilmentRecord,
   FulfilmentWithSecret,
+  type SettingsInput,
 } from './schemas.ts';
 import {
   changeFulfilment,
+  checkFulfilment,
   checkSettings,
+  checkValues,
   createFulfilment,
   noSuchFulfilment,
   retryNow,
@@ -70,7 +72,13 @@ export async function fulfilmentRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.post(
     '/fulfilments',
     {
-      config: { ...CONFIG, idempotent: true, errors: ['conflict', 'not_found'] },
+      config: {
+        ...CONFIG,
+        idempotent: true,
+        errors: ['conflict', 'not_found'],
+        bodyWithin: 'settings',
+        checkRest: checkFulfilment,
+      },
       schema: {
         tags,
         operationId: 'fulfilments.create',
@@ -82,10 +90,8 @@ export async function fulfilmentRoutes(app: Api, deps: ApiDeps): Promise<void> {
       },
     },
     async (request, reply) => {
-      const { provider, settings } = request.body;
-      checkSettings(provider, settings);
-      const { url } = settings;
-      if (provider === 'webhook' && url === undefined) throw badRequest(PATH, 'is required for a webhook');
+      checkFulfilment(request.body);
+      const { url } = request.body.settings;
       // A replay is not checked again: its host may have a new address.
       const prepare = async () => {
         if (url !== undefined) await requireReachable(parseReceiverUrl(url, PATH), rules, PATH);
@@ -122,7 +128,12 @@ export async function fulfilmentRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.patch(
     '/fulfilments/:id',
     {
-      config: CONFIG,
+      config: {
+        ...CONFIG,
+        bodyWithin: 'settings',
+        checksAll: true,
+        checkRest: ({ settings = {} }: { settings?: SettingsInput }) => checkValues(settings),
+      },
       schema: {
         tags,
         operationId: 'fulfilments.update',
@@ -138,10 +149,10 @@ export async function fulfilmentRoutes(app: Api, deps: ApiDeps): Promise<void> {
       const { auth, params, body } = request;
       const { url } = body.settings;
       if (url !== undefined) {
-        // Validation errors come before 404, and save a DNS lookup.
-        const parsed = parseReceiverUrl(url, PATH);
-        if (!(await fulfilmentById(pool, auth.workspace.id, params.id))) throw noSuchFulfilment();
-        await requireReachable(parsed, rules, PATH);
+        const known = await fulfilmentById(pool, auth.workspace.id, params.id);
+        if (!known) throw noSuchFulfilment();
+        checkSettings(known.provider, body.settings);
+        await requireReachable(new URL(url), rules, PATH);
       }
       const opened = await sealer();
       return inTransaction(pool, async (tx) => {

@@ -1,5 +1,6 @@
 import type { SecretSealer } from '../../../core/access/sealed-secret.ts';
 import { AppError, badRequest } from '../../../core/errors.ts';
+import { checkAll, readEach } from '../../../core/faults.ts';
 import { uuidv7 } from '../../../core/ids.ts';
 import { isCurrency } from '../../../core/money/money.ts';
 import type { FulfilmentProvider } from '../../../core/referrals/fulfilment.ts';
@@ -24,6 +25,7 @@ import {
 } from '../../../sql/fulfilments/grant-deliveries.ts';
 import { holdProgram } from '../../../sql/referrals/programs.ts';
 import { lockWorkspace } from '../../../sql/workspaces/workspaces.ts';
+import { parseReceiverUrl } from '../../webhooks/receiver-url.ts';
 import { noSuchProgram } from '../programs/service.ts';
 import type { FulfilmentBody, FulfilmentRecord, SettingsInput } from './schemas.ts';
 
@@ -37,17 +39,46 @@ const OF_PROVIDER: Record<FulfilmentProvider, readonly (keyof SettingsInput)[]> 
 
 /** @throws {AppError} `bad_request` when a setting is not the provider's, or is not a currency */
 export function checkSettings(provider: FulfilmentProvider, { currency, ...input }: SettingsInput): void {
-  for (const name of Object.keys({ ...input, ...(currency !== undefined && { currency }) })) {
-    if (!OF_PROVIDER[provider].some((known) => known === name)) {
-      throw badRequest(
-        `settings.${name}`,
-        `is not a setting of ${provider}: it has ${OF_PROVIDER[provider].join(', ')}`,
-      );
-    }
-  }
-  if (currency !== undefined && !isCurrency(currency)) {
-    throw badRequest('settings.currency', 'must be an ISO 4217 code');
-  }
+  const given = { ...input, ...(currency !== undefined && { currency }) };
+  checkAll([
+    () =>
+      readEach(Object.keys(given), (name) => {
+        if (!OF_PROVIDER[provider].some((known) => known === name))
+          throw badRequest(
+            `settings.${name}`,
+            `is not a setting of ${provider}: it has ${OF_PROVIDER[provider].join(', ')}`,
+          );
+      }),
+    () => checkValues(given),
+  ]);
+}
+
+/**
+ * Checks a create body.
+ *
+ * @param faulty fields that are left out because of a fault
+ * @throws {AppError} `bad_request` that names every fault
+ */
+export function checkFulfilment(
+  { provider, settings }: Partial<FulfilmentBody>,
+  faulty: ReadonlySet<string> = new Set(),
+): void {
+  if (settings === undefined) return;
+  if (provider === undefined) checkValues(settings);
+  else checkSettings(provider, settings);
+  if (provider === 'webhook' && settings.url === undefined && !faulty.has('settings.url'))
+    throw badRequest('settings.url', 'is required for a webhook');
+}
+
+/** Checks the values of settings of any provider. @throws {AppError} `bad_request` that names every fault */
+export function checkValues({ url, currency }: SettingsInput): void {
+  checkAll([
+    () => url !== undefined && parseReceiverUrl(url, 'settings.url'),
+    () => {
+      if (currency !== undefined && !isCurrency(currency))
+        throw badRequest('settings.currency', 'must be an ISO 4217 code');
+    },
+  ]);
 }
 
 /** Returns checked settings; missing ones are null. */

@@ -1,4 +1,5 @@
 import { AppError, badRequest } from '../../../core/errors.ts';
+import { checkAll } from '../../../core/faults.ts';
 import type { DestinationRules } from '../../../core/links/destinations.ts';
 import type { Portal } from '../../../core/referrals/portal.ts';
 import type { Queryable } from '../../../sql/database/pool.ts';
@@ -28,7 +29,8 @@ export async function publishTerms(
   body: TermsBody,
   rules: DestinationRules & { now: Date },
 ): Promise<TermsRecord> {
-  const content = readContent(body);
+  checkTerms(body);
+  const content = { terms_url: body.url ?? null, terms_text: body.text ?? null };
   // As in every change of a program: the same lock order prevents deadlocks.
   await lockWorkspace(tx, workspaceId);
   const program = await lockProgram(tx, workspaceId, id);
@@ -48,12 +50,24 @@ export async function publishTerms(
   return termsRecord(kept, changed.portal);
 }
 
-function readContent({ url, text }: TermsBody): Pick<Portal, 'terms_url' | 'terms_text'> {
-  if (url !== undefined && text !== undefined)
-    throw badRequest('text', 'must not come with `url`: the terms are in one place');
-  if (url !== undefined) requireTermsUrl('url', url);
-  if (url === undefined && text === undefined) throw badRequest('text', 'is required, or `url`');
-  return { terms_url: url ?? null, terms_text: text ?? null };
+/**
+ * Checks the body of new terms.
+ *
+ * @param faulty fields that are left out because of a fault
+ * @throws {AppError} `bad_request` that names every fault
+ */
+export function checkTerms({ url, text }: TermsBody, faulty: ReadonlySet<string> = new Set()): void {
+  checkAll([
+    () => {
+      if (url !== undefined && text !== undefined)
+        throw badRequest('text', 'must not come with `url`: the terms are in one place');
+    },
+    () => url !== undefined && requireTermsUrl('url', url),
+    () => {
+      if (url === undefined && text === undefined && !faulty.has('url') && !faulty.has('text'))
+        throw badRequest('text', 'is required, or `url`');
+    },
+  ]);
 }
 
 /** Returns a number as the name of the next version. The owner may have given some numbers as names. */

@@ -5,6 +5,7 @@ import { withIdempotency } from '../../plugins/idempotency.ts';
 import { IdParams } from '../../schemas.ts';
 import { ProgramBody, ProgramChange, ProgramList, ProgramRecord } from './schemas.ts';
 import { changeProgram, createProgram, noSuchProgram, programRecord } from './service.ts';
+import { checkNewProgram, checkProgram } from './settings.ts';
 
 const CONFIG = { scope: 'secret', plan: 'paid' } as const;
 const tags = ['Programs'];
@@ -30,7 +31,13 @@ export async function programRoutes(app: Api, { pool, config, blockedDomains }: 
   app.post(
     '/programs',
     {
-      config: { ...CONFIG, idempotent: true, errors: ['conflict'] },
+      config: {
+        ...CONFIG,
+        idempotent: true,
+        errors: ['conflict'],
+        checkRest: (body: Partial<ProgramBody>, faulty, { auth }) =>
+          checkNewProgram(body, faulty, { shortUrl, blockedDomains, currency: auth.workspace.currency }),
+      },
       schema: {
         tags,
         operationId: 'programs.create',
@@ -74,7 +81,12 @@ export async function programRoutes(app: Api, { pool, config, blockedDomains }: 
   app.patch(
     '/programs/:id',
     {
-      config: { ...CONFIG, errors: ['conflict'] },
+      config: {
+        ...CONFIG,
+        errors: ['conflict'],
+        checksAll: true,
+        checkRest: (body: Partial<ProgramBody>) => checkProgram(body, { shortUrl, blockedDomains }),
+      },
       schema: {
         tags,
         operationId: 'programs.update',

@@ -158,6 +158,7 @@ export const ProgramBody = Body(
   { name: Name, destination_url: DestinationUrl, ...FIELDS },
   { title: 'CreateProgram' },
 );
+export type ProgramBody = Static<typeof ProgramBody>;
 export const ProgramChange = Body(
   { name: Type.Optional(Name), destination_url: Type.Optional(DestinationUrl), ...FIELDS },
   { title: 'UpdateProgram' },

@@ -1,4 +1,5 @@
 import { AppError } from '../../../core/errors.ts';
+import { readAll } from '../../../core/faults.ts';
 import type { DestinationRules } from '../../../core/links/destinations.ts';
 import { generateSlug } from '../../../core/links/slugs.ts';
 import { toMajor } from '../../../core/money/money.ts';
@@ -22,7 +23,7 @@ import { lockWorkspace } from '../../../sql/workspaces/workspaces.ts';
 import { refuseHosts } from '../../links/domain-choice.ts';
 import { keepPortalTerms } from './portal-terms.ts';
 import type { ProgramChange, ProgramRecord } from './schemas.ts';
-import { changedSettings, defaultSettings, requireProgramDestination } from './settings.ts';
+import { changedSettings, checkNewProgram, checkProgram, defaultSettings } from './settings.ts';
 
 export const noSuchProgram = () => new AppError('not_found', 'the workspace has no such program');
 
@@ -39,8 +40,8 @@ export async function createProgram(
   body: NewProgram,
   rules: DestinationRules & { now: Date },
 ): Promise<Program> {
-  requireProgramDestination(body.destination_url, rules);
   const workspace = await lockWorkspace(tx, workspaceId);
+  checkNewProgram(body, new Set(), { ...rules, currency: workspace.currency });
   await refuseOwnDomains(tx, workspaceId, body.destination_url);
   const settings = changedSettings(defaultSettings(generateSlug(), workspace.currency), body);
   const id = newProgramId();
@@ -82,13 +83,15 @@ export async function changeProgram(
   change: ProgramChange,
   rules: DestinationRules & { now: Date },
 ): Promise<Program> {
-  if (change.destination_url !== undefined) requireProgramDestination(change.destination_url, rules);
   // Locked first, as in a change of its link: the same lock order prevents deadlocks.
   await lockWorkspace(tx, workspaceId);
   const program = await lockProgram(tx, workspaceId, id);
   if (!program) throw noSuchProgram();
+  const { settings } = readAll({
+    destination: () => checkProgram({ destination_url: change.destination_url }, rules),
+    settings: () => changedSettings(program, change),
+  });
   await refuseOwnDomains(tx, workspaceId, change.destination_url);
-  const settings = changedSettings(program, change);
   if (settings.terms.currency !== program.terms.currency && (await programHasCommissions(tx, id))) {
     throw new AppError(
       'conflict',

@@ -1,14 +1,15 @@
 import { badRequest } from '../../../core/errors.ts';
+import { checkAll, readEach } from '../../../core/faults.ts';
 import { type DestinationRules, requireDestination } from '../../../core/links/destinations.ts';
-import { programCodeProblem } from '../../../core/links/slugs.ts';
+import { generateSlug, programCodeProblem } from '../../../core/links/slugs.ts';
 import { isCurrency, MoneyError, toMajor, toMinor } from '../../../core/money/money.ts';
 import { toHundredths } from '../../../core/referrals/credits.ts';
 import { LINK_PARAMETERS } from '../../../core/referrals/link-parameters.ts';
 import { CLOSED_PORTAL } from '../../../core/referrals/portal.ts';
 import type { CommissionType } from '../../../core/referrals/terms.ts';
 import type { ProgramSettings } from '../../../sql/referrals/programs.ts';
-import { changedPortal } from './portal-settings.ts';
-import type { ProgramChange } from './schemas.ts';
+import { checkFields, checkPortal, requireTermsUrl } from './portal-settings.ts';
+import type { ProgramBody, ProgramChange } from './schemas.ts';
 
 /** Parameters of Hoplog's own. */
 const OWN_PARAMETERS: ReadonlySet<string> = new Set(['_vid', 'hoplog_test']);
@@ -48,10 +49,16 @@ export function defaultSettings(code: string, currency: string): ProgramSettings
  * Applies a change to settings and validates the result as a whole: a rate that is valid as a percentage may be
  * invalid as an amount.
  *
- * @throws {AppError} `bad_request` that names the field
+ * @throws {AppError} `bad_request` that names every fault
  */
 export function changedSettings(current: ProgramSettings, change: ProgramChange): ProgramSettings {
   const { terms } = current;
+  checkAll([
+    () => checkProgram(change),
+    () => readCurrency(change.currency),
+    () => isCurrency(change.currency ?? terms.currency) && checkMoney(current, change),
+    () => checkPortal(current.portal, change.portal ?? {}),
+  ]);
   const currency = readCurrency(change.currency) ?? terms.currency;
   const minPayout = change.min_payout ?? toMajor(current.min_payout_minor, terms.currency);
   const settings: ProgramSettings = {
@@ -84,18 +91,72 @@ export function changedSettings(current: ProgramSettings, change: ProgramChange)
     min_payout_minor: readMoney('min_payout', minPayout, currency),
     revoke_credits_on_refund: change.revoke_credits_on_refund ?? current.revoke_credits_on_refund,
     link_parameters: change.link_parameters ?? current.link_parameters,
-    portal: changedPortal(current.portal, change.portal ?? {}),
+    portal: { ...current.portal, ...change.portal },
   };
-  requireCode('code', settings.code);
-  for (const [index, name] of settings.link_parameters.entries()) {
-    if (OWN_PARAMETERS.has(name))
-      throw badRequest(`link_parameters.${index}`, `must not be ${name}, which Hoplog uses`);
-  }
-  const { commissionType, commissionRate, levels } = settings.terms;
-  requireRate('commission_rate', commissionType, commissionRate, currency);
-  for (const [index, rate] of levels.entries())
-    requireRate(`levels.${index}`, commissionType, rate, currency);
   return settings;
+}
+
+/**
+ * Checks a create or change body for what does not depend on the program.
+ *
+ * @param rules null: the destination is checked elsewhere
+ * @throws {AppError} `bad_request` that names every fault
+ */
+export function checkProgram(change: Partial<ProgramBody>, rules: DestinationRules | null = null): void {
+  const { destination_url: url, signup_credit, link_parameters = [], code } = change;
+  checkAll([
+    () => url !== undefined && rules && requireProgramDestination(url, rules),
+    () => code !== undefined && requireCode('code', code),
+    () => readCredits('signup_credit.free', signup_credit?.free),
+    () => readCredits('signup_credit.paid', signup_credit?.paid),
+    () => readCredits('purchase_credit', change.purchase_credit),
+    () => readCredits('referee_credit', change.referee_credit),
+    () =>
+      readEach(link_parameters, (name, index) => {
+        if (OWN_PARAMETERS.has(name))
+          throw badRequest(`link_parameters.${index}`, `must not be ${name}, which Hoplog uses`);
+      }),
+    () => checkFields(change.portal?.fields ?? []),
+    () =>
+      (change.portal?.terms_url ?? null) !== null &&
+      requireTermsUrl('portal.terms_url', change.portal?.terms_url ?? ''),
+  ]);
+}
+
+/**
+ * Checks the create body of a program.
+ *
+ * @param faulty fields that are left out because of a fault
+ * @throws {AppError} `bad_request` that names every fault
+ */
+export function checkNewProgram(
+  body: Partial<ProgramBody>,
+  faulty: ReadonlySet<string>,
+  rules: DestinationRules & { currency: string },
+): void {
+  const usual = defaultSettings(generateSlug(), rules.currency);
+  const currency = body.currency ?? rules.currency;
+  const isMoneyKnown = !faulty.has('currency') && !faulty.has('commission_type') && isCurrency(currency);
+  checkAll([
+    () => checkProgram(body, rules),
+    () => readCurrency(body.currency),
+    () => isMoneyKnown && checkMoney(usual, body),
+    () => checkPortal(CLOSED_PORTAL, body.portal ?? {}),
+  ]);
+}
+
+/** Checks rates and amounts, which are valid together. The currency is one. */
+function checkMoney({ terms, min_payout_minor }: ProgramSettings, change: ProgramChange): void {
+  const currency = (change.currency ?? terms.currency).toLowerCase();
+  const type = change.commission_type ?? terms.commissionType;
+  checkAll([
+    () => requireRate('commission_rate', type, change.commission_rate ?? terms.commissionRate, currency),
+    () =>
+      readEach(change.levels ?? terms.levels, (rate, index) =>
+        requireRate(`levels.${index}`, type, rate, currency),
+      ),
+    () => readMoney('min_payout', change.min_payout ?? toMajor(min_payout_minor, terms.currency), currency),
+  ]);
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Api, ApiDeps } from '../../dependencies.ts';
 import { cutPageAt } from '../../pages.ts';
 import { withIdempotency } from '../../plugins/idempotency.ts';
 import { IdParams } from '../../schemas.ts';
-import { publishTerms, termsRecord } from './publish-terms.ts';
+import { checkTerms, publishTerms, termsRecord } from './publish-terms.ts';
 import { noSuchProgram } from './service.ts';
 import { TermsBody, TermsList, TermsQuery, TermsRecord } from './terms-schemas.ts';
 
@@ -49,7 +49,7 @@ export async function programTermsRoutes(
   app.post(
     '/programs/:id/terms',
     {
-      config: { ...CONFIG, idempotent: true, errors: ['conflict'] },
+      config: { ...CONFIG, idempotent: true, errors: ['conflict'], checkRest: checkTerms },
       schema: {
         tags,
         operationId: 'programs.publishTerms',

@@ -6,6 +6,7 @@ import { continentOf, countriesIn } from '../../enrich/continents.ts';
 import { requireCountry } from '../../enrich/countries.ts';
 import { languageTag, languageTest } from '../../enrich/languages.ts';
 import { badRequest } from '../../errors.ts';
+import { readAll } from '../../faults.ts';
 import { QUERY } from './query-condition.ts';
 import { type ConditionInput, oneOf, refuseUnknown, shortText } from './reading.ts';
 import { systemOf } from './systems.ts';
@@ -208,6 +209,8 @@ export function readCondition(path: string, given: ConditionInput): RuleConditio
   const type = CONDITION_TYPES.find((known) => known === given.type);
   if (type === undefined) throw badRequest(`${path}.type`, `must be one of ${CONDITION_TYPES.join(', ')}`);
   const { fields, read } = kindOf(type);
-  refuseUnknown(path, given, ['type', ...fields], `a condition of type \`${type}\``);
-  return read(path, given);
+  return readAll({
+    unknown: () => refuseUnknown(path, given, ['type', ...fields], `a condition of type \`${type}\``),
+    condition: () => read(path, given),
+  }).condition;
 }

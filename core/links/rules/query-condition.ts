@@ -1,5 +1,6 @@
 // Browsers run this file too.
 import { badRequest } from '../../errors.ts';
+import { readAll } from '../../faults.ts';
 import { foldCase } from '../../text/fold-case.ts';
 import type { ConditionKind } from './conditions.ts';
 import { type ConditionInput, operatorOf, readValues, shortText } from './reading.ts';
@@ -15,17 +16,23 @@ export const QUERY: ConditionKind<QueryCondition> = {
 };
 
 function readQuery(path: string, given: ConditionInput): QueryCondition {
-  const operator = operatorOf(path, given.operator, QUERY_OPERATORS);
-  const name = shortText(`${path}.name`, given.name);
-  if (operator === 'exists') {
-    if (given.values === undefined) return { type: 'query', name, operator };
-    throw badRequest(`${path}.values`, 'must be left out with the operator `exists`');
-  }
-  // An empty value is allowed, because a query can have one: `?coupon=`.
-  const values = readValues(`${path}.values`, given.values, (at, text) =>
-    text === '' && operator !== 'contains' ? '' : shortText(at, text),
-  );
-  return { type: 'query', name, operator, values };
+  const { operator, name, values } = readAll({
+    operator: () => operatorOf(path, given.operator, QUERY_OPERATORS),
+    name: () => shortText(`${path}.name`, given.name),
+    values() {
+      if (given.operator === 'exists') {
+        if (given.values === undefined) return [];
+        throw badRequest(`${path}.values`, 'must be left out with the operator `exists`');
+      }
+      // An empty value is allowed, because a query can have one: `?coupon=`.
+      return readValues(`${path}.values`, given.values, (at, text) =>
+        text === '' && given.operator !== 'contains' ? '' : shortText(at, text),
+      );
+    },
+  });
+  return operator === 'exists'
+    ? { type: 'query', name, operator }
+    : { type: 'query', name, operator, values };
 }
 
 function compileQuery(condition: QueryCondition): RuleTest {

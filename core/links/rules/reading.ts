@@ -1,5 +1,6 @@
 // Browsers run this file too.
 import { badRequest } from '../../errors.ts';
+import { readEach } from '../../faults.ts';
 import { nearestName } from '../../text/near-names.ts';
 import { TEXT_LIMIT, VALUES_LIMIT } from './types.ts';
 
@@ -17,13 +18,14 @@ export type ConditionInput = {
   time_zone?: string;
 };
 
-/** @throws {AppError} `bad_request` that names the first field which `owner` does not have */
+/** @throws {AppError} `bad_request` that names every field which `owner` does not have */
 export function refuseUnknown(path: string, given: object, known: readonly string[], owner: string): void {
-  const unknown = Object.keys(given).find((name) => !known.includes(name));
-  if (unknown === undefined) return;
-  const near = nearestName(unknown, known);
-  const more = near === null ? {} : { hint: `did you mean \`${near}\`?` };
-  throw badRequest(`${path}.${unknown}`, `is not a field of ${owner}: it has ${known.join(', ')}`, more);
+  readEach(Object.keys(given), (name) => {
+    if (known.includes(name)) return;
+    const near = nearestName(name, known);
+    const more = near === null ? {} : { hint: `did you mean \`${near}\`?` };
+    throw badRequest(`${path}.${name}`, `is not a field of ${owner}: it has ${known.join(', ')}`, more);
+  });
 }
 
 /** @throws {AppError} `bad_request` when an operator is not one of `known` */
@@ -37,7 +39,7 @@ export function operatorOf<T extends string>(
   return operator;
 }
 
-/** Reads the values of a condition, each once. @throws {AppError} `bad_request` that names the value */
+/** Reads the values of a condition, each once. @throws {AppError} `bad_request` that names every faulty value */
 export function readValues(
   path: string,
   given: string[] | undefined,
@@ -45,7 +47,7 @@ export function readValues(
 ): string[] {
   if (given === undefined || given.length === 0) throw badRequest(path, 'must have at least one value');
   if (given.length > VALUES_LIMIT) throw badRequest(path, `must have at most ${VALUES_LIMIT} values`);
-  return [...new Set(given.map((text, nth) => read(`${path}.${nth}`, text)))];
+  return [...new Set(readEach(given, (text, nth) => read(`${path}.${nth}`, text)))];
 }
 
 /** @throws {AppError} `bad_request` when a text is not one of `known` */

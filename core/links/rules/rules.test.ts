@@ -205,7 +205,7 @@ test.each([
   [[variant('a', 1)], 'split'],
   [['a', 'b', 'c', 'd', 'e'].map((id) => variant(id, 1)), 'split'],
   [[variant('a', 1), variant('a', 1)], 'split.1.id'],
-  [[variant('a b', 1), variant('c', 1)], 'split.0.id'],
+  [[{ ...variant('a', 1), id: 'a b' }, variant('c', 1)], 'split.0.id'],
   [[variant('a', 0), variant('c', 1)], 'split.0.weight'],
   [[variant('a', 101), variant('c', 1)], 'split.0.weight'],
   [[variant('a', 1), { ...variant('c', 1), destination_url: 'myapp://x' }], 'split.1.destination_url'],

@@ -1,5 +1,6 @@
 // Browsers run this file too.
 import { badRequest } from '../../errors.ts';
+import { readAll } from '../../faults.ts';
 import { formatInstantShort, parseInstant, requireInstant } from '../../time/timestamps.ts';
 import type { ConditionKind } from './conditions.ts';
 import type { ConditionInput } from './reading.ts';
@@ -18,8 +19,10 @@ function readTime(path: string, { after, before }: ConditionInput): TimeConditio
   if (after === undefined && before === undefined) {
     throw badRequest(path, 'needs `after`, `before` or both');
   }
-  const start = after === undefined ? null : requireInstant(`${path}.after`, after);
-  const end = before === undefined ? null : requireInstant(`${path}.before`, before);
+  const { start, end } = readAll({
+    start: () => (after === undefined ? null : requireInstant(`${path}.after`, after)),
+    end: () => (before === undefined ? null : requireInstant(`${path}.before`, before)),
+  });
   if (start !== null && end !== null && start >= end) {
     throw badRequest(`${path}.before`, 'must be later than `after`');
   }

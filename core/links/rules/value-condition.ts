@@ -1,4 +1,5 @@
 // Browsers run this file too.
+import { readAll } from '../../faults.ts';
 import type { ConditionKind, ValueType } from './conditions.ts';
 import { operatorOf, readValues } from './reading.ts';
 import { type RuleTest, type RuleVisit, VALUE_OPERATORS, type ValueCondition } from './types.ts';
@@ -42,8 +43,10 @@ export const valueCondition = (
   fields: ['operator', 'values'],
   read: (path, { operator, values }) => ({
     type,
-    operator: operatorOf(path, operator, VALUE_OPERATORS),
-    values: readValues(`${path}.values`, values, read),
+    ...readAll({
+      operator: () => operatorOf(path, operator, VALUE_OPERATORS),
+      values: () => readValues(`${path}.values`, values, read),
+    }),
   }),
   test({ operator, values }): RuleTest {
     const isWanted = wanted(values.map(fold));

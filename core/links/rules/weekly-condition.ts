@@ -1,5 +1,6 @@
 // Browsers run this file too.
 import { badRequest } from '../../errors.ts';
+import { readAll, readEach } from '../../faults.ts';
 import { checkTimeZone } from '../../time/time-buckets.ts';
 import { zoneClock } from '../../time/zone-clock.ts';
 import type { ConditionKind } from './conditions.ts';
@@ -18,23 +19,29 @@ export const WEEKLY: ConditionKind<WeeklyCondition> = {
 const TIME_OF_DAY = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
 
 function readWeekly(path: string, given: ConditionInput): WeeklyCondition {
-  const { days, from, to, time_zone: zone } = given;
-  if (days === undefined || days.length === 0) throw badRequest(`${path}.days`, 'must have at least one day');
-  for (const [nth, day] of days.entries()) {
-    if (Number.isInteger(day) && day >= 1 && day <= 7) continue;
-    throw badRequest(`${path}.days.${nth}`, 'must be an integer from 1 (Monday) to 7 (Sunday)');
-  }
+  const { days = [], time_zone: zone } = given;
   const readTimeOfDay = (name: 'from' | 'to', text: string | undefined): string => {
     if (text !== undefined && TIME_OF_DAY.test(text)) return text;
     throw badRequest(`${path}.${name}`, 'must be a time of day from 00:00 to 23:59');
   };
-  const hours = { from: readTimeOfDay('from', from), to: readTimeOfDay('to', to) };
-  if (zone === undefined) throw badRequest(`${path}.time_zone`, 'is required');
   return {
     type: 'weekly',
-    days: [...new Set(days)].sort((a, b) => a - b),
-    ...hours,
-    time_zone: checkTimeZone(`${path}.time_zone`, zone),
+    ...readAll({
+      days() {
+        if (days.length === 0) throw badRequest(`${path}.days`, 'must have at least one day');
+        const read = readEach(days, (day, nth) => {
+          if (Number.isInteger(day) && day >= 1 && day <= 7) return day;
+          throw badRequest(`${path}.days.${nth}`, 'must be an integer from 1 (Monday) to 7 (Sunday)');
+        });
+        return [...new Set(read)].sort((a, b) => a - b);
+      },
+      from: () => readTimeOfDay('from', given.from),
+      to: () => readTimeOfDay('to', given.to),
+      time_zone() {
+        if (zone === undefined) throw badRequest(`${path}.time_zone`, 'is required');
+        return checkTimeZone(`${path}.time_zone`, zone);
+      },
+    }),
   };
 }
 
