@@ -5,6 +5,7 @@ import { openReaders } from '../analytics/replicas/open-readers.ts';
 import type { Replica } from '../clickhouse/replicas.ts';
 import { inBlocks } from '../core/addresses/address-blocks.ts';
 import { withoutPort } from '../core/addresses/address-port.ts';
+import { errorPageOf } from '../core/error-envelope.ts';
 import { MAIN_REPLICA } from '../core/settings/replicas.ts';
 import { alertRoutes } from './alerts/routes.ts';
 import { analyticsRoutes } from './analytics/routes.ts';
@@ -44,14 +45,7 @@ import { addCompression } from './plugins/compression.ts';
 import { addConnectionLimit } from './plugins/connection-limit.ts';
 import { addCors } from './plugins/cors.ts';
 import { addDraining } from './plugins/draining.ts';
-import {
-  addBareRefusals,
-  addErrors,
-  answerClientError,
-  errorPageOf,
-  sendError,
-  toAppError,
-} from './plugins/errors.ts';
+import { addBareRefusals, addErrors, answerClientError, sendError, toAppError } from './plugins/errors.ts';
 import { addIdempotency } from './plugins/idempotency.ts';
 import { addLoadLimit } from './plugins/load-limit.ts';
 import { addOpenApi } from './plugins/openapi.ts';

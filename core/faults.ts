@@ -1,3 +1,4 @@
+// Browsers run this file too.
 import { AppError, type ErrorDetail } from './errors.ts';
 
 /** Most faults that a response names; its message counts all. */

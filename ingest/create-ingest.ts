@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Registry } from 'prom-client';
 import { createAgentKinds } from '../core/enrich/agent-kinds.ts';
+import { errorPageOf } from '../core/error-envelope.ts';
 import type { EventLogWriter } from '../core/event-log/port.ts';
 import { openBlockedDomains } from '../core/links/blocked-domains.ts';
 import { type Config, ConfigError } from '../core/settings/config.ts';
@@ -240,6 +241,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
       shortUrl: config.shortUrl,
     }),
     collect: createCollectHandlers({
+      errorPage: errorPageOf(config),
       eventLog,
       exchanges,
       resolver,

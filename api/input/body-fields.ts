@@ -1,3 +1,4 @@
+import { ignoredFieldsHeader } from '../../core/text/ignored-fields.ts';
 import { nearestName } from '../../core/text/near-names.ts';
 
 /** Maximum number of a body's unknown fields that are examined. */
@@ -6,10 +7,6 @@ const MOST_UNKNOWN = 100;
 const LONGEST = 100;
 /** Objects of bodies that had a field `__proto__`. The parser removes it; it counts as an unknown field. */
 export const hadProto = new WeakSet<object>();
-/** Maximum number of names in the header `x-ignored-fields`. */
-const MOST_NAMED = 20;
-/** Maximum characters of a name in that header. */
-const LONGEST_NAMED = 200;
 
 /** The parts of a body's JSON Schema that concern fields. */
 export type FieldSchema = {
@@ -94,12 +91,8 @@ export function openObjects(schema: FieldSchema, path = 'body'): string[] {
 
 /** Returns the header `x-ignored-fields`, or null when no field is ignored. */
 export function ignoredNames(unknown: readonly UnknownField[]): string | null {
-  const ignored = unknown.filter(({ isRefused }) => !isRefused).slice(0, MOST_NAMED);
-  return ignored.length === 0 ? null : ignored.map(({ path }) => headerText(path.join('.'))).join(', ');
+  return ignoredFieldsHeader(unknown.flatMap(({ isRefused, path }) => (isRefused ? [] : path.join('.'))));
 }
-
-/** Encodes a field's name, which may contain commas and line breaks. */
-const headerText = (name: string): string => encodeURIComponent(name).slice(0, LONGEST_NAMED);
 
 const isOptional = (
   { required = [] }: FieldSchema,

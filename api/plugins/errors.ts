@@ -2,9 +2,9 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { isHostHeader } from '../../core/addresses/host-header.ts';
-import { AppError, type ErrorDetail } from '../../core/errors.ts';
-import { badFields, FAULTS_LIMIT } from '../../core/faults.ts';
-import type { Config } from '../../core/settings/config.ts';
+import { type ErrorEnvelope, errorEnvelope, errorPageOf } from '../../core/error-envelope.ts';
+import { AppError } from '../../core/errors.ts';
+import { badFields } from '../../core/faults.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { validationDetails } from '../input/faults.ts';
 import { bodyRefusal, restOfRoute } from '../input/rest-of-body.ts';
@@ -21,11 +21,6 @@ declare module 'fastify' {
 /** `Retry-After` of a 503, in seconds. */
 const RETRY_AFTER = '1';
 const MIB = 1_048_576;
-
-/** The body of every error response. */
-export type ErrorEnvelope = {
-  error: { code: string; message: string; request_id: string; doc_url: string; details?: ErrorDetail[] };
-};
 
 /** Sends every error in the envelope: ours, Fastify's, the databases', and any other as `internal`. */
 export function addErrors(app: Api, { config }: Pick<ApiDeps, 'config'>): void {
@@ -107,27 +102,9 @@ export function sendError(answer: AppError, request: FastifyRequest, reply: Fast
     .send(JSON.stringify(envelope(answer, request)));
 }
 
-/** Returns the address of the help on errors. */
-export const errorPageOf = ({ baseUrl }: Pick<Config, 'baseUrl'>): string => `${baseUrl}${ERROR_PAGE}`;
-
-/** Path of the documentation's page on errors, with a page for each code below. */
-const ERROR_PAGE = '/docs/errors';
-
 /** Returns the body of an error response to a request. */
 export const envelope = (error: AppError, { id, server }: FastifyRequest): ErrorEnvelope =>
-  envelopeOf(error, id, server.errorPage);
-
-function envelopeOf(error: AppError, requestId: string, errorPage: string): ErrorEnvelope {
-  return {
-    error: {
-      code: error.code,
-      message: error.message,
-      request_id: requestId,
-      doc_url: `${errorPage}/${error.code}`,
-      ...(error.details && { details: error.details.slice(0, FAULTS_LIMIT) }),
-    },
-  };
-}
+  errorEnvelope(error, id, server.errorPage);
 
 /**
  * Responds to requests that Node refuses before they reach a handler: 400 for malformed requests and headers over 64
@@ -141,7 +118,7 @@ export function answerClientError(newId: () => string, errorPage: string) {
     }
     const failure = clientErrorOf(error);
     const id = newId();
-    const body = JSON.stringify(envelopeOf(failure, id, errorPage));
+    const body = JSON.stringify(errorEnvelope(failure, id, errorPage));
     socket.end(
       `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status]}\r\nx-request-id: ${id}\r\naccess-control-allow-origin: *\r\n` +
         `content-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +

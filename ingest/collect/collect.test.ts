@@ -9,6 +9,7 @@ import { updateWorkspace } from '../../sql/workspaces/workspaces.ts';
 import { makeWorkspace, startTestIngest, TEST_PIXEL, type TestIngest } from '../../test/support/ingest.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 
+const API = 'http://api.test';
 let stores: TestStores;
 let ingest: TestIngest;
 let workspace: Awaited<ReturnType<typeof makeWorkspace>>;
@@ -16,7 +17,7 @@ let workspace: Awaited<ReturnType<typeof makeWorkspace>>;
 beforeAll(async () => {
   stores = await testStores();
   workspace = await makeWorkspace(stores.pool);
-  ingest = await startTestIngest(stores);
+  ingest = await startTestIngest({ ...stores, env: { BASE_URL: API } });
 });
 afterAll(async () => {
   await ingest?.close();
@@ -276,6 +277,47 @@ test('a misspelled field that the report lacks is refused by its name, and other
   expect((await ingest.events()).length).toBe(before + 3);
 });
 
+test('all faults of a report are named at their fields, with the page of their code', async () => {
+  const key = workspace.publishable.token;
+  const { status, body } = await collect({ key, type: 'order', amount: 'much', emial: 'jane@mail.example' });
+  expect([status, body.error?.details?.map(({ path }) => path)]).toEqual([
+    400,
+    ['emial', 'order_id', 'amount'],
+  ]);
+  const errors = [
+    body,
+    (await collect('{')).body,
+    (await collect(order({ key: 'x' }))).body,
+    (await collect(order(), { 'content-type': 'text/html' })).body,
+    (await collect('x'.repeat(20_000))).body,
+    await (await fetch(`${ingest.url}/collect`)).json(),
+    await (await fetch(`${ingest.url}/api/v1/links`)).json(),
+  ] as { error: { code: string; doc_url: string } }[];
+  const pages = errors.map(({ error }) => error.doc_url);
+  expect(pages).toEqual(errors.map(({ error }) => `${API}/docs/errors/${error.code}`));
+  expect(new Set(errors.map(({ error }) => error.code))).toEqual(
+    new Set([
+      'bad_request',
+      'unauthorized',
+      'unsupported_media_type',
+      'payload_too_large',
+      'method_not_allowed',
+      'not_found',
+    ]),
+  );
+});
+
+test('unknown fields of a report are ignored, and named in the header and the body', async () => {
+  const { status, headers, body } = await collect(order({ order_id: 'ignored', foo: 1, 'a,b': 2 }));
+  expect([status, headers.get('x-ignored-fields'), body]).toEqual([
+    202,
+    'foo, a%2Cb',
+    { ok: true, ignored: ['foo', 'a,b'] },
+  ]);
+  const plain = await collect(identify());
+  expect([plain.headers.get('x-ignored-fields'), plain.body]).toEqual([null, { ok: true }]);
+});
+
 test('what is refused or corrected is counted by workspace and reason, with an example without personal data', async () => {
   const shop = await makeWorkspace(stores.pool);
   const key = shop.publishable.token;
@@ -405,9 +447,24 @@ test('a call of the pixel is told from other uses of its key', async () => {
   const hasPixel = () => stepsDone(stores.pool, shop.id, ['pixel']);
   await recordKeyUse(stores.pool, shop.publishable.id);
   expect(await hasPixel()).toEqual([]);
+  const key = shop.publishable.token;
+  const isNoted = async () =>
+    (await listedKey(stores.pool, shop.id, shop.publishable.id))?.last_used_at ?? null;
+  await stores.pool.query('UPDATE api_keys SET last_used_at = NULL WHERE id = $1', [shop.publishable.id]);
+  // A call from a shell, and one of a page that is refused, are not the pixel's, but uses of the key.
+  const page = { origin: 'https://shop.example' };
   await expect
     .poll(async () => {
-      await collect(identify({ key: shop.publishable.token }));
+      expect((await collect(identify({ key }))).status).toBe(202);
+      expect((await collect({ key, type: 'identify' }, page)).status).toBe(400);
+      expect((await collect({ key, type: 'test' }, page)).status).toBe(202);
+      return isNoted();
+    })
+    .not.toBeNull();
+  expect(await hasPixel()).toEqual([]);
+  await expect
+    .poll(async () => {
+      await collect(identify({ key }), page);
       return hasPixel();
     })
     .toEqual(['pixel']);

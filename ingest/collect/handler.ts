@@ -3,9 +3,11 @@ import { isUtf8 } from 'node:buffer';
 import { requireAllowedOrigin } from '../../core/access/allowed-origins.ts';
 import { keyMatches, parseKey } from '../../core/access/keys.ts';
 import { refererHost } from '../../core/enrich/referer.ts';
+import { errorEnvelope } from '../../core/error-envelope.ts';
 import { AppError, badRequest, type ErrorCode, SUSPENDED } from '../../core/errors.ts';
 import type { EventLogWriter } from '../../core/event-log/port.ts';
 import { uuidToBytes, uuidv7 } from '../../core/ids.ts';
+import { ignoredFieldsHeader } from '../../core/text/ignored-fields.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import { readBody } from '../http/body.ts';
 import type { ClientAddress } from '../http/client-address.ts';
@@ -17,7 +19,7 @@ import type { IngestMetrics } from '../metrics.ts';
 import { readBrowser } from '../redirect/visit.ts';
 import type { KeyUses } from './key-uses.ts';
 import type { Browser, RecordVisit } from './record-visit.ts';
-import { badReport, type ReportBody, ReportRefused, readReport } from './report.ts';
+import { badReport, ignoredFields, type ReportBody, ReportRefused, readReport } from './report.ts';
 import type { ReportLog } from './report-log.ts';
 import { readVisitReport } from './visit-report.ts';
 
@@ -28,7 +30,7 @@ const MEDIA_TYPES = new Set(['application/json', 'text/plain', '']);
 /** For any origin, without credentials, as in the API. */
 const CORS: Headers = [
   ['Access-Control-Allow-Origin', '*'],
-  ['Access-Control-Expose-Headers', 'x-request-id, Idempotent-Replayed, Retry-After'],
+  ['Access-Control-Expose-Headers', 'x-request-id, Idempotent-Replayed, Retry-After, x-ignored-fields'],
 ];
 const PREFLIGHT: Headers = [
   ...CORS,
@@ -47,6 +49,15 @@ const STATUS: Partial<Record<ErrorCode, string>> = {
   unavailable: '503 Service Unavailable',
 };
 
+/** The body of a response. `ignored`: unknown fields. */
+type Collected = { ok: true; visitor_id?: string | null; ignored?: readonly string[] };
+
+/** Names the ignored fields as the API does. */
+function ignoredHeaders({ ignored = [] }: Collected): Headers {
+  const header = ignoredFieldsHeader(ignored);
+  return header === null ? [] : [['x-ignored-fields', header]];
+}
+
 type RouteHandler = (res: HttpResponse, req: HttpRequest) => void;
 
 /**
@@ -54,6 +65,8 @@ type RouteHandler = (res: HttpResponse, req: HttpRequest) => void;
  * visitor id that the page is to store.
  */
 export function createCollectHandlers(given: {
+  /** Address of the help on errors. */
+  errorPage: string;
   eventLog: EventLogWriter;
   exchanges: Exchanges;
   resolver: Resolver;
@@ -65,7 +78,7 @@ export function createCollectHandlers(given: {
   metrics: IngestMetrics;
   log: Logger;
 }): { post: RouteHandler; preflight: RouteHandler; other: RouteHandler } {
-  const { eventLog, exchanges, resolver, policies, keyUses, reportLog } = given;
+  const { errorPage, eventLog, exchanges, resolver, policies, keyUses, reportLog } = given;
   const { clientAddress, recordVisit, metrics, log } = given;
 
   function send(
@@ -85,18 +98,21 @@ export function createCollectHandlers(given: {
   }
 
   function fail(exchange: Exchange, requestId: string, error: unknown): void {
-    const { code, message, details } = envelopeOf(error);
+    const answer = answerOf(error);
+    const { code } = answer;
     if (code === 'internal')
       log.error({ err: error, request_id: requestId }, 'failed to collect an event; responded 500');
     const headers: [string, string][] = [];
     if (code === 'unavailable') headers.push(['Retry-After', '5']);
     if (code === 'method_not_allowed') headers.push(['Allow', 'POST, OPTIONS']);
-    send(exchange, STATUS[code] ?? '500 Internal Server Error', headers, requestId, {
-      error: { code, message, request_id: requestId, ...(details && { details }) },
-    });
+    const body = errorEnvelope(answer, requestId, errorPage);
+    send(exchange, STATUS[code] ?? '500 Internal Server Error', headers, requestId, body);
   }
 
-  async function workspaceOf(body: ReportBody, origin: string): Promise<Uint8Array> {
+  async function callerOf(
+    body: ReportBody,
+    origin: string,
+  ): Promise<{ workspaceId: Uint8Array; keyId: string }> {
     const { key } = body;
     if (key === undefined || key === null)
       throw new AppError('unauthorized', 'key: a publishable key is required');
@@ -111,23 +127,33 @@ export function createCollectHandlers(given: {
     const workspaceId = uuidToBytes(known.workspaceId);
     if (policies.isSuspended(workspaceId)) throw new AppError('forbidden', SUSPENDED);
     requireAllowedOrigin(origin, policies.allowedOriginsOf(workspaceId), []);
-    keyUses.note(known.id);
-    return workspaceId;
+    return { workspaceId, keyId: known.id };
   }
 
   /** @returns the body of the response */
-  async function collect(bytes: Buffer, browser: Browser, origin: string): Promise<object> {
+  async function collect(bytes: Buffer, browser: Browser, origin: string): Promise<Collected> {
     const body = parseBody(bytes);
-    const workspaceId = await workspaceOf(body, origin);
+    const { workspaceId, keyId } = await callerOf(body, origin);
+    const isPage = /^https?:/.test(origin);
     if (body.type === 'visit') {
       const visitorId = await recordVisit(workspaceId, readVisitReport(body), browser);
+      keyUses.note(keyId, { byPixel: isPage });
       return { ok: true, visitor_id: visitorId };
     }
-    await collectReport(body, workspaceId);
-    return { ok: true };
+    try {
+      const isRecorded = await collectReport(body, workspaceId);
+      // A script in a page says its origin, other callers do not.
+      keyUses.note(keyId, { byPixel: isPage && isRecorded });
+    } catch (error) {
+      keyUses.note(keyId, { byPixel: false });
+      throw error;
+    }
+    const ignored = ignoredFields(body);
+    return { ok: true, ...(ignored.length > 0 && { ignored }) };
   }
 
-  async function collectReport(body: ReportBody, workspaceId: Uint8Array): Promise<void> {
+  /** @returns whether it was an event, and no test of the installation */
+  async function collectReport(body: ReportBody, workspaceId: Uint8Array): Promise<boolean> {
     try {
       const { event, corrected } = readReport(body, workspaceId);
       if (event !== null) {
@@ -136,6 +162,7 @@ export function createCollectHandlers(given: {
       }
       const outcome = corrected.length === 0 ? 'recorded' : 'corrected';
       reportLog.note({ workspaceId, body, event, outcome, problems: corrected });
+      return event !== null;
     } catch (error) {
       if (!(error instanceof ReportRefused)) throw error;
       reportLog.note({
@@ -143,7 +170,7 @@ export function createCollectHandlers(given: {
         body,
         event: null,
         outcome: 'refused',
-        problems: [error.found, ...error.corrected],
+        problems: [...error.all.map(({ found }) => found), ...error.corrected],
       });
       throw badReport(error);
     }
@@ -166,7 +193,7 @@ export function createCollectHandlers(given: {
           return fail(exchange, requestId, new AppError('unsupported_media_type', message));
         }
         collect(bytes, browser, origin).then(
-          (answer) => send(exchange, '202 Accepted', [], requestId, answer),
+          (answer) => send(exchange, '202 Accepted', ignoredHeaders(answer), requestId, answer),
           (error: unknown) => fail(exchange, requestId, error),
         );
       });
@@ -196,7 +223,7 @@ function parseBody(bytes: Buffer): ReportBody {
   return body as ReportBody;
 }
 
-function envelopeOf(error: unknown): Pick<AppError, 'code' | 'message' | 'details'> {
+function answerOf(error: unknown): Pick<AppError, 'code' | 'message' | 'details'> {
   if (error instanceof AppError) return error;
   if (error instanceof LookupUnavailable) {
     return {

@@ -1,5 +1,6 @@
-import { badRequest } from '../../core/errors.ts';
+import type { AppError } from '../../core/errors.ts';
 import type { IdentifyEvent, OrderEvent, Unstamped } from '../../core/events/types.ts';
+import { badFields } from '../../core/faults.ts';
 import { isUuid } from '../../core/ids.ts';
 import { AMOUNT_LIMIT, isCurrency, MoneyError, roundToMinor, toMinor } from '../../core/money/money.ts';
 import { nearestName } from '../../core/text/near-names.ts';
@@ -32,6 +33,8 @@ export class ReportRefused extends Error {
   readonly found: FoundProblem;
   /** The field as the page calls it. */
   readonly sent: string;
+  /** This and the other refusals of the report, in the order of its fields. */
+  all: readonly ReportRefused[] = [this];
   /** Corrections made before the refusal; one of them may be its cause. */
   readonly corrected: readonly FoundProblem[];
 
@@ -150,52 +153,87 @@ export function readReport(body: ReportBody, workspaceId: Uint8Array): Report {
   const { type } = body;
   if (type === 'test') return { event: null, corrected };
   if (type !== 'identify' && type !== 'order') throw refuse('type_unknown', 'type', type);
-  const slip = misspelled(body, NAMED[type]);
-  if (slip) throw new ReportRefused('name_misspelled', slip.near, undefined, corrected, slip.sent);
-  if (type === 'identify') {
-    const who = person();
-    if (!who.visitorId && !who.email && !who.externalUserId)
-      throw refuse('names_no_one', 'visitor_id', undefined);
-    return { event: { kind: 'identify', workspaceId, ...who, source: 'pixel' }, corrected };
+  const slips = misspelled(body, NAMED[type]);
+  const meant = new Set(slips.map(({ near }) => near));
+  const refused = slips.map(
+    ({ near, sent }) => new ReportRefused('name_misspelled', near, undefined, corrected, sent),
+  );
+  /** Reads a part, and notes its refusal. A field whose name is misspelled is not missing too. */
+  function part<T>(read: () => T): T | null {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof ReportRefused)) throw error;
+      if (!meant.has(error.found.field)) refused.push(error);
+      return null;
+    }
   }
-  const orderId = idOf('order_id');
-  if (orderId === undefined) throw refuse('order_id_invalid', 'order_id', body.order_id);
-  if (orderId === null) throw refuse('order_id_missing', 'order_id', undefined);
-  const event: Unstamped<OrderEvent> = {
-    kind: 'order',
-    workspaceId,
-    orderId,
-    ...amount(),
-    commissionableMinor: null,
-    isRenewal: false,
-    ...person(),
-    source: 'pixel',
-  };
+  const event = type === 'identify' ? identifyOf(part) : orderOf(part);
+  const [first] = refused;
+  if (first) {
+    first.all = refused;
+    throw first;
+  }
+  if (event === null) throw new Error('a report without a refusal has no event');
   return { event, corrected };
+
+  function identifyOf(part: Part): Unstamped<IdentifyEvent> | null {
+    const who = person();
+    return part(() => {
+      if (!who.visitorId && !who.email && !who.externalUserId && meant.size === 0)
+        throw refuse('names_no_one', 'visitor_id', undefined);
+      return { kind: 'identify', workspaceId, ...who, source: 'pixel' };
+    });
+  }
+
+  function orderOf(part: Part): Unstamped<OrderEvent> | null {
+    const orderId = part(() => {
+      const id = idOf('order_id');
+      if (id === undefined) throw refuse('order_id_invalid', 'order_id', body.order_id);
+      if (id === null) throw refuse('order_id_missing', 'order_id', undefined);
+      return id;
+    });
+    const paid = part(amount);
+    const who = person();
+    if (orderId === null || paid === null) return null;
+    const fixed = { commissionableMinor: null, isRenewal: false, source: 'pixel' } as const;
+    return { kind: 'order', workspaceId, orderId, ...paid, ...fixed, ...who };
+  }
 }
 
-/** Returns a field whose name is a slip of one that the report lacks, as the API finds it in its bodies. */
-function misspelled(body: ReportBody, named: readonly string[]): { sent: string; near: string } | null {
-  const unknown = Object.keys(body).filter((name) => !named.includes(name) && !OTHERS.has(name));
+/** Reads a part of a report; null: refused. */
+type Part = <T>(read: () => T) => T | null;
+
+/** Returns the fields of a report that are ignored. */
+export function ignoredFields(body: ReportBody): string[] {
+  if (body.type !== 'identify' && body.type !== 'order') return [];
+  const named: readonly string[] = NAMED[body.type];
+  return Object.keys(body).filter((name) => !named.includes(name) && !OTHERS.has(name));
+}
+
+/** Returns the fields whose names are slips of ones that the report lacks, as the API finds them in its bodies. */
+function misspelled(body: ReportBody, named: readonly string[]): { sent: string; near: string }[] {
   // Both are one name.
   const has = (name: string) =>
     Object.hasOwn(body, name) || (name === 'visitor_id' && Object.hasOwn(body, '_vid'));
-  for (const sent of unknown.slice(0, MOST_UNKNOWN)) {
-    const near = nearestName(
-      sent,
-      named.filter((name) => !has(name)),
-    );
-    if (near !== null) return { sent, near };
-  }
-  return null;
+  const absent = named.filter((name) => !has(name));
+  return ignoredFields(body)
+    .slice(0, MOST_UNKNOWN)
+    .flatMap((sent) => {
+      const near = nearestName(sent, absent);
+      return near === null ? [] : [{ sent, near }];
+    });
 }
 
-/** Returns the response to a refused report. */
-export function badReport({ found, sent }: ReportRefused) {
-  if (found.problem !== 'name_misspelled')
-    return badRequest(found.field, REPORT_PROBLEMS[found.problem].text);
-  return badRequest(sent, 'is not a field of this body', { hint: `did you mean \`${found.field}\`?` });
-}
+/** Returns the response to a refused report. It names every fault. */
+export const badReport = ({ all }: ReportRefused): AppError =>
+  badFields(
+    all.map(({ found, sent }) =>
+      found.problem === 'name_misspelled'
+        ? { path: sent, message: 'is not a field of this body', hint: `did you mean \`${found.field}\`?` }
+        : { path: found.field, message: REPORT_PROBLEMS[found.problem].text },
+    ),
+  );
 
 /** Maximum age of an id that a browser reports: two years. An older one is not believed. Seconds. */
 const OLDEST_LANDING = 63_072_000;

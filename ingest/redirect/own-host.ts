@@ -1,3 +1,5 @@
+import { errorEnvelope, errorPageOf } from '../../core/error-envelope.ts';
+import { AppError } from '../../core/errors.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import type { Config } from '../../core/settings/config.ts';
 import type { Exchange, Exchanges, Headers } from '../http/exchange.ts';
@@ -33,7 +35,7 @@ export function createOwnHost(given: {
       ['Access-Control-Allow-Origin', '*'],
       ['x-request-id', requestId],
     ];
-    const body = { error: { code: 'not_found', message, request_id: requestId } };
+    const body = errorEnvelope(new AppError('not_found', message), requestId, errorPageOf(config));
     exchanges.reply(exchange, '404 Not Found', headers, JSON.stringify(body));
   }
 

@@ -161,7 +161,7 @@ export async function revokeKey(db: Queryable, id: string): Promise<KeyRecord | 
 /**
  * Records a use of the key, at most once a minute.
  *
- * @param byPixel whether the pixel sent it to `/collect`
+ * @param byPixel whether a script in a page sent it to `/collect`, with a report that was recorded
  */
 export async function recordKeyUse(db: Queryable, id: string, { byPixel = false } = {}): Promise<void> {
   await db.query(

@@ -165,7 +165,7 @@ function checkMoney({ terms, min_payout_minor }: ProgramSettings, change: Progra
  *
  * @throws {AppError} `bad_request`
  */
-export function requireProgramDestination(text: string, rules: DestinationRules): void {
+function requireProgramDestination(text: string, rules: DestinationRules): void {
   requireRoomForReferral('destination_url', requireDestination('destination_url', text, rules));
 }
 
