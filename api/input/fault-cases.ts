@@ -438,6 +438,8 @@ export const SCHEMA_ALONE: Readonly<Record<string, Body>> = {
   'DELETE /links/bulk': { ids: [ID] },
   'PATCH /connections/{id}': { signing_secret: 'x', restricted_key: 'y', settings: {} },
   'PATCH /fulfilments/{id}': { settings: {} },
+  'PATCH /partner-groups/{id}': { name: 'G', hold_days: 3, commission_rate: 5 },
+  'POST /partner-groups': { program_id: ID, name: 'G', hold_days: 3, commission_rate: 5 },
   'PATCH /folders/{id}': { name: 'F' },
   'PATCH /members/{id}': { role: 'owner' },
   'POST /annotations': { at: AHEAD, text: 'x' },
@@ -460,7 +462,7 @@ export const SCHEMA_ALONE: Readonly<Record<string, Body>> = {
 
 /** Routes that need a session, a sign-in of the last minutes, or a partner's key; their bodies are short. */
 export const OF_SESSIONS =
-  /^(?:POST \/(?:session|portal|passkeys|two-factor|shared\/\{token\}\/unlock|partner|enrollments\/\{id\}\/confirm-payout-method)\b|PATCH \/first-steps)/;
+  /^(?:POST \/(?:session|portal|passkeys|two-factor|shared\/\{token\}\/unlock|partner\/workspaces|enrollments\/\{id\}\/confirm-payout-method)\b|PATCH \/first-steps)/;
 
 /** Returns faults of a body in a field of another body. */
 function within(field: string, body: Body, faults: Record<string, Body>): Record<string, Body> {

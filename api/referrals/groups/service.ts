@@ -1,4 +1,5 @@
 import { AppError, badRequest } from '../../../core/errors.ts';
+import { readAll } from '../../../core/faults.ts';
 import { toMajor } from '../../../core/money/money.ts';
 import type { Queryable } from '../../../sql/database/pool.ts';
 import {
@@ -70,23 +71,30 @@ function settingsOf(known: GroupSettings, change: GroupChange, { terms }: Progra
     commission_type: givenType,
   } = change;
   const rate = givenRate === undefined ? known.commission_rate : givenRate;
-  if (rate === null && givenType !== undefined && givenType !== null)
-    throw badRequest('commission_type', 'must come with `commission_rate`');
   const type = rate === null ? null : (givenType ?? known.commission_type ?? terms.commissionType);
-  if (rate !== null && type !== null) requireRate('commission_rate', type, rate, terms.currency);
   const name = change.name?.trim() ?? known.name;
-  if (name === '') throw badRequest('name', 'must not be blank');
-  return {
-    name,
-    commission_type: type,
-    commission_rate: rate,
-    hold_days: days === undefined ? known.hold_days : days,
-    min_payout_minor:
+  const { minPayout } = readAll({
+    type() {
+      if (rate === null && givenType !== undefined && givenType !== null)
+        throw badRequest('commission_type', 'must come with `commission_rate`');
+    },
+    rate: () => rate !== null && type !== null && requireRate('commission_rate', type, rate, terms.currency),
+    name() {
+      if (name === '') throw badRequest('name', 'must not be blank');
+    },
+    minPayout: () =>
       least === undefined
         ? known.min_payout_minor
         : least === null
           ? null
           : readMoney('min_payout', least, terms.currency),
+  });
+  return {
+    name,
+    commission_type: type,
+    commission_rate: rate,
+    hold_days: days === undefined ? known.hold_days : days,
+    min_payout_minor: minPayout,
   };
 }
 
