@@ -260,6 +260,10 @@ test('Ctrl K finds pages, links, people, and actions, and an address there begin
     ['help', 'API reference'],
     ['docs', 'Errors of the API'],
     ['2fa', 'Your password, passkeys, and sessions'],
+    ['utm', 'Create a link'],
+    ['webhook secret', 'Add a webhook'],
+    ['language', 'Language'],
+    ['sign out', 'Sign out'],
   ] as const) {
     await page.getByRole('button', { name: 'Search' }).press('Enter');
     await field.fill(words);

@@ -1,11 +1,9 @@
 import { ActionIcon, Group, Text } from '@mantine/core';
 import { IconBook, IconLogout } from '@tabler/icons-react';
-import { useQueryClient } from '@tanstack/react-query';
-import { useSend } from '../api/queries.ts';
-import { SESSION_QUERY, useSession } from '../api/session.ts';
+import { useSession } from '../api/session.ts';
 import { ROLE_NAMES } from '../pages/sign-in/roles.ts';
-import { giveUpUnsaved, leaveBy } from './leaving.ts';
 import { SchemeSwitch } from './scheme-switch.tsx';
+import { useSignOut } from './sign-out.ts';
 
 /** The foot of the navigation: who is signed in, with which role and where; theme, documentation, and the way out. */
 export function MemberFoot() {
@@ -40,8 +38,7 @@ export function MemberFoot() {
 }
 
 function SignOut({ who }: { who: string | null }) {
-  const queries = useQueryClient();
-  const signOut = useSend<void>(() => ({ path: '/session', method: 'DELETE' }));
+  const { isPending, signOut } = useSignOut();
   const label = who ? `Sign out ${who}` : 'Sign out';
   return (
     <ActionIcon
@@ -49,17 +46,8 @@ function SignOut({ who }: { who: string | null }) {
       size="lg"
       aria-label={label}
       title={label}
-      loading={signOut.isPending}
-      onClick={() =>
-        leaveBy(() =>
-          signOut.mutate(undefined, {
-            onSuccess: () => {
-              giveUpUnsaved();
-              queries.setQueryData(SESSION_QUERY.queryKey, null);
-            },
-          }),
-        )
-      }
+      loading={isPending}
+      onClick={signOut}
     >
       <IconLogout size={18} stroke={1.6} />
     </ActionIcon>

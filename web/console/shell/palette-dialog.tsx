@@ -16,7 +16,16 @@ import { useSession } from '../api/session.ts';
 import { PAGES } from '../pages.tsx';
 import { webAddressIn } from '../parts/clean-address.ts';
 import { shortId } from '../parts/click-words.ts';
-import { ACTIONS, documentsAt, type Entry, matching, PAGE_WORDS, SETTINGS } from './palette-entries.ts';
+import {
+  ACTIONS,
+  documentsAt,
+  type Entry,
+  matching,
+  PAGE_WORDS,
+  SETTINGS,
+  SIGN_OUT,
+} from './palette-entries.ts';
+import { useSignOut } from './sign-out.ts';
 
 const [STORE, SPOTLIGHT] = createSpotlight();
 
@@ -47,6 +56,7 @@ export default function PaletteDialog({ isShown, close }: PaletteProps) {
   const [, navigate] = useLocation();
   const { can, workspace, urls } = useSession();
   const theme = useThemeAction();
+  const { signOut } = useSignOut();
   const [query, setQuery] = useState('');
   const [asked] = useDebouncedValue(query.trim(), 200);
   const isAsked = asked.length >= LEAST && webAddressIn(asked) === null;
@@ -97,7 +107,10 @@ export default function PaletteDialog({ isShown, close }: PaletteProps) {
         ),
       ),
     ],
-    ['Actions', matching(query, [...ACTIONS.filter(({ role }) => can(role)), theme])],
+    [
+      'Actions',
+      matching(query, [...ACTIONS.filter(({ role }) => can(role)), theme, { ...SIGN_OUT, run: signOut }]),
+    ],
     // Settings have many words, so they are listed only for a query.
     [
       'Settings',

@@ -19,20 +19,25 @@ const PROVIDER_NAMES = PROVIDERS.map((provider) => providerWords(provider).name.
 export const PAGE_WORDS: Readonly<Record<string, string>> = {
   Overview: 'home dashboard analytics statistics reports revenue chart map',
   Live: 'stream real time now',
-  Links: 'short urls campaigns folders tags csv export',
+  Links: 'short urls campaigns folders tags csv export utm parameters templates',
   Domains: 'dns cname custom domain ssl certificate',
   Visitors: 'people customers leads journeys',
   'Bio pages': 'link in bio landing page profile',
   Referrals: 'affiliates partners programs commissions credits payouts coupons ledger',
   Connections: `integrations ${PROVIDER_NAMES} billing payments`,
-  Webhooks: 'events deliveries notifications zapier',
+  Webhooks: 'events deliveries notifications zapier secret signature',
   Settings: 'preferences account workspace currency time zone',
   Developers: 'api keys pixel tracking snippet code sdk token',
 };
 
 /** Actions by role: their words, and where they are done. */
 export const ACTIONS: readonly RoleEntry[] = [
-  { label: 'Create a link', path: '/links/new', role: 'operator', also: 'new add shorten url' },
+  {
+    label: 'Create a link',
+    path: '/links/new',
+    role: 'operator',
+    also: 'new add shorten url utm parameters template rules split qr code',
+  },
   { label: 'Import links', path: '/links/import', role: 'operator', also: 'csv bitly dub move upload' },
   {
     label: 'Import click history',
@@ -97,7 +102,12 @@ export const ACTIONS: readonly RoleEntry[] = [
     also: 'promotion discount code',
   },
   { label: 'Send a report', path: '/reports', role: 'operator', also: 'mail schedule slack discord weekly' },
-  { label: 'Add a webhook', path: '/webhooks', role: 'operator', also: 'new event notification' },
+  {
+    label: 'Add a webhook',
+    path: '/webhooks',
+    role: 'operator',
+    also: 'new event notification signing secret rotate test delivery',
+  },
   { label: 'Show problems', path: '/problems', role: 'operator', also: 'errors status health' },
   {
     label: 'Invite a colleague',
@@ -119,6 +129,9 @@ export const ACTIONS: readonly RoleEntry[] = [
   },
 ];
 
+/** Ends the session. */
+export const SIGN_OUT = { label: 'Sign out', also: 'log out logout leave end session' };
+
 /** Settings, each where it is changed. */
 export const SETTINGS: readonly RoleEntry[] = [
   { label: 'Time zone and currency', path: '/settings', role: 'analyst', also: 'timezone money workspace' },
@@ -128,6 +141,12 @@ export const SETTINGS: readonly RoleEntry[] = [
     path: '/settings',
     role: 'analyst',
     also: 'privacy cookies gdpr delete months',
+  },
+  {
+    label: 'Language',
+    path: '/settings',
+    role: 'analyst',
+    also: 'translation locale english spanish portuguese pages of visitors mails',
   },
   { label: 'Logo for QR codes', path: '/settings', role: 'analyst', also: 'brand image' },
   {
