@@ -37,6 +37,7 @@ import { mailRoutes } from './mail/routes.ts';
 import { addMcp } from './mcp/routes.ts';
 import { meRoutes } from './me/routes.ts';
 import { memberRoutes } from './members/routes.ts';
+import { messageRoutes } from './messages/routes.ts';
 import { partnerRoutes } from './partner/routes.ts';
 import { pixelRoutes } from './pixel/routes.ts';
 import { addAudit } from './plugins/audit.ts';
@@ -141,6 +142,7 @@ const RESOURCES: Routes[] = [
   portalLinkRoutes,
   enrollmentRoutes,
   partnerGroupRoutes,
+  messageRoutes,
   referralImportRoutes,
   referralPreviewRoutes,
   signupRoutes,

@@ -193,6 +193,7 @@ export const RECORD_OPERATIONS: Readonly<Record<string, Audited>> = {
     fields: true,
   },
   'partnerGroups.delete': { action: 'partner_group.delete', target: 'partner_group' },
+  'messages.send': { action: 'message.send', target: 'message', record: ['program_id', 'group_id'] },
   'signups.approve': { action: 'signup.approve', target: 'signup' },
   'signups.reject': { action: 'signup.reject', target: 'signup' },
   'purchases.reevaluate': { action: 'purchase.reevaluate', target: 'purchase' },

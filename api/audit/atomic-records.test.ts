@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
+import { readConfig } from '../../core/settings/config.ts';
 import { insertApplication } from '../../sql/portal/applications.ts';
 import { merchant, PAID_AT_ONCE } from '../../test/referrals/support.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { type AuditOutage, auditOutage, type Run } from '../../test/support/audit-outage.ts';
+import { MAIL_ENVIRONMENT } from '../../test/support/mail-bench.ts';
 import { signedInAs } from '../../test/support/members.ts';
 import { AUDITED, RECORD_OPERATIONS } from './actions.ts';
 import type { AuditEntry } from './schemas.ts';
@@ -12,7 +14,10 @@ let api: TestApi;
 let shop: TestWorkspace;
 let outage: AuditOutage;
 beforeAll(async () => {
-  api = await testApi(() => ({ resolveHost: async () => [{ address: '8.8.8.8', family: 4 }] }));
+  api = await testApi(() => ({
+    config: readConfig(MAIL_ENVIRONMENT),
+    resolveHost: async () => [{ address: '8.8.8.8', family: 4 }],
+  }));
   shop = await api.addWorkspace();
   outage = await auditOutage(api);
 });
@@ -172,6 +177,10 @@ const CALLS: Record<string, () => Promise<Run>> = {
     const { id } = (await workspace.post<{ id: string }>('/assets', asset)).body;
     return () => workspace.delete(`/assets/${id}`);
   },
+  'messages.send': async () => {
+    const { workspace, programId } = await referrer();
+    return () => workspace.post('/messages', { program_id: programId, subject: 'S', text: 'T' });
+  },
   'partnerGroups.create': async () => {
     const { workspace, programId } = await referrer();
     return () => workspace.post('/partner-groups', { program_id: programId, name: 'N', hold_days: 3 });
@@ -327,6 +336,7 @@ const WITHOUT_ENTRY = {
     'savedViews.delete',
     'utmTemplates.delete',
   ],
+  'it shows what would be sent': ['messages.preview'],
   'they send a test': ['webhooks.test', 'webhooks.trigger'],
 };
 
@@ -347,7 +357,9 @@ test('every operation that changes something leaves an entry, or is listed with 
   expect(new Set(known).size).toBe(known.length);
   // Exports and a listener only read, and the sign-in with a provider is a page that is in no document.
   const reads = audited.filter((id) =>
-    /^(clicks|payouts)\.export$|^audit\.list$|^webhooks\.listen$|WithProvider$/.test(id),
+    /^(clicks|payouts)\.export$|^(audit|commissions|enrollments|signups)\.list$|^webhooks\.listen$|WithProvider$/.test(
+      id,
+    ),
   );
   expect([...changes, ...reads].sort()).toEqual(known.sort());
 });

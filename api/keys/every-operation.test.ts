@@ -49,7 +49,7 @@ const OPERATIONS: Record<string, string> = {
   'read referrals secret manage analyst operator owner': [
     'applications.list assets.list commissions.list connections.get connections.list connections.listEvents coupons.list',
     'credits.list enrollments.get enrollments.list enrollments.listHistory fulfilments.get',
-    'fulfilments.list fulfilments.listDeliveries ledger.getBalances ledger.list partnerGroups.get partnerGroups.list payouts.get',
+    'fulfilments.list fulfilments.listDeliveries ledger.getBalances ledger.list messages.get messages.list partnerGroups.get partnerGroups.list payouts.get',
     'payouts.list payouts.listEligible payouts.listLines programs.get programs.list programs.listTerms purchases.list',
     'referrals.getSummary signups.list',
   ].join(' '),
@@ -58,7 +58,7 @@ const OPERATIONS: Record<string, string> = {
     'connections.delete connections.replayEvent connections.update coupons.create',
     'coupons.createPromotionCode coupons.delete credits.markDelivered credits.revoke',
     'enrollments.confirmPayoutMethod enrollments.delete enrollments.update fulfilments.create',
-    'fulfilments.delete fulfilments.retryDelivery fulfilments.rotateSecret fulfilments.update partnerGroups.create partnerGroups.delete partnerGroups.update payouts.cancel',
+    'fulfilments.delete fulfilments.retryDelivery fulfilments.rotateSecret fulfilments.update messages.preview messages.send partnerGroups.create partnerGroups.delete partnerGroups.update payouts.cancel',
     'payouts.export payouts.failLine payouts.markPaid payouts.retryLine programs.create programs.publishTerms programs.update',
     'purchases.reevaluate referrals.import referrals.reportPurchase referrals.reportRefund signups.approve',
     'signups.reject',

@@ -85,6 +85,16 @@ export const REQUEST_EXAMPLES: Record<string, unknown> = {
     hold_days: 14,
   },
   'partnerGroups.update': { commission_rate: 35 },
+  'messages.send': {
+    group_id: '019aabf4-3c00-7000-8000-00000000000d',
+    subject: 'Higher commission in December',
+    text: 'Hello {name|there},\n\nuntil the end of the year you earn {rate} of each sale: {link}',
+  },
+  'messages.preview': {
+    program_id: '019aabf4-3c00-7000-8000-000000000001',
+    subject: 'Higher commission in December',
+    text: 'Hello {name|there},\n\nuntil the end of the year you earn {rate} of each sale: {link}',
+  },
   'portal.apply': {
     code: 'friends',
     email: 'grace@shop.example',

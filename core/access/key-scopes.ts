@@ -25,6 +25,7 @@ const AREAS: Readonly<Record<string, KeyRestriction>> = {
   applications: 'referrals',
   assets: 'referrals',
   'partner-groups': 'referrals',
+  messages: 'referrals',
   credits: 'referrals',
   fulfilments: 'referrals',
   payouts: 'referrals',

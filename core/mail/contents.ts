@@ -19,6 +19,7 @@ export const MAIL_KINDS = [
   'portal_sign_in',
   'problem',
   'affiliate_notice',
+  'message',
 ] as const;
 export type MailKind = (typeof MAIL_KINDS)[number];
 
@@ -107,6 +108,17 @@ export type MailContent =
       /** Page of the program's portal. */
       portalUrl: string;
     }
+  | {
+      /** To a referrer, in the words of the workspace. */
+      kind: 'message';
+      /** One line. */
+      subject: string;
+      /** Plain text; empty lines separate paragraphs. */
+      text: string;
+      /** Name of the program. */
+      program: string;
+      language: Language;
+    }
   | ReportContent
   | AlertContent
   | ProblemContent;
@@ -127,4 +139,5 @@ const ENDED_BY_RECIPIENT: ReadonlySet<MailKind> = new Set<MailKind>([
   'application',
   'problem',
   'affiliate_notice',
+  'message',
 ]);

@@ -146,6 +146,16 @@ export function letterOf(content: MailContent, { workspaceName, timeZone, langua
         notes: [words('notice_reason', { program })],
       };
     }
+    case 'message':
+      return {
+        subject: content.subject,
+        title: content.subject,
+        paragraphs: content.text
+          .split(/\r?\n(?:[ \t]*\r?\n)+/)
+          .map((part) => part.trim())
+          .filter((part) => part !== ''),
+        notes: [words('message_reason', { name, program: plainName(content.program) })],
+      };
     case 'report':
       return reportLetter(content, name, language);
     case 'problem':

@@ -6,6 +6,8 @@ import { createMailSealers } from './sealer.ts';
 
 /** A mail to send. */
 export type NewMail = {
+  /** Of its row; left out: a new one. */
+  id?: string;
   /** Null: it is about an account, which may be in several workspaces. */
   workspaceId: string | null;
   /** Trimmed, lower case. */
@@ -35,8 +37,7 @@ export function createOutbox(isOn: boolean): Outbox {
       if (!isOn || mails.length === 0) return;
       const { contents } = await sealersOf(tx);
       const now = Date.now();
-      for (const { workspaceId, recipient, content, expiresAt } of mails) {
-        const id = uuidv7();
+      for (const { id = uuidv7(), workspaceId, recipient, content, expiresAt } of mails) {
         const end = Math.min(expiresAt?.getTime() ?? Number.POSITIVE_INFINITY, now + TRIED_FOR);
         await tx.query(
           `INSERT INTO mails (id, workspace_id, kind, recipient, content, next_attempt_at, expires_at, created_at)

@@ -10,7 +10,7 @@ CREATE TABLE mails (
   kind            text NOT NULL CHECK (kind IN
                     ('invitation', 'password_reset', 'sign_in', 'account_change', 'key_change', 'payout_address_change',
                      'confirmation', 'report', 'alert', 'application', 'portal_sign_in', 'problem',
-                     'affiliate_notice')),
+                     'affiliate_notice', 'message')),
   recipient       text NOT NULL CHECK (length(recipient) <= 254),
   content         bytea,             -- sealed, because it may hold a link that signs in; null once it is over
   status          text NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'delivered', 'failed', 'canceled')),

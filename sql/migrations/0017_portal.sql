@@ -88,3 +88,39 @@ CREATE TABLE affiliate_notices (
 CREATE INDEX affiliate_notices_due ON affiliate_notices (due_at) WHERE settled_at IS NULL;
 CREATE INDEX affiliate_notices_of ON affiliate_notices (enrollment_id, kind, settled_at);
 CREATE INDEX affiliate_notices_age ON affiliate_notices (created_at);
+
+-- Messages of a workspace to its referrers. The mails are in `mails`, which are deleted after 30 days.
+CREATE TABLE messages (
+  id           uuid PRIMARY KEY,
+  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  program_id   uuid REFERENCES programs (id), -- to all of it; null: to a group, or to some
+  group_id     uuid,                          -- to all of it; the group may have been deleted since
+  subject      text NOT NULL CHECK (length(subject) BETWEEN 1 AND 150), -- with merge fields, as the text
+  text         text NOT NULL CHECK (length(text) BETWEEN 1 AND 10000),
+  left_out     jsonb NOT NULL,                -- how many, by the reason
+  sent_by      text NOT NULL,
+  created_at   timestamptz NOT NULL
+);
+CREATE INDEX messages_listed ON messages (workspace_id, id DESC);
+CREATE INDEX messages_sent ON messages (workspace_id, created_at);
+
+-- To whom a message went. `canceled`: the recipient had ended the mails, or was erased, before it was sent.
+CREATE TABLE message_recipients (
+  message_id    uuid NOT NULL REFERENCES messages (id),
+  enrollment_id uuid NOT NULL REFERENCES enrollments (id),
+  mail_id       uuid UNIQUE,                  -- null: from another deployment
+  status        text NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'delivered', 'failed', 'canceled')),
+  PRIMARY KEY (message_id, enrollment_id)
+);
+CREATE INDEX message_recipients_of ON message_recipients (enrollment_id);
+
+CREATE FUNCTION keep_status_of_message() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE message_recipients SET status = CASE WHEN TG_OP = 'DELETE' THEN 'canceled' ELSE NEW.status END
+  WHERE mail_id = OLD.id;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER mails_of_messages AFTER UPDATE OF status ON mails FOR EACH ROW
+  WHEN (NEW.kind = 'message' AND NEW.status <> OLD.status) EXECUTE FUNCTION keep_status_of_message();
+CREATE TRIGGER mails_of_messages_dropped AFTER DELETE ON mails FOR EACH ROW
+  WHEN (OLD.kind = 'message' AND OLD.status = 'pending') EXECUTE FUNCTION keep_status_of_message();

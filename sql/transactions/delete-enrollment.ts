@@ -31,6 +31,10 @@ export async function deleteEnrollment(
     [id],
   );
   await deleteCouponsOf(tx, id, now);
+  await tx.query(
+    "DELETE FROM mails WHERE kind = 'message' AND id IN (SELECT mail_id FROM message_recipients WHERE enrollment_id = $1)",
+    [id],
+  );
   await tx.query('DELETE FROM affiliate_notices WHERE enrollment_id = $1', [id]);
   await tx.query('DELETE FROM applications WHERE enrollment_id = $1', [id]);
   await tx.query('DELETE FROM referral_codes WHERE enrollment_id = $1', [id]);

@@ -205,6 +205,32 @@ export const REFERRAL_ATTEMPTS: Attempts = {
   ],
   'POST /api/v1/assets/pictures': () => [{ path: '/assets/pictures', body: { a: 1 }, status: 400 }],
   'DELETE /api/v1/assets/{id}': (victim) => [{ path: `/assets/${victim.asset}`, status: 404 }],
+  'GET /api/v1/messages': () => [
+    { path: '/messages', status: 200 },
+    { path: `/messages?cursor=${LAST_ID}`, status: 200 },
+  ],
+  'GET /api/v1/messages/{id}': (victim) => [{ path: `/messages/${victim.message}`, status: 404 }],
+  'POST /api/v1/messages': (victim) => [
+    // No mail server is set, which is checked first.
+    { path: '/messages', body: { program_id: victim.program, subject: 'S', text: 'T' }, status: 409 },
+  ],
+  'POST /api/v1/messages/preview': (victim) => [
+    {
+      path: '/messages/preview',
+      body: { program_id: victim.program, subject: 'S', text: '{name}' },
+      status: 404,
+    },
+    {
+      path: '/messages/preview',
+      body: { group_id: victim.group, subject: 'S', text: '{name}' },
+      status: 404,
+    },
+    {
+      path: '/messages/preview',
+      body: { partner_ids: [victim.partner], subject: 'S', text: '{name}' },
+      status: 404,
+    },
+  ],
   'GET /api/v1/partner-groups': (victim) => [
     { path: '/partner-groups', status: 200 },
     { path: `/partner-groups?program_id=${victim.program}`, status: 200 },

@@ -9,6 +9,7 @@ import {
 } from '../../sql/links/destination-pages.ts';
 import { acceptTerms } from '../../sql/portal/accepted-terms.ts';
 import { insertApplication } from '../../sql/portal/applications.ts';
+import { insertMessage } from '../../sql/portal/messages.ts';
 import { merchant } from '../referrals/support.ts';
 import type { TestApi, TestWorkspace } from './api.ts';
 import { makeDomain } from './domains.ts';
@@ -43,6 +44,7 @@ export type Victim = {
   /** A text of the program. */
   asset: string;
   group: string;
+  message: string;
   internalOrder: number;
   commission: string;
   coupon: string;
@@ -236,6 +238,22 @@ async function plantReferrals(api: TestApi, owner: TestWorkspace) {
     name: SECRET_NAME,
     commission_rate: 30,
   });
+  const message = uuidv7();
+  await insertMessage(
+    api.stores.pool,
+    {
+      id: message,
+      workspaceId: owner.workspace.id,
+      programId: program.id,
+      groupId: null,
+      subject: SECRET_NAME,
+      text: SECRET_NAME,
+      leftOut: { suspended: 0, no_email: 0, unsubscribed: 0 },
+      sentBy: 'test',
+      now: new Date(),
+    },
+    [{ enrollmentId: enrolled.partner_id, mailId: uuidv7() }],
+  );
   const asset = await owner.post<{ id: string }>('/assets', {
     program_id: program.id,
     type: 'text',
@@ -266,6 +284,7 @@ async function plantReferrals(api: TestApi, owner: TestWorkspace) {
     application,
     asset: asset.body.id,
     group: group.body.id,
+    message,
     internalOrder: purchase.body.internal_order_id,
     commission: commission.body.id,
     coupon: coupon.body.id,

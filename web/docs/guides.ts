@@ -30,7 +30,7 @@ const GUIDE_GROUPS: readonly { title: string; files: readonly string[] }[] = [
   { title: 'Reports', files: ['analytics', 'reports', 'alerts', 'analysts', 'warehouse'] },
   {
     title: 'Referrals',
-    files: ['referrals', 'portal', 'embed', 'connections', 'fulfilment', 'moving-referrals'],
+    files: ['referrals', 'portal', 'messages', 'embed', 'connections', 'fulfilment', 'moving-referrals'],
   },
   { title: 'For programs', files: ['sdks', 'command-line', 'agents', 'automation'] },
   { title: 'How it works', files: ['architecture', 'guarantees', 'performance', 'security'] },

@@ -85,6 +85,7 @@ export const ar: MailTranslation = {
     other: 'سحب {count} استرداد {amount} من عمولتك في {program}.',
   },
   notice_reason: 'تصلك هذه الرسالة بصفتك شريكًا في {program}. يمكنك إيقاف هذه الرسائل من البوابة.',
+  message_reason: 'تصلك هذه الرسالة من {name} بصفتك شريكًا في {program}.',
   referral_link: 'رابطك',
   portal_button: 'فتح البوابة',
   portal_sign_in_subject: 'تسجيل الدخول إلى بوابة {name}',

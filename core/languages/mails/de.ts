@@ -88,6 +88,7 @@ export const de: MailTranslation = {
   },
   notice_reason:
     'Sie erhalten diese E-Mail als Partner von {program}. Im Portal schalten Sie solche E-Mails ab.',
+  message_reason: 'Sie erhalten diese E-Mail von {name} als Partner von {program}.',
   referral_link: 'Ihr Link',
   portal_button: 'Portal öffnen',
   portal_sign_in_subject: 'Anmelden im Portal von {name}',

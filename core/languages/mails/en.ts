@@ -82,6 +82,7 @@ export const en = {
     other: '{count} refunds took back {amount} of your commission in {program}.',
   },
   notice_reason: 'You get this mail as an affiliate of {program}. The portal turns these mails off.',
+  message_reason: 'You get this mail from {name} as an affiliate of {program}.',
   referral_link: 'Your link',
   portal_button: 'Open the portal',
   portal_sign_in_subject: 'Sign in to the portal of {name}',

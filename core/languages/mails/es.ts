@@ -88,6 +88,7 @@ export const es: MailTranslation = {
   },
   notice_reason:
     'Recibes este correo como afiliado de {program}. En el portal puedes desactivar estos correos.',
+  message_reason: 'Recibes este correo de {name} como afiliado de {program}.',
   referral_link: 'Tu enlace',
   portal_button: 'Abrir el portal',
   portal_sign_in_subject: 'Iniciar sesión en el portal de {name}',

@@ -90,6 +90,7 @@ export const fr: MailTranslation = {
   },
   notice_reason:
     'Vous recevez cet e-mail en tant que partenaire de {program}. Vous pouvez désactiver ces e-mails dans le portail.',
+  message_reason: 'Vous recevez cet e-mail de {name} en tant que partenaire de {program}.',
   referral_link: 'Votre lien',
   portal_button: 'Ouvrir le portail',
   portal_sign_in_subject: 'Connexion au portail de {name}',

@@ -88,6 +88,7 @@ export const it: MailTranslation = {
   },
   notice_reason:
     'Ricevi questa email come affiliato di {program}. Nel portale puoi disattivare queste email.',
+  message_reason: 'Ricevi questa email da {name} come affiliato di {program}.',
   referral_link: 'Il tuo link',
   portal_button: 'Apri il portale',
   portal_sign_in_subject: 'Accesso al portale di {name}',

@@ -82,6 +82,7 @@ export const ja: MailTranslation = {
   },
   notice_reason:
     '{program} のアフィリエイトの方にお送りしています。このようなメールはポータルで停止できます。',
+  message_reason: '{name} から {program} のアフィリエイトの方にお送りしています。',
   referral_link: 'あなたのリンク',
   portal_button: 'ポータルを開く',
   portal_sign_in_subject: '{name} のポータルへのサインイン',

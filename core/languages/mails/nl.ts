@@ -85,6 +85,7 @@ export const nl: MailTranslation = {
     other: '{count} terugbetalingen hebben {amount} van je commissie bij {program} teruggenomen.',
   },
   notice_reason: 'Je krijgt deze e-mail als partner van {program}. In het portaal zet je zulke e-mails uit.',
+  message_reason: 'Je krijgt deze e-mail van {name} als partner van {program}.',
   referral_link: 'Je link',
   portal_button: 'Portaal openen',
   portal_sign_in_subject: 'Inloggen bij het portaal van {name}',

@@ -90,6 +90,7 @@ export const pl: MailTranslation = {
   },
   notice_reason:
     'Otrzymujesz tę wiadomość jako partner programu {program}. W portalu możesz wyłączyć takie wiadomości.',
+  message_reason: 'Otrzymujesz tę wiadomość od {name} jako partner programu {program}.',
   referral_link: 'Twój link',
   portal_button: 'Otwórz portal',
   portal_sign_in_subject: 'Logowanie do portalu firmy {name}',

@@ -87,6 +87,7 @@ export const pt: MailTranslation = {
   },
   notice_reason:
     'Você recebe este e-mail como afiliado de {program}. No portal é possível desativar estes e-mails.',
+  message_reason: 'Você recebe este e-mail de {name} como afiliado de {program}.',
   referral_link: 'Seu link',
   portal_button: 'Abrir o portal',
   portal_sign_in_subject: 'Acesso ao portal de {name}',

@@ -18,6 +18,13 @@ export const PROGRAM_TABLES: readonly ArchivedTable[] = [
   { name: 'terms_acceptances', order: 'id' },
   { name: 'applications', order: 'id' },
   { name: 'assets', order: 'id' },
+  { name: 'messages', order: 'id' },
+  {
+    name: 'message_recipients',
+    rows: 't.message_id IN (SELECT id FROM messages WHERE workspace_id = $1)',
+    order: 'message_id, enrollment_id',
+    without: { mail_id: 'mails are of the deployment that sends them' },
+  },
   { name: 'referral_links', rows: OF_ENROLLMENT, order: 'link_id' },
   { name: 'referral_codes', order: 'code_key' },
   { name: 'coupons', order: 'id' },

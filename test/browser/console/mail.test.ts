@@ -271,6 +271,13 @@ const CONTENTS: Record<(typeof MAIL_KINDS)[number], MailContent> = {
     language: 'ar',
     portalUrl: 'https://app.hop.example/p/friends',
   },
+  message: {
+    kind: 'message',
+    subject: 'Higher commission in December <b>',
+    text: 'Hello Grace,\n\nuntil the end of the year you earn 30% of each sale: https://go.corner-shop.example/x7Kq2\n\nSee you,\nAda & the Corner Shop',
+    program: 'Friends of the Corner Shop',
+    language: 'en',
+  },
   report: REPORT,
   alert: {
     kind: 'alert',

@@ -275,6 +275,16 @@ export interface paths {
   "/api/v1/members/invites": {
     post: operations["members.invite"];
   };
+  "/api/v1/messages": {
+    get: operations["messages.list"];
+    post: operations["messages.send"];
+  };
+  "/api/v1/messages/{id}": {
+    get: operations["messages.get"];
+  };
+  "/api/v1/messages/preview": {
+    post: operations["messages.preview"];
+  };
   "/api/v1/partner-groups": {
     get: operations["partnerGroups.list"];
     post: operations["partnerGroups.create"];
@@ -2797,7 +2807,7 @@ export interface components {
       status: components["schemas"]["MailStatus"];
     };
     /** @enum {string} */
-    MailKind: "invitation" | "password_reset" | "sign_in" | "account_change" | "key_change" | "payout_address_change" | "confirmation" | "report" | "alert" | "application" | "portal_sign_in" | "problem" | "affiliate_notice";
+    MailKind: "invitation" | "password_reset" | "sign_in" | "account_change" | "key_change" | "payout_address_change" | "confirmation" | "report" | "alert" | "application" | "portal_sign_in" | "problem" | "affiliate_notice" | "message";
     MailList: {
       mails: components["schemas"]["Mail"][];
       next_cursor: string | null;
@@ -2869,6 +2879,32 @@ export interface components {
     };
     MemberSessionList: {
       sessions: components["schemas"]["MemberSession"][];
+    };
+    Message: {
+      /** Format: uuid */
+      group_id?: string;
+      partner_ids?: string[];
+      /** Format: uuid */
+      program_id?: string;
+      subject: string;
+      text: string;
+    };
+    MessageLeftOut: {
+      no_email: number;
+      suspended: number;
+      unsubscribed: number;
+    };
+    MessageList: {
+      messages: components["schemas"]["SentMessage"][];
+      next_cursor: string | null;
+    };
+    MessagePreview: {
+      left_out: components["schemas"]["MessageLeftOut"];
+      /** Format: uuid */
+      partner_id: string | null;
+      recipients: number;
+      subject: string | null;
+      text: string | null;
     };
     Metadata: {
       [key: string]: unknown;
@@ -3820,6 +3856,26 @@ export interface components {
     SavedViewList: {
       next_cursor: string | null;
       saved_views: components["schemas"]["SavedView"][];
+    };
+    SentMessage: {
+      canceled: number;
+      /** Format: date-time */
+      created_at: string;
+      delivered: number;
+      failed: number;
+      /** Format: uuid */
+      group_id: string | null;
+      /** Format: uuid */
+      id: string;
+      left_out: components["schemas"]["MessageLeftOut"];
+      pending: number;
+      /** Format: uuid */
+      program_id: string | null;
+      recipients: number;
+      sent_by: string;
+      subject: string;
+      text: string;
+      unsubscribed: number;
     };
     SentRequest: {
       body: string;
@@ -7103,6 +7159,83 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["Invitation"];
+        };
+      };
+    };
+  };
+  "messages.list": {
+    parameters: {
+      query?: {
+        limit?: number;
+        cursor?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["MessageList"];
+        };
+      };
+    };
+  };
+  "messages.send": {
+    parameters: {
+      header?: {
+        "Idempotency-Key"?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["Message"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["SentMessage"];
+        };
+      };
+    };
+  };
+  "messages.get": {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["SentMessage"];
+        };
+      };
+    };
+  };
+  "messages.preview": {
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["Message"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
+        content: {
+          "application/json": components["schemas"]["MessagePreview"];
         };
       };
     };

@@ -124,6 +124,10 @@ OPERATIONS: Dict[str, Operation] = {
     "partnerGroups.get": Operation("GET", "/partner-groups/{id}", repeatable=True),
     "partnerGroups.update": Operation("PATCH", "/partner-groups/{id}", body="json", repeatable=True),
     "partnerGroups.delete": Operation("DELETE", "/partner-groups/{id}", repeatable=True),
+    "messages.list": Operation("GET", "/messages", repeatable=True, rows="messages", cursor="cursor"),
+    "messages.send": Operation("POST", "/messages", body="json", idempotent=True),
+    "messages.get": Operation("GET", "/messages/{id}", repeatable=True),
+    "messages.preview": Operation("POST", "/messages/preview", body="json"),
     "referrals.import": Operation("POST", "/referrals/import", body="json"),
     "signups.list": Operation("GET", "/signups", repeatable=True, rows="signups", cursor="cursor"),
     "signups.approve": Operation("POST", "/signups/{id}/approve"),
@@ -1872,6 +1876,62 @@ class AsyncPartnerGroups:
         return result
 
 
+class Messages:
+    def __init__(self, call: Call) -> None:
+        self._call = call
+
+    def list(self, *, options: Optional[RequestOptions] = None, **query: Unpack[t.MessagesListQuery]) -> Rows[t.SentMessage, t.MessageList]:
+        """List messages to referrers, newest first"""
+        return Rows(self._call, OPERATIONS["messages.list"], (), {**query}, None, options)
+
+    def send(self, body: t.Message, *, options: Optional[RequestOptions] = None) -> t.SentMessage:
+        """Send a message to referrers
+
+        A plain mail to each, once, in the name of the workspace, with `List-Unsubscribe`. Give `group_id`, `program_id`, or `partner_ids`. At most 2000 referrers a message, and 5000 mails of messages in 24 hours; more are a 429. A 409 without a mail server."""
+        result: t.SentMessage = self._call(OPERATIONS["messages.send"], (), {}, body, options)
+        return result
+
+    def get(self, id: str, *, options: Optional[RequestOptions] = None) -> t.SentMessage:
+        """Get a message"""
+        result: t.SentMessage = self._call(OPERATIONS["messages.get"], (id,), {}, None, options)
+        return result
+
+    def preview(self, body: t.Message, *, options: Optional[RequestOptions] = None) -> t.MessagePreview:
+        """Preview a message to referrers
+
+        Sends nothing. Shows the mail of the first recipient, and who does not get it."""
+        result: t.MessagePreview = self._call(OPERATIONS["messages.preview"], (), {}, body, options)
+        return result
+
+
+class AsyncMessages:
+    def __init__(self, call: AsyncCall) -> None:
+        self._call = call
+
+    def list(self, *, options: Optional[RequestOptions] = None, **query: Unpack[t.MessagesListQuery]) -> AsyncRows[t.SentMessage, t.MessageList]:
+        """List messages to referrers, newest first"""
+        return AsyncRows(self._call, OPERATIONS["messages.list"], (), {**query}, None, options)
+
+    async def send(self, body: t.Message, *, options: Optional[RequestOptions] = None) -> t.SentMessage:
+        """Send a message to referrers
+
+        A plain mail to each, once, in the name of the workspace, with `List-Unsubscribe`. Give `group_id`, `program_id`, or `partner_ids`. At most 2000 referrers a message, and 5000 mails of messages in 24 hours; more are a 429. A 409 without a mail server."""
+        result: t.SentMessage = await self._call(OPERATIONS["messages.send"], (), {}, body, options)
+        return result
+
+    async def get(self, id: str, *, options: Optional[RequestOptions] = None) -> t.SentMessage:
+        """Get a message"""
+        result: t.SentMessage = await self._call(OPERATIONS["messages.get"], (id,), {}, None, options)
+        return result
+
+    async def preview(self, body: t.Message, *, options: Optional[RequestOptions] = None) -> t.MessagePreview:
+        """Preview a message to referrers
+
+        Sends nothing. Shows the mail of the first recipient, and who does not get it."""
+        result: t.MessagePreview = await self._call(OPERATIONS["messages.preview"], (), {}, body, options)
+        return result
+
+
 class Signups:
     def __init__(self, call: Call) -> None:
         self._call = call
@@ -3091,6 +3151,7 @@ class Groups:
         self.applications = Applications(call)
         self.enrollments = Enrollments(call)
         self.partner_groups = PartnerGroups(call)
+        self.messages = Messages(call)
         self.signups = Signups(call)
         self.purchases = Purchases(call)
         self.coupons = Coupons(call)
@@ -3134,6 +3195,7 @@ class AsyncGroups:
         self.applications = AsyncApplications(call)
         self.enrollments = AsyncEnrollments(call)
         self.partner_groups = AsyncPartnerGroups(call)
+        self.messages = AsyncMessages(call)
         self.signups = AsyncSignups(call)
         self.purchases = AsyncPurchases(call)
         self.coupons = AsyncCoupons(call)

@@ -2535,7 +2535,7 @@ class Mail(TypedDict):
     delivered_at: Union[str, None]
 
 
-MailKind = Literal["invitation", "password_reset", "sign_in", "account_change", "key_change", "payout_address_change", "confirmation", "report", "alert", "application", "portal_sign_in", "problem", "affiliate_notice"]
+MailKind = Literal["invitation", "password_reset", "sign_in", "account_change", "key_change", "payout_address_change", "confirmation", "report", "alert", "application", "portal_sign_in", "problem", "affiliate_notice", "message"]
 
 
 class MailList(TypedDict):
@@ -2598,6 +2598,44 @@ class Member(TypedDict):
 
 class MemberList(TypedDict):
     members: List["Member"]
+
+
+class Message(TypedDict):
+    group_id: NotRequired[str]
+    """To the referrers of this partner group."""
+    program_id: NotRequired[str]
+    """To the referrers of this program."""
+    partner_ids: NotRequired[List[str]]
+    """To these referrers."""
+    subject: str
+    """One line. It may have the merge fields of the text."""
+    text: str
+    """Plain text: nothing in it is read as HTML. Empty lines separate paragraphs. Merge fields: `{name}`, `{link}`, `{program}`, `{rate}`, `{hold_days}`, `{min_payout}`, `{portal}`, `{workspace}`; `{name|there}` has a text where it is unknown."""
+
+
+class MessageLeftOut(TypedDict):
+    """Who does not get it: suspended referrers, those without an email, and those who have ended the mails of the workspace or turned them off in the portal."""
+
+    suspended: int
+    no_email: int
+    unsubscribed: int
+
+
+class MessageList(TypedDict):
+    messages: List["SentMessage"]
+    next_cursor: Union[str, None]
+    """Pass it as `cursor` to get the next page. Null on the last page."""
+
+
+class MessagePreview(TypedDict):
+    recipients: int
+    """How many mails would be sent."""
+    left_out: "MessageLeftOut"
+    partner_id: Union[str, None]
+    """The recipient whose mail is shown. Null: no one gets it."""
+    subject: Union[str, None]
+    text: Union[str, None]
+    """The whole mail as plain text."""
 
 
 Metadata = Dict[str, Any]
@@ -3626,6 +3664,29 @@ class SavedViewList(TypedDict):
     saved_views: List["SavedView"]
     next_cursor: Union[str, None]
     """Pass it as `cursor` to get the next page. Null on the last page."""
+
+
+class SentMessage(TypedDict):
+    id: str
+    program_id: Union[str, None]
+    group_id: Union[str, None]
+    """The group may have been deleted since."""
+    subject: str
+    text: str
+    sent_by: str
+    """A masked key, or `member <id>`."""
+    recipients: int
+    """Each gets one mail."""
+    pending: int
+    delivered: int
+    """The mail server accepted the mail."""
+    failed: int
+    canceled: int
+    """Not sent: the recipient has ended the mails, or was erased."""
+    unsubscribed: int
+    """Recipients who have ended the mails of the workspace since the message."""
+    left_out: "MessageLeftOut"
+    created_at: str
 
 
 class SentRequest(TypedDict):
@@ -5110,6 +5171,13 @@ class EnrollmentsListHistoryQuery(TypedDict):
 
 class PartnerGroupsListQuery(TypedDict):
     program_id: NotRequired[Union[str, List[str]]]
+    limit: NotRequired[int]
+    """Rows per page."""
+    cursor: NotRequired[Union[str, List[str]]]
+    """The `next_cursor` of the previous page, unchanged."""
+
+
+class MessagesListQuery(TypedDict):
     limit: NotRequired[int]
     """Rows per page."""
     cursor: NotRequired[Union[str, List[str]]]

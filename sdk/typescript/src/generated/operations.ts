@@ -710,6 +710,29 @@ export interface PartnerGroups {
   delete(id: string, options?: RequestOptions): Promise<T.PartnerGroupsDeleteResponse>;
 }
 
+export interface Messages {
+  /**
+   * List messages to referrers, newest first
+   */
+  list(query?: QueryOf<T.MessagesListData['query']>, options?: RequestOptions): List<T.MessagesListResponse['messages'][number], T.MessagesListResponse>;
+  /**
+   * Send a message to referrers
+   *
+   * A plain mail to each, once, in the name of the workspace, with `List-Unsubscribe`. Give `group_id`, `program_id`, or `partner_ids`. At most 2000 referrers a message, and 5000 mails of messages in 24 hours; more are a 429. A 409 without a mail server.
+   */
+  send(body: T.MessagesSendData['body'], options?: RequestOptions): Promise<T.MessagesSendResponse>;
+  /**
+   * Get a message
+   */
+  get(id: string, options?: RequestOptions): Promise<T.MessagesGetResponse>;
+  /**
+   * Preview a message to referrers
+   *
+   * Sends nothing. Shows the mail of the first recipient, and who does not get it.
+   */
+  preview(body: T.MessagesPreviewData['body'], options?: RequestOptions): Promise<T.MessagesPreviewResponse>;
+}
+
 export interface Signups {
   /**
    * List reported signups, newest first
@@ -1244,6 +1267,7 @@ export interface Groups {
   readonly applications: Applications;
   readonly enrollments: Enrollments;
   readonly partnerGroups: PartnerGroups;
+  readonly messages: Messages;
   readonly signups: Signups;
   readonly purchases: Purchases;
   readonly coupons: Coupons;
@@ -1368,6 +1392,10 @@ export const OPERATIONS = {
   'partnerGroups.get': { method: 'GET', path: '/partner-groups/{id}', repeatable: true },
   'partnerGroups.update': { method: 'PATCH', path: '/partner-groups/{id}', body: 'json', repeatable: true },
   'partnerGroups.delete': { method: 'DELETE', path: '/partner-groups/{id}', repeatable: true },
+  'messages.list': { method: 'GET', path: '/messages', query: true, repeatable: true, rows: 'messages', cursor: 'cursor' },
+  'messages.send': { method: 'POST', path: '/messages', body: 'json', idempotent: true },
+  'messages.get': { method: 'GET', path: '/messages/{id}', repeatable: true },
+  'messages.preview': { method: 'POST', path: '/messages/preview', body: 'json' },
   'referrals.import': { method: 'POST', path: '/referrals/import', body: 'json' },
   'signups.list': { method: 'GET', path: '/signups', query: true, repeatable: true, rows: 'signups', cursor: 'cursor' },
   'signups.approve': { method: 'POST', path: '/signups/{id}/approve' },

@@ -3713,7 +3713,7 @@ export type Mail = {
     delivered_at: string | null;
 };
 
-export type MailKind = 'invitation' | 'password_reset' | 'sign_in' | 'account_change' | 'key_change' | 'payout_address_change' | 'confirmation' | 'report' | 'alert' | 'application' | 'portal_sign_in' | 'problem' | 'affiliate_notice';
+export type MailKind = 'invitation' | 'password_reset' | 'sign_in' | 'account_change' | 'key_change' | 'payout_address_change' | 'confirmation' | 'report' | 'alert' | 'application' | 'portal_sign_in' | 'problem' | 'affiliate_notice' | 'message';
 
 export type MailList = {
     mails: Array<Mail>;
@@ -3795,6 +3795,63 @@ export type Member = {
 
 export type MemberList = {
     members: Array<Member>;
+};
+
+export type Message = {
+    /**
+     * To the referrers of this partner group.
+     */
+    group_id?: string;
+    /**
+     * To the referrers of this program.
+     */
+    program_id?: string;
+    /**
+     * To these referrers.
+     */
+    partner_ids?: Array<string>;
+    /**
+     * One line. It may have the merge fields of the text.
+     */
+    subject: string;
+    /**
+     * Plain text: nothing in it is read as HTML. Empty lines separate paragraphs. Merge fields: `{name}`, `{link}`, `{program}`, `{rate}`, `{hold_days}`, `{min_payout}`, `{portal}`, `{workspace}`; `{name|there}` has a text where it is unknown.
+     */
+    text: string;
+};
+
+/**
+ * Who does not get it: suspended referrers, those without an email, and those who have ended the mails of the workspace or turned them off in the portal.
+ */
+export type MessageLeftOut = {
+    suspended: number;
+    no_email: number;
+    unsubscribed: number;
+};
+
+export type MessageList = {
+    messages: Array<SentMessage>;
+    /**
+     * Pass it as `cursor` to get the next page. Null on the last page.
+     */
+    next_cursor: string | null;
+};
+
+export type MessagePreview = {
+    /**
+     * How many mails would be sent.
+     */
+    recipients: number;
+    left_out: MessageLeftOut;
+    /**
+     * The recipient whose mail is shown. Null: no one gets it.
+     */
+    partner_id: string | null;
+    subject: string | null;
+    /**
+     * The whole mail as plain text.
+     */
+    text: string | null;
 };
 
 /**
@@ -5249,6 +5306,41 @@ export type SavedViewList = {
      * Pass it as `cursor` to get the next page. Null on the last page.
      */
     next_cursor: string | null;
+};
+
+export type SentMessage = {
+    id: string;
+    program_id: string | null;
+    /**
+     * The group may have been deleted since.
+     */
+    group_id: string | null;
+    subject: string;
+    text: string;
+    /**
+     * A masked key, or `member <id>`.
+     */
+    sent_by: string;
+    /**
+     * Each gets one mail.
+     */
+    recipients: number;
+    pending: number;
+    /**
+     * The mail server accepted the mail.
+     */
+    delivered: number;
+    failed: number;
+    /**
+     * Not sent: the recipient has ended the mails, or was erased.
+     */
+    canceled: number;
+    /**
+     * Recipients who have ended the mails of the workspace since the message.
+     */
+    unsubscribed: number;
+    left_out: MessageLeftOut;
+    created_at: string;
 };
 
 /**
@@ -9671,6 +9763,87 @@ export type PartnerGroupsUpdateResponses = {
 };
 
 export type PartnerGroupsUpdateResponse = PartnerGroupsUpdateResponses[keyof PartnerGroupsUpdateResponses];
+
+export type MessagesListData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Rows per page.
+         */
+        limit?: number;
+        /**
+         * The `next_cursor` of the previous page, unchanged.
+         */
+        cursor?: string;
+    };
+    url: '/api/v1/messages';
+};
+
+export type MessagesListResponses = {
+    /**
+     * OK
+     */
+    200: MessageList;
+};
+
+export type MessagesListResponse = MessagesListResponses[keyof MessagesListResponses];
+
+export type MessagesSendData = {
+    body: Message;
+    headers?: {
+        /**
+         * Makes the call safe to retry for 24 hours. See Idempotency.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/messages';
+};
+
+export type MessagesSendResponses = {
+    /**
+     * Created
+     */
+    201: SentMessage;
+};
+
+export type MessagesSendResponse = MessagesSendResponses[keyof MessagesSendResponses];
+
+export type MessagesGetData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/messages/{id}';
+};
+
+export type MessagesGetResponses = {
+    /**
+     * OK
+     */
+    200: SentMessage;
+};
+
+export type MessagesGetResponse = MessagesGetResponses[keyof MessagesGetResponses];
+
+export type MessagesPreviewData = {
+    body: Message;
+    path?: never;
+    query?: never;
+    url: '/api/v1/messages/preview';
+};
+
+export type MessagesPreviewResponses = {
+    /**
+     * OK
+     */
+    200: MessagePreview;
+};
+
+export type MessagesPreviewResponse = MessagesPreviewResponses[keyof MessagesPreviewResponses];
 
 export type ReferralsImportData = {
     body: ReferralImport;

@@ -4,7 +4,9 @@ import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { EditEnrollment } from './edit-enrollment.tsx';
+import { usePrograms } from './filters.tsx';
 import { ManualCommission } from './manual-commission.tsx';
+import { MessageDialog } from './message-dialog.tsx';
 import { PreviewReferrer } from './preview-referrer.tsx';
 import { referrerName } from './referrer-cell.tsx';
 import type { Enrollment } from './responses.ts';
@@ -20,8 +22,9 @@ export function EnrollmentActions({
   currency: string;
   onDeleted: () => void;
 }) {
-  const { can } = useSession();
-  const [open, setOpen] = useState<'edit' | 'bonus' | null>(null);
+  const { can, sends_mail: sendsMail } = useSession();
+  const programs = usePrograms();
+  const [open, setOpen] = useState<'edit' | 'bonus' | 'message' | null>(null);
   const erase = useSend<void>(() => ({ path: `/enrollments/${enrollment.partner_id}`, method: 'DELETE' }), {
     refresh: ['/referrals', '/enrollments', '/payouts'],
     done: 'Referrer erased',
@@ -36,6 +39,11 @@ export function EnrollmentActions({
       <Button variant="default" size="xs" onClick={() => setOpen('bonus')}>
         Add bonus or claw-back
       </Button>
+      {sendsMail && (
+        <Button variant="default" size="xs" onClick={() => setOpen('message')}>
+          Write a message
+        </Button>
+      )}
       <PreviewReferrer enrollment={enrollment} />
       <ConfirmButton
         size="xs"
@@ -48,6 +56,7 @@ export function EnrollmentActions({
         Erase
       </ConfirmButton>
       {open === 'edit' && <EditEnrollment enrollment={enrollment} close={close} />}
+      {open === 'message' && <MessageDialog programs={programs} referrer={enrollment} close={close} />}
       {open === 'bonus' && <ManualCommission enrollment={enrollment} currency={currency} close={close} />}
     </Group>
   );

@@ -14,6 +14,7 @@ import { CouponsTab } from './coupons-tab.tsx';
 import { EnrollmentsTab } from './enrollments-tab.tsx';
 import { FulfilmentTab } from './fulfilment-tab.tsx';
 import { LedgerTab } from './ledger-tab.tsx';
+import { MessagesTab } from './messages-tab.tsx';
 import { MonthSkeleton, MonthTab } from './month-tab.tsx';
 import { PayoutsTab } from './payouts-tab.tsx';
 import { ProgramDialog } from './program-dialog.tsx';
@@ -37,6 +38,7 @@ const TABS = [
 ] as const;
 const MORE = [
   { key: 'applications', title: 'Applications', Content: ApplicationsTab },
+  { key: 'messages', title: 'Messages', Content: MessagesTab },
   { key: 'signups', title: 'Signups', Content: SignupsTab },
   { key: 'purchases', title: 'Purchases', Content: PurchasesTab },
   { key: 'commissions', title: 'Commissions', Content: CommissionsTab },

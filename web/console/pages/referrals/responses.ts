@@ -29,6 +29,10 @@ export type Application = Applications['applications'][number];
 export type PartnerGroups = ResponseOf<'/partner-groups'>;
 export type PartnerGroup = PartnerGroups['partner_groups'][number];
 
+export type Messages = ResponseOf<'/messages'>;
+export type Message = Messages['messages'][number];
+export type MessagePreview = ResponseOf<'/messages/preview', 'post'>;
+
 export type Assets = ResponseOf<'/assets'>;
 export type Asset = Assets['assets'][number];
 

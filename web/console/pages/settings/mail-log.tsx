@@ -29,6 +29,7 @@ const KINDS: Record<Mail['kind'], string> = {
   application: 'Application to a program',
   portal_sign_in: 'Sign-in to the portal',
   affiliate_notice: 'Notice to an affiliate',
+  message: 'Message to a referrer',
   problem: 'Problems',
 };
 
