@@ -197,16 +197,22 @@ function decideSale(random: Random, sale: readonly Action[]): Action[] {
     actions.splice(random.integer(at, actions.length), 0, ...refunds);
   }
   if (random.chance(0.3)) actions.splice(at + 1, 0, { ...purchase });
-  // Two files have the same commission.
-  if (random.chance(0.3))
+  // Two files have the same commission, and the later one has another one too.
+  if (random.chance(0.3)) {
+    const [first, then] = random.pick([
+      [0, 1],
+      [1, 0],
+    ] as const);
     actions.splice(
       at + 1,
       0,
       { type: 'export', until: null, includeOpen: true },
+      ...(random.chance(0.6) ? [{ ...purchase, order: order + 4_000 }] : []),
       { type: 'export', until: null, includeOpen: true },
-      { type: 'pay', nth: 0, only: null, times: 1 },
-      { type: 'pay', nth: 1, only: null, times: 1 },
+      { type: 'pay', nth: first, only: null, times: 1 },
+      { type: 'pay', nth: then, only: null, times: 1 },
     );
+  }
   if (random.chance(0.3))
     actions.push({ type: 'manual', user: purchase.user - 1, amount: random.pick([-100, 500]) });
   return actions;
