@@ -31,7 +31,7 @@ const STAND_INS: readonly { imported: RegExp; from: RegExp; by: string }[] = [
 /** Resources of the API that no client here calls: an API process starts with each kill, and most of it is routes. */
 const ROUTES = { from: /\/api\/app\.ts$/, imported: /^\.\/([\w/-]*routes)\.ts$/ };
 const CALLED =
-  /^(referrals\/(commissions|credits|enrollments|payouts|programs|purchases|signups)\/routes|referrals\/routes)$/;
+  /^(referrals\/(commissions|credits|enrollments|groups|payouts|programs|purchases|signups)\/routes|referrals\/routes)$/;
 const WITHOUT_ROUTES = 'without-routes';
 
 const PRODUCT = /^file:.*\/(core|ingest|workers|api|sql|clickhouse)\/[^?]*\.ts$/;

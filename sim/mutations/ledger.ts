@@ -49,15 +49,13 @@ export const LEDGER_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'hold-period-by-local-time',
-    isRare: true,
     wrong: 'a hold period ends some hours early, as in another time zone',
     file: at('qualify-purchase.ts'),
-    from: 'sale.purchasedAt.getTime() + terms.holdDays * DAY_MS)',
-    to: 'sale.purchasedAt.getTime() + terms.holdDays * DAY_MS - 10 * 3_600_000)',
+    from: 'sale.purchasedAt.getTime() + holdDays * DAY_MS)',
+    to: 'sale.purchasedAt.getTime() + holdDays * DAY_MS - 10 * 3_600_000)',
   },
   {
     name: 'hold-period-forgotten',
-    isRare: true,
     wrong: 'a hold period is over at once',
     file: 'sql/referrals/commissions.ts',
     from: "WHERE status = 'pending' AND eligible_at <= $1\n",
@@ -86,7 +84,6 @@ export const LEDGER_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'payout-marked-twice',
-    isRare: true,
     wrong: 'a line pays what another file has paid',
     file: at('pay-payout.ts'),
     from: "    ({ status }) => status === 'eligible',\n",
@@ -94,7 +91,6 @@ export const LEDGER_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'failed-line-not-given-back',
-    isRare: true,
     wrong: 'a failed payment is not given back in the ledger',
     file: at('fail-payout-line.ts'),
     from: "held.flatMap((commission) => moveEntries(commission, line.id, 'payout_failed')),",
