@@ -115,7 +115,7 @@ const MOST_SHIFT = 0.02;
 /** Runs in the page: the tops of its headings, tabs and headings of tables, by their text. Pixels. */
 const TOPS = `Object.fromEntries(
   [...document.querySelectorAll('#main :is(h1, h2, [role=tab], th, .totals-name)')].map((one) => [
-    one.tagName + ' ' + one.textContent, Math.round(one.getBoundingClientRect().top),
+    one.tagName + ' ' + one.textContent.trim(), Math.round(one.getBoundingClientRect().top),
   ]),
 )`;
 
