@@ -18,6 +18,7 @@ const TYPES: readonly [end: string, type: string][] = [
   ['.md', 'text/markdown; charset=utf-8'],
   ['.txt', 'text/plain; charset=utf-8'],
   ['.png', 'image/png'],
+  ['.webp', 'image/webp'],
 ];
 
 /** The built documentation. */

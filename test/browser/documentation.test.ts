@@ -82,27 +82,30 @@ test('pages read without JavaScript: text, samples of each language, fields, and
   await page.getByRole('heading', { level: 1, name: 'Folders' }).waitFor();
 });
 
-test('the first page loads at most 250 KB, and the search index only with a search', async () => {
-  const context = await site.browser.newContext({ viewport: { width: 1_440, height: 900 } });
-  const page = await context.newPage();
-  opened.push(page);
-  const session = await context.newCDPSession(page);
-  let bytes = 0;
-  const paths: string[] = [];
-  session.on('Network.loadingFinished', ({ encodedDataLength }) => {
-    bytes += encodedDataLength;
-  });
-  await session.send('Network.enable');
-  page.on('request', (request) => paths.push(new URL(request.url()).pathname));
-  await page.goto(`${site.app}/docs/api/links.create`, { waitUntil: 'networkidle' });
-  expect(bytes).toBeGreaterThan(5_000);
-  expect(bytes).toBeLessThanOrEqual(FIRST_PAGE_BYTES);
-  expect(paths.filter((path) => path.includes('/search-'))).toEqual([]);
-  await page.keyboard.press('/');
-  await page.keyboard.type('forward_query');
-  await page.locator('.results a').first().waitFor();
-  expect(paths.filter((path) => path.includes('/search-')).length).toBe(1);
-});
+test.each(['/docs/api/links.create', '/docs/quickstart', '/docs/console'])(
+  '%s loads at most 250 KB first, and the search index only with a search',
+  async (path) => {
+    const context = await site.browser.newContext({ viewport: { width: 1_440, height: 900 } });
+    const page = await context.newPage();
+    opened.push(page);
+    const session = await context.newCDPSession(page);
+    let bytes = 0;
+    const paths: string[] = [];
+    session.on('Network.loadingFinished', ({ encodedDataLength }) => {
+      bytes += encodedDataLength;
+    });
+    await session.send('Network.enable');
+    page.on('request', (request) => paths.push(new URL(request.url()).pathname));
+    await page.goto(`${site.app}${path}`, { waitUntil: 'networkidle' });
+    expect(bytes).toBeGreaterThan(5_000);
+    expect(bytes).toBeLessThanOrEqual(FIRST_PAGE_BYTES);
+    expect(paths.filter((path) => path.includes('/search-'))).toEqual([]);
+    await page.keyboard.press('/');
+    await page.keyboard.type('forward_query');
+    await page.locator('.results a').first().waitFor();
+    expect(paths.filter((path) => path.includes('/search-')).length).toBe(1);
+  },
+);
 
 test('search is used with the keyboard, and leads to an operation, a guide and an error', async () => {
   const page = await open('/docs');

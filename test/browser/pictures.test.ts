@@ -1,5 +1,6 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import sharp from 'sharp';
 import { expect, test, vi } from 'vitest';
 import { sampleCalls } from '../../api/sample-shop/call.ts';
 import { fillSampleShop } from '../../api/sample-shop/fill.ts';
@@ -10,7 +11,6 @@ import { storesOf } from '../kafka/deployment.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
 import { visitNew } from '../support/visitors.ts';
-import { animationOf } from './animation.ts';
 import { type ConsolePage, type ConsoleSite, startConsoleSite } from './console/console-site.ts';
 import { chooseChannel, field } from './console/link-desk.ts';
 import { inChromium } from './in-chromium.ts';
@@ -177,7 +177,11 @@ test('the animation: a link is created, clicked, and seen', { tags: 'nightly' },
   await frame(3);
   expect(frames).toHaveLength(6);
   if (PICTURES_DIR !== undefined) {
-    writeFileSync(join(PICTURES_DIR, 'create-click-see.png'), animationOf(frames));
+    const images = frames.map(({ image }) => image);
+    const delay = frames.map(({ seconds }) => seconds * 1_000);
+    await sharp(images, { join: { animated: true } })
+      .webp({ lossless: true, delay, loop: 0 })
+      .toFile(join(PICTURES_DIR, 'create-click-see.webp'));
   }
   await page.close();
 });
