@@ -1,11 +1,19 @@
 import { expect, test } from 'vitest';
-import { formatMoney, formatPlanned } from './formats.ts';
+import { formatMoney, formatPlanned, shortMoney } from './formats.ts';
 
 test('formats money with the decimals of the ledger', () => {
   expect(formatMoney(1.5, 'usd')).toMatch(/1[.,]50/);
   expect(formatMoney(12.75, 'rsd')).toMatch(/12[.,]75/);
   expect(formatMoney(1.125, 'iqd')).toMatch(/1[.,]125/);
   expect(formatMoney(500, 'jpy')).toMatch(/500(?![.,]\d)/);
+});
+
+test('writes money on an axis with its currency, also parts of a cent', () => {
+  const written = [0, 0.053, 12.5, 12_400, 3_000_000].map(shortMoney('usd'));
+  for (const [nth, digits] of ['0', '0.053', '12.5', '12.4', '3'].entries()) {
+    expect(written[nth]).toContain('$');
+    expect(written[nth]?.replace(',', '.')).toContain(digits);
+  }
 });
 
 test('says of something planned when it takes place, and nothing else once its time has come', () => {

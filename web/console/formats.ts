@@ -64,6 +64,18 @@ export function formatMoney(amount: number, currency: string): string {
   return made.format(amount);
 }
 
+/** Returns a function that writes `$12.4K`, for axes. @param currency ISO 4217 code in any case */
+export function shortMoney(currency: string): (amount: number) => string {
+  const format = new Intl.NumberFormat(undefined, {
+    style: 'currency',
+    currency: currency.toUpperCase(),
+    currencyDisplay: 'narrowSymbol',
+    notation: 'compact',
+    maximumSignificantDigits: 3,
+  });
+  return (amount) => format.format(amount);
+}
+
 /** Day and time, to the second. @param instant ISO 8601 */
 export const formatInstant = (instant: string) => instants().format(new Date(instant));
 

@@ -2,7 +2,7 @@ import { Button, Group, NativeSelect, Paper, Table, Title } from '@mantine/core'
 import { Suspense, useMemo, useState } from 'react';
 import type { Metric, TimeUnit } from '../../../core/analytics/dimensions.ts';
 import { useSession } from '../api/session.ts';
-import { formatPercent, formatShort, plural } from '../formats.ts';
+import { formatPercent, formatShort, plural, shortMoney } from '../formats.ts';
 import { Chart } from '../parts/chart.tsx';
 import { ScrollTable } from '../parts/scroll-table.tsx';
 import type { ChartLine } from '../parts/time-chart.tsx';
@@ -44,6 +44,7 @@ export function OverTime({ result }: { result: Result }) {
     () => chartOf(result, metric, unit, { currency, beforeName, zone }),
     [result, metric, unit, currency, beforeName, zone],
   );
+  const writeAxis = useMemo(() => axisWriter(metric, currency), [metric, currency]);
   const annotations = useAnnotations();
   const { placed, marks } = useMemo(() => {
     const inChart = placedIn(annotations, labels, unit, zone);
@@ -71,7 +72,7 @@ export function OverTime({ result }: { result: Result }) {
         times={times}
         lines={lines}
         zone={chartZone(unit, zone)}
-        writeAxis={metric === 'conversion_rate' ? formatPercent : formatShort}
+        writeAxis={writeAxis}
         marks={marks}
         summary={summaryOf(result, view, unit, { currency, zone })}
       />
@@ -91,6 +92,11 @@ export function OverTime({ result }: { result: Result }) {
       {isTable && <FiguresTable result={result} unit={unit} />}
     </Paper>
   );
+}
+
+function axisWriter(metric: Metric, currency: string): (value: number) => string {
+  if (metric === 'conversion_rate') return formatPercent;
+  return metric === 'revenue' || metric === 'revenue_per_click' ? shortMoney(currency) : formatShort;
 }
 
 /** Opens the dialog in which operators make and delete annotations. */
