@@ -123,7 +123,16 @@ const SALE_FAULTS = {
 };
 
 /** Cases by route; a fault that shares its fields with another has an empty change. */
+const MESSAGE = { program_id: ID, subject: 'News', text: 'Hello' };
+const MESSAGE_FAULTS = {
+  subject: { subject: 'For {nmae}' },
+  text: { text: '{Link}' },
+  group_id: { group_id: ID },
+};
+
 export const CASES: readonly Case[] = [
+  { route: 'POST /messages', body: MESSAGE, faults: MESSAGE_FAULTS },
+  { route: 'POST /messages/preview', body: MESSAGE, faults: MESSAGE_FAULTS },
   {
     route: 'PATCH /workspace',
     body: { name: 'Shop', payout_hold_days: 3 },

@@ -21,7 +21,7 @@ import {
   MOST_A_DAY,
   MOST_RECIPIENTS,
 } from './schemas.ts';
-import { writeMessage } from './write.ts';
+import { checkMessage, writeMessage } from './write.ts';
 
 const CONFIG = { scope: 'secret', plan: 'paid' } as const;
 const tags = ['Referrals'];
@@ -78,7 +78,12 @@ export async function messageRoutes(app: Api, { pool, config }: ApiDeps): Promis
   app.post(
     '/messages',
     {
-      config: { ...CONFIG, idempotent: true, errors: ['not_found', 'conflict', 'too_many_requests'] },
+      config: {
+        ...CONFIG,
+        idempotent: true,
+        errors: ['not_found', 'conflict', 'too_many_requests'],
+        checkRest: checkMessage,
+      },
       schema: {
         tags,
         operationId: 'messages.send',
@@ -138,7 +143,7 @@ export async function messageRoutes(app: Api, { pool, config }: ApiDeps): Promis
   app.post(
     '/messages/preview',
     {
-      config: { ...CONFIG, errors: ['not_found'] },
+      config: { ...CONFIG, errors: ['not_found'], checkRest: checkMessage },
       schema: {
         tags,
         operationId: 'messages.preview',

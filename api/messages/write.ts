@@ -1,4 +1,5 @@
 import { AppError, badRequest } from '../../core/errors.ts';
+import { checkAll } from '../../core/faults.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { DEFAULT_LANGUAGE, type Language, localeOf } from '../../core/languages/languages.ts';
 import { shortUrlOf } from '../../core/links/short-urls.ts';
@@ -30,6 +31,9 @@ export type MessageMail = {
 
 export type Written = { addressed: Addressed; mails: MessageMail[]; leftOut: LeftOut };
 
+/** Fields that say whom a message is for. */
+const AUDIENCES = ['group_id', 'program_id', 'partner_ids'] as const;
+
 type Origins = { appUrl: string; shortUrl: string };
 
 /**
@@ -43,7 +47,7 @@ export async function writeMessage(
   body: MessageBody,
   origins: Origins,
 ): Promise<Written> {
-  for (const field of ['subject', 'text'] as const) requireKnownFields(field, body[field]);
+  checkMessage(body, new Set());
   const addressed = await readAddressed(tx, workspace.id, body);
   const found = await addressees(tx, workspace.id, addressed, MOST_RECIPIENTS + 1);
   if (found.length > MOST_RECIPIENTS) throw badRequest('program_id', tooMany());
@@ -78,6 +82,24 @@ export async function writeMessage(
 
 const tooMany = () => `must be of at most ${MOST_RECIPIENTS} referrers; write to groups of them`;
 
+/**
+ * Checks what the schema of a message does not express.
+ *
+ * @param faulty fields that the schema refuses, which `body` leaves out
+ * @throws {AppError} `bad_request` that names each fault
+ */
+export function checkMessage(body: Partial<MessageBody>, faulty: ReadonlySet<string>): void {
+  checkAll([
+    () => requireKnownFields('subject', body.subject ?? ''),
+    () => requireKnownFields('text', body.text ?? ''),
+    () => {
+      const given = AUDIENCES.filter((name) => body[name] !== undefined || faulty.has(name));
+      if (given.length !== 1)
+        throw badRequest('group_id', 'must be given, or `program_id`, or `partner_ids`, and no two of them');
+    },
+  ]);
+}
+
 function requireKnownFields(path: 'subject' | 'text', text: string): void {
   const unknown = unknownField(text);
   if (!unknown) return;
@@ -87,9 +109,6 @@ function requireKnownFields(path: 'subject' | 'text', text: string): void {
 
 async function readAddressed(tx: Queryable, workspaceId: string, body: MessageBody): Promise<Addressed> {
   const { group_id: groupId = null, program_id: programId = null, partner_ids: partnerIds = null } = body;
-  const given = [groupId, programId, partnerIds].filter((one) => one !== null).length;
-  if (given !== 1)
-    throw badRequest('group_id', 'must be given, or `program_id`, or `partner_ids`, and no two of them');
   if (groupId !== null && !(await groupById(tx, workspaceId, groupId))) throw noSuchGroup();
   if (programId !== null && !(await programById(tx, workspaceId, programId))) throw noSuchProgram();
   return { groupId, programId, partnerIds };
