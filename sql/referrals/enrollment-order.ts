@@ -1,22 +1,9 @@
+import type { EnrollmentSort } from '../../core/referrals/enrollment-sorts.ts';
 import { conditionsAfter } from '../database/conditions.ts';
 import type { Queryable } from '../database/pool.ts';
 import { addEnrollmentFilter, type EnrollmentFilter } from './enrollment-list.ts';
 import type { LinkClicks } from './program-activity.ts';
 import { BUYER, IS_COUNTED, KEPT_MINOR } from './purchases.ts';
-
-/** What referrers are sorted by. */
-export const ENROLLMENT_SORTS = [
-  'created',
-  'name',
-  'clicks',
-  'signups',
-  'purchases',
-  'revenue',
-  'owed',
-  'epc',
-  'average_lifetime_value',
-] as const;
-export type EnrollmentSort = (typeof ENROLLMENT_SORTS)[number];
 
 export type EnrollmentOrder = {
   sort: EnrollmentSort;

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
+import { ENROLLMENT_SORTS } from '../../../core/referrals/enrollment-sorts.ts';
 import { ENROLLMENT_STATUSES, REWARD_MODES } from '../../../core/referrals/terms.ts';
-import { ENROLLMENT_SORTS } from '../../../sql/referrals/enrollment-order.ts';
 import { Bom } from '../../byte-order-mark.ts';
 import { ListFormat } from '../../csv-rows.ts';
 import {

@@ -1,24 +1,11 @@
 import { Stack } from '@mantine/core';
 import { type ReactNode, useMemo } from 'react';
+import type { EnrollmentSort } from '../../../../core/referrals/enrollment-sorts.ts';
 import { formatCount, formatDate, formatMoney } from '../../formats.ts';
 import { type ChoiceColumn, useColumnChoice } from '../../parts/column-choice.ts';
 import { EnrollmentStatus } from './enrollment-status.tsx';
 import type { Enrollment, Program } from './responses.ts';
 import { totalsText } from './words.ts';
-
-/** What the list of referrers is sorted by, as the API says it. */
-export const ENROLLMENT_SORTS = [
-  'created',
-  'name',
-  'clicks',
-  'signups',
-  'purchases',
-  'revenue',
-  'owed',
-  'epc',
-  'average_lifetime_value',
-] as const;
-export type EnrollmentSort = (typeof ENROLLMENT_SORTS)[number];
 
 /** What a cell is given beside the referrer. */
 type Context = { program: Program | undefined /** Of the workspace. */; currency: string };

@@ -1,4 +1,8 @@
 import { Select, Table } from '@mantine/core';
+import {
+  type EnrollmentSort,
+  ENROLLMENT_SORTS as SORTS,
+} from '../../../../core/referrals/enrollment-sorts.ts';
 import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { ColumnsButton } from '../../parts/columns-button.tsx';
@@ -7,11 +11,7 @@ import { FilterBar } from '../../parts/filter-bar.tsx';
 import { ListTab } from '../../parts/list-tab.tsx';
 import { FigureCell, LongTextCell } from '../../parts/scroll-table.tsx';
 import type { SortColumn } from '../../parts/sort-heading.tsx';
-import {
-  type EnrollmentSort,
-  ENROLLMENT_SORTS as SORTS,
-  useEnrollmentColumns,
-} from './enrollment-columns.tsx';
+import { useEnrollmentColumns } from './enrollment-columns.tsx';
 import { EnrollmentDrawer } from './enrollment-drawer.tsx';
 import { ChoiceFilter, NoRows, ProgramFilter, TextFilter, useGroups, usePrograms } from './filters.tsx';
 import { ReferrerCell } from './referrer-cell.tsx';
