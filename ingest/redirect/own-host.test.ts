@@ -45,7 +45,7 @@ test('a call of the API learns where the API is', async () => {
     ['GET', '/api'],
   ] as const) {
     const response = await visit(plain, path, { method, ...(method === 'POST' && { body: '{}' }) });
-    const body = (await response.json()) as { error: { code: string; message: string; request_id: string } };
+    const body = (await response.json()) as { error: Record<string, string> };
     expect([method, path, response.status, body.error]).toEqual([
       method,
       path,
@@ -54,6 +54,7 @@ test('a call of the API learns where the API is', async () => {
         code: 'not_found',
         message: 'this host redirects short links; the API is at https://app.example/api/v1',
         request_id: response.headers.get('x-request-id'),
+        doc_url: 'https://app.example/docs/errors/not_found',
       },
     ]);
   }

@@ -172,7 +172,7 @@ test(
     for (const id of ['in_1QzR4tLkdIwHu7ixA1b2C3d4', 'in_1QzS9wLkdIwHu7ixE5f6G7h8']) {
       const earning = purchases.filter({ hasText: id });
       await earning.getByText('Earned').waitFor();
-      await earning.getByRole('button', { name: 'user_grace' }).waitFor();
+      await earning.getByRole('button', { name: 'Grace Hopper' }).waitFor();
     }
     expectClean(page);
     await page.close();
