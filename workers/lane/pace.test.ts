@@ -3,7 +3,7 @@ import { intervalFor, lingerFor } from './pace.ts';
 
 it('inserts the less often the more parts there are to merge', () => {
   const intervals = [0, 79, 80, 150, 250, 3_000].map(intervalFor);
-  expect(intervals).toEqual([300, 300, 500, 1_000, 2_000, 2_000]);
+  expect(intervals).toEqual([240, 240, 500, 1_000, 2_000, 2_000]);
 });
 
 it('waits for the rest of the interval after an insert, and shortly after a pause', () => {

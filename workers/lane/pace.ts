@@ -18,7 +18,7 @@ const STEPS = [
   { parts: 80, intervalMs: 500 },
 ] as const;
 /** An insert costs some 20 ms of CPU time in all processes, however many rows it has (`bench/notes.md`). */
-const MIN_INTERVAL_MS = 300;
+const MIN_INTERVAL_MS = 240;
 /** After a pause, when no insert was made for the interval. */
 const MIN_LINGER_MS = 100;
 
