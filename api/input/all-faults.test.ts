@@ -17,10 +17,11 @@ describe.each(CASES)('$route', (one) => {
   const wrong: Body = Object.assign({}, ...Object.values(faults));
   const beyond = Object.keys(faults);
 
-  test.skipIf(isStored)('names all faults beyond the schema together', async ({ shop }) => {
-    const paths = await pathsOf(shop, one, { ...body, ...wrong });
-    expect(paths.toSorted()).toEqual(beyond.toSorted());
-  });
+  if (!isStored)
+    test('names all faults beyond the schema together', async ({ shop }) => {
+      const paths = await pathsOf(shop, one, { ...body, ...wrong });
+      expect(paths.toSorted()).toEqual(beyond.toSorted());
+    });
 
   test('names faults beyond the schema beside each fault of the schema', async ({ shop }) => {
     const others = Object.keys(body).filter((name) => !(name in wrong));
