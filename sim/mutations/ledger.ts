@@ -98,7 +98,6 @@ export const LEDGER_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'credit-delivered-twice',
-    isRare: true,
     wrong: 'a credit that is delivered can be delivered again',
     file: GRANTS,
     from: `AND status = 'earned' RETURNING \${COLUMNS}\`,\n    [workspaceId, id, now],`,
@@ -106,7 +105,6 @@ export const LEDGER_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'delivered-credit-revoked',
-    isRare: true,
     wrong: 'a credit that is delivered can be revoked',
     file: GRANTS,
     from: `AND status = 'earned' RETURNING \${COLUMNS}\`,\n    [workspaceId, id, reason],`,
@@ -114,7 +112,6 @@ export const LEDGER_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'stored-response-ignored',
-    isRare: true,
     wrong: 'a repeated call with an Idempotency-Key runs again',
     file: 'sql/workspaces/idempotency.ts',
     from: 'return { stored: fingerprint && { fingerprint, status, body }, isReserved: reserved };',
@@ -122,7 +119,6 @@ export const LEDGER_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'order-not-locked',
-    isRare: true,
     wrong: 'two reports about an order do not wait for each other',
     file: 'sql/orders/reported-orders.ts',
     from: 'WHERE workspace_id = $1 AND order_id = $2 FOR NO KEY UPDATE`',
@@ -130,7 +126,6 @@ export const LEDGER_MUTATIONS: readonly WrongVersion[] = [
   },
   {
     name: 'commissions-not-locked',
-    isRare: true,
     wrong: 'a payment and a refund of one commission do not wait for each other',
     file: 'sql/referrals/commissions.ts',
     from: "'SELECT id FROM commissions WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE',",
