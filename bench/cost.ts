@@ -6,11 +6,9 @@ import { readOptions } from './harness/options.ts';
 import { cpuByPart, used } from './harness/processes.ts';
 import { median, number, report, spread } from './harness/report.ts';
 import { alternate, type Contestant, ofContestant } from './harness/rounds.ts';
-import { clicksOnLinks } from './load/clicks-on-links.ts';
-import { drive } from './load/generator.ts';
 import { BROKER_VERSION, type Broker, startBroker } from './servers/broker.ts';
-import { untilVisible } from './service/lag.ts';
 import { type BenchService, startBenchService } from './service/start.ts';
+import { visitAtRate } from './service/visit.ts';
 import { startWithKafka } from './service/with-kafka.ts';
 
 /**
@@ -26,7 +24,6 @@ import { startWithKafka } from './service/with-kafka.ts';
 const options = readOptions({ seconds: 20, rate: 5_000, links: 1_000, kafka: 'true' });
 const EMBEDDED = 'embedded: journal';
 const KAFKA = 'with Kafka';
-const CONNECTIONS = 32;
 
 type Turn = { clicks: number; cpu: Map<string, number> };
 
@@ -91,23 +88,10 @@ await benchmark(async (bench) => {
 async function turn(bench: Bench, service: BenchService, broker: Broker | null): Promise<Turn> {
   const brokerBefore = broker?.cpu() ?? 0;
   const before = cpuByPart(service.pid);
-  const { failed, total } = await drive(bench, {
-    port: service.ingestPort,
-    connections: CONNECTIONS,
-    warmUpSeconds: 0,
-    seconds: options.seconds,
-    rate: options.rate,
-    sharesCore: true,
-    hot: service.slugs,
-    cold: [],
-    coldShare: 0,
-    heads: clicksOnLinks(1, true).heads,
-  });
-  if (failed > 0) throw new Error(`${failed} redirects failed`);
-  await untilVisible(service.pool, Date.now());
+  const clicks = await visitAtRate(bench, service, { seconds: options.seconds, rate: options.rate });
   const cpu = used(before, cpuByPart(service.pid));
   if (broker) cpu.set('Kafka broker', broker.cpu() - brokerBefore);
-  return { clicks: total, cpu };
+  return { clicks, cpu };
 }
 
 /** Returns the bytes of a click with indexes, before and after a merge into one part. */

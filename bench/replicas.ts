@@ -10,10 +10,8 @@ import { median, number, report, spread } from './harness/report.ts';
 import { alternate, type Contestant, ofContestant } from './harness/rounds.ts';
 import { ratios } from './harness/statistics.ts';
 import { startClickHouse } from './harness/stores.ts';
-import { clicksOnLinks } from './load/clicks-on-links.ts';
-import { drive } from './load/generator.ts';
-import { untilVisible } from './service/lag.ts';
 import { type BenchService, startBenchService } from './service/start.ts';
+import { visitAtRate } from './service/visit.ts';
 
 /**
  * Measures the CPU of a click, from redirect to `/clicks`, with two replicas of ClickHouse beside one. Alternates
@@ -26,7 +24,6 @@ const options = readOptions({ seconds: 20, rate: 5_000, links: 1_000 });
 const ONE = 'one ClickHouse';
 const TWO = 'two replicas';
 const WANTED = 1.45;
-const CONNECTIONS = 32;
 const PATIENT = { timeoutMs: 120_000, intervalMs: 500 };
 
 type Deployment = { service: BenchService; servers: EmbeddedStore[] };
@@ -113,22 +110,9 @@ async function turn(bench: Bench, { service, servers }: Deployment): Promise<Tur
     return cpu;
   };
   const before = cpuOf();
-  const { failed, total } = await drive(bench, {
-    port: service.ingestPort,
-    connections: CONNECTIONS,
-    warmUpSeconds: 0,
-    seconds: options.seconds,
-    rate: options.rate,
-    sharesCore: true,
-    hot: service.slugs,
-    cold: [],
-    coldShare: 0,
-    heads: clicksOnLinks(1, true).heads,
-  });
-  if (failed > 0) throw new Error(`${failed} redirects failed`);
-  await untilVisible(service.pool, Date.now());
+  const clicks = await visitAtRate(bench, service, { seconds: options.seconds, rate: options.rate });
   await untilNoneBehind(service);
-  return { clicks: total, cpu: used(before, cpuOf()) };
+  return { clicks, cpu: used(before, cpuOf()) };
 }
 
 async function untilNoneBehind({ pool }: BenchService): Promise<void> {
