@@ -8,11 +8,11 @@ import { plainName } from '../../core/mail/plain-name.ts';
 import { toMajor } from '../../core/money/money.ts';
 import { moneyFormat } from '../../core/money/money-format.ts';
 import { type MessageValues, mergedText, unknownField } from '../../core/referrals/message-fields.ts';
-import { programWith } from '../../core/referrals/terms.ts';
+import { NO_OWN_TERMS, type OwnTerms, programWith } from '../../core/referrals/terms.ts';
 import { normalizeEmail } from '../../core/tracking/emails.ts';
 import type { Queryable } from '../../sql/database/pool.ts';
 import { type Addressed, type Addressee, addressees, type LeftOut } from '../../sql/portal/messages.ts';
-import { groupById, ownTermsOf } from '../../sql/referrals/partner-groups.ts';
+import { groupById, termsOfGroup, withOwnRate } from '../../sql/referrals/partner-groups.ts';
 import { type Program, programById } from '../../sql/referrals/programs.ts';
 import type { Workspace } from '../../sql/workspaces/workspaces.ts';
 import { portalUrl } from '../applications/decide.ts';
@@ -56,6 +56,14 @@ export async function writeMessage(
   const leftOut: LeftOut = { suspended: 0, no_email: 0, unsubscribed: 0 };
   const mails: MessageMail[] = [];
   const programs = new Map<string, Program>();
+  const groups = new Map<string, OwnTerms>();
+  /** A group is of one program, and many recipients are in it. */
+  const groupTermsOf = async ({ group_id: id, program_id: programId }: Addressee): Promise<OwnTerms> => {
+    if (id === null) return NO_OWN_TERMS;
+    const terms = groups.get(id) ?? (await termsOfGroup(tx, id, programId));
+    groups.set(id, terms);
+    return terms;
+  };
   for (const one of found) {
     const reason = reasonToLeaveOut(one);
     if (reason !== null || one.email === null) {
@@ -66,7 +74,7 @@ export async function writeMessage(
     if (!program) throw new Error(`program ${one.program_id} is gone`);
     programs.set(program.id, program);
     const language = one.language ?? DEFAULT_LANGUAGE;
-    const paying = programWith(program, await ownTermsOf(tx, one, program.id));
+    const paying = programWith(program, withOwnRate(one, await groupTermsOf(one)));
     const values = valuesOf(one, paying, workspace.name, { ...origins, language });
     const content = {
       kind: 'message' as const,

@@ -188,12 +188,21 @@ export async function ownTermsOf(
   enrollment: Pick<Enrollment, 'group_id' | 'commission_type' | 'commission_rate'>,
   programId: string,
 ): Promise<OwnTerms> {
-  const { group_id: groupId, commission_type: type, commission_rate: rate } = enrollment;
+  const { group_id: groupId } = enrollment;
   const group = groupId === null ? NO_OWN_TERMS : await termsOfGroup(db, groupId, programId);
+  return withOwnRate(enrollment, group);
+}
+
+/** Returns the terms of a referrer's group with the referrer's own rate, if there is one. */
+export function withOwnRate(
+  { commission_type: type, commission_rate: rate }: Pick<Enrollment, 'commission_type' | 'commission_rate'>,
+  group: OwnTerms,
+): OwnTerms {
   return type === null || rate === null ? group : { ...group, commission: { type, rate } };
 }
 
-async function termsOfGroup(db: Queryable, id: string, programId: string): Promise<OwnTerms> {
+/** Returns what a group has in place of the terms of its program; none in another program. */
+export async function termsOfGroup(db: Queryable, id: string, programId: string): Promise<OwnTerms> {
   const { rows } = await db.query<Omit<GroupSettings, 'name'>>(
     `SELECT commission_type, commission_rate::float8 AS commission_rate, hold_days, min_payout_minor
      FROM partner_groups WHERE id = $1 AND program_id = $2`,
